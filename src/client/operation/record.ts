@@ -1,0 +1,89 @@
+import type { AttemptSummary } from '../../errors/holdfast-error.ts'
+import type { Effect, Reason } from '../../errors/reason.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import type { StoredResponse } from '../../protocol/stored-message.ts'
+
+/** How an operation can end. */
+export type SettledStatus = 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled'
+export type OperationStatus = 'pending' | SettledStatus
+
+/** What JSON can say; `metadata` travels with the record as this. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+/** The right to work on an operation. A write by a holder whose epoch is not the newest changes nothing. */
+export interface Lease {
+  readonly owner: string
+  readonly epoch: number
+  /** Epoch milliseconds; a lease that is not renewed by then is free to take. */
+  readonly until: number
+}
+
+/** What never changes after acceptance: what is sent, and under which key. */
+export interface OperationRequest {
+  readonly method: string
+  readonly url: string
+  /** Without credentials: those are made afresh at every attempt and never written down. */
+  readonly headers: HeaderList
+  readonly body: Uint8Array | null
+}
+
+/** One logical operation, as the journal keeps it. */
+export interface OperationRecord {
+  readonly namespace: string
+  readonly key: string
+  readonly id: string | undefined
+  readonly name: string | undefined
+  readonly metadata: Json | undefined
+  readonly request: OperationRequest
+  readonly fingerprint: string
+  readonly acceptedAt: number
+  /** No attempt starts after this. */
+  readonly horizonAt: number
+
+  readonly status: OperationStatus
+  /** The newest attempts, oldest first; `attemptCount` counts all of them. */
+  readonly attempts: readonly AttemptSummary[]
+  readonly attemptCount: number
+  /** When the attempt that is on record without an end was started; a crash leaves it here. */
+  readonly inFlightSince: number | undefined
+  /** What all attempts that ended may have done together. */
+  readonly effect: Effect
+  /** The server asked not to be called before this (epoch ms, 0 = never asked). */
+  readonly notBefore: number
+  /** Our own delay between runs that nobody waits for (epoch ms, 0 = at once). */
+  readonly dueAt: number
+  /** Runs by a resume that ended without a settlement; the delay between runs grows with it. */
+  readonly fruitlessRuns: number
+  /** How many runners died while they held it. */
+  readonly deaths: number
+  /** Why a pending operation is not being worked on, where there is a reason. */
+  readonly heldBy: Reason | undefined
+
+  readonly settledAt: number | undefined
+  /** When the record of a settled operation may go (epoch ms). */
+  readonly expiresAt: number | undefined
+  readonly reason: Reason | undefined
+  readonly response: StoredResponse | undefined
+  readonly error: StoredFailure | undefined
+  /** Does a handler still have to take the settlement? */
+  readonly deliveryDue: boolean
+  /** Somebody in another process may still wait for the answer: keep it although it has no id. */
+  readonly awaited: boolean
+
+  readonly lease: Lease | undefined
+  /** Grows with every claim, also while nobody holds the lease. */
+  readonly epoch: number
+}
+
+/** A failure as it is written down: words only, no credentials, no objects. */
+export interface StoredFailure {
+  readonly name: string
+  readonly code: string
+  readonly message: string
+  readonly effect: Effect
+  readonly retryAt: number | undefined
+}
+
+export function isSettled(record: { readonly status: OperationStatus }): boolean {
+  return record.status !== 'pending'
+}

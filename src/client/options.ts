@@ -1,0 +1,230 @@
+import type { Clock } from '../foundation/clock.ts'
+import type { Duration } from '../foundation/duration.ts'
+import type { Random } from '../foundation/random.ts'
+import type { Observer } from '../observe/port.ts'
+import type { Effect } from '../errors/reason.ts'
+import type { Journal } from './journal/port.ts'
+import type { Json, SettledStatus } from './operation/record.ts'
+import type { RetryBudget } from './policy/retry-budget.ts'
+
+/** How delays are spread. `'none'` is for tests: without jitter, clients that failed together come back together. */
+export type Jitter = 'full' | 'equal' | 'decorrelated' | 'none'
+
+/** What `shouldRetry` is asked about: an attempt that ended without a usable answer, or with a status other than 2xx. */
+export interface RetryContext {
+  /** How many attempts this run has made, from 1. */
+  readonly attempt: number
+  readonly method: string
+  readonly url: string
+  readonly status: number | undefined
+  readonly headers: Headers
+  /** A short stable word such as `ECONNRESET`, where there was no answer. */
+  readonly fault: string | undefined
+}
+
+export interface RetryOptions {
+  /** How delays are spread. Default `'full'`. */
+  readonly jitter?: Jitter | undefined
+  /** The first delay's ceiling; it doubles with each retry. Default 100 ms. */
+  readonly base?: Duration | undefined
+  /** No delay of ours is longer. Default 20 s. */
+  readonly cap?: Duration | undefined
+  /** How many attempts one run makes, the first included. Default 5. */
+  readonly maxAttempts?: number | undefined
+  /** The statuses that are retried. Default 408, 425, 429, 500, 502, 503, 504. */
+  readonly statuses?: readonly number[] | undefined
+  /** `true` or `false` decide, `undefined` leaves it to the rules. Can't override deadline, horizon, budget or do-not-retry. */
+  readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined
+}
+
+export interface BudgetOptions {
+  /** What a first attempt adds to the bucket. Default 0.1: retries stay within a tenth of the traffic. */
+  readonly ratio?: number | undefined
+  /** How much the bucket holds, and starts with. Default 10. */
+  readonly burst?: number | undefined
+  /** What trickles in, so that a quiet client can still retry. Default 0.1 per second. */
+  readonly reservePerSecond?: number | undefined
+}
+
+export interface BreakerOptions {
+  /** Opens when this share of the window's requests failed. Default 0.5. */
+  readonly failureRate?: number | undefined
+  /** Never opens below this many requests in the window. Default 20. */
+  readonly minimumRequests?: number | undefined
+  /** How far back it looks. Default '10s'. */
+  readonly window?: Duration | undefined
+  /** How long it stays open before it lets a probe through. Default '5s'. */
+  readonly openFor?: Duration | undefined
+  /** How many probes may be under way at once when half open. Default 1. */
+  readonly probes?: number | undefined
+}
+
+/** Header names; `false` switches one off. */
+export interface DoNotRetryOptions {
+  /** Response headers that say "do not retry" when true. Default `['Do-Not-Retry']`. */
+  readonly stop?: readonly string[] | undefined
+  /** Response headers that say whether to retry. Default `['X-Should-Retry', 'Stripe-Should-Retry']`. */
+  readonly shouldRetry?: readonly string[] | undefined
+  /** Response headers whose negative number says "do not retry". Default `['grpc-retry-pushback-ms']`. */
+  readonly pushback?: readonly string[] | undefined
+  /** Request header that tells inner layers not to retry, sent when this client retries. Default `'Do-Not-Retry'` in Node, off in browsers. */
+  readonly send?: string | false | undefined
+  /** Request header that counts attempts from 1. Default `'Holdfast-Attempt'` in Node, in browsers only to the page's own origin. */
+  readonly attempt?: string | false | undefined
+  /** Request header that tells what is left of the deadline. Default `'Request-Timeout-Ms'`, as above. */
+  readonly timeout?: string | false | undefined
+  /** Request header that tells when the operation was accepted (OASIS). Default `'Repeatability-First-Sent'`, as above. */
+  readonly firstSent?: string | false | undefined
+}
+
+export interface KeyHeaderOptions {
+  /** Default `'Idempotency-Key'`. */
+  readonly name?: string | undefined
+  /** `'structured'` quotes the key as the IETF draft says. Default `'bare'`. */
+  readonly format?: 'bare' | 'structured' | undefined
+}
+
+/** Around bodies at rest. `aesGcm(key)` makes one. */
+export interface Encryption {
+  seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
+  open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
+
+/** What a `headers` function is told. */
+export interface AttemptContext {
+  /** Counts from 1 over the whole life of the operation. */
+  readonly attempt: number
+  readonly method: string
+  readonly url: string
+  readonly key: string | undefined
+  /** Why the headers are made anew: `'unauthorized'` after a 401. */
+  readonly refresh: 'unauthorized' | undefined
+}
+
+export type HeadersInput = Headers | readonly (readonly [string, string])[] | { readonly [name: string]: string | undefined }
+export type HeadersOption = HeadersInput | ((attempt: AttemptContext) => HeadersInput | Promise<HeadersInput>)
+
+/** What `reconcile` may answer: what really became of an operation that is about to expire. */
+export interface ReconciledOutcome {
+  readonly status: SettledStatus
+  readonly effect?: Effect | undefined
+  readonly response?: Response | undefined
+}
+
+/** An operation as `operations()`, `operation()` and `reconcile` show it. */
+export interface OperationView {
+  readonly key: string
+  readonly id: string | undefined
+  readonly name: string | undefined
+  readonly metadata: Json | undefined
+  readonly status: 'pending' | SettledStatus
+  readonly attempts: number
+  readonly acceptedAt: number
+  readonly method: string
+  readonly url: string
+}
+
+/** Where a journal is asked for by words instead of by object. */
+export interface JournalFallback {
+  /** Allows a journal that can't open to be replaced by one in memory. Said on purpose, never the default. */
+  readonly fallback: 'memory'
+}
+
+export type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
+/** The part of an undici dispatcher that is used; any `Agent`, `Pool`, `ProxyAgent` or `MockAgent` fits. */
+export interface DispatcherLike {
+  dispatch(options: never, handler: never): boolean
+  close?(): Promise<void>
+}
+
+/** Everything that `createClient` takes. */
+export interface ClientOptions {
+  /** Relative URLs resolve against it. */
+  readonly baseUrl?: string | URL | undefined
+  /** Sent only to `baseUrl`'s origin and `trustedOrigins`; a function runs afresh at every attempt. Never journaled. */
+  readonly headers?: HeadersOption | undefined
+  /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
+  readonly trustedOrigins?: readonly (string | URL)[] | undefined
+  /** Default: SQLite in Node, IndexedDB in browsers. `false`: nothing is persisted. */
+  readonly journal?: Journal | JournalFallback | false | undefined
+  /** Keeps clients, and users, that share a journal apart. Default `'default'`. */
+  readonly namespace?: string | undefined
+  /** Options, or `false` for one attempt. */
+  readonly retry?: RetryOptions | false | undefined
+  /** How long the caller waits, body included. Default '30s'. */
+  readonly deadline?: Duration | undefined
+  /** For one attempt, body included. Default '10s'. */
+  readonly attemptTimeout?: Duration | undefined
+  /** How long the server remembers a key. Default '24h'. */
+  readonly dedupWindow?: Duration | undefined
+  /** How long, from acceptance, an operation may be attempted at all. Default a third of `dedupWindow`. */
+  readonly horizon?: Duration | undefined
+  /** How long a settlement with an `id`, or one that no handler has taken, is kept. Default `dedupWindow`. */
+  readonly retention?: Duration | undefined
+  /** Options, a `RetryBudget` shared between clients, or `false`. */
+  readonly budget?: BudgetOptions | RetryBudget | false | undefined
+  /** Options, or `false`. */
+  readonly breaker?: BreakerOptions | false | undefined
+  /** What is honoured and what is sent. */
+  readonly doNotRetry?: DoNotRetryOptions | undefined
+  readonly keyHeader?: KeyHeaderOptions | undefined
+  /** A larger request body is refused before sending. Default 10 MiB. */
+  readonly maxBodyBytes?: number | undefined
+  /** A larger response is delivered, but recorded without its body. Default 1 MiB. */
+  readonly maxResponseBytes?: number | undefined
+  /** Any fetch-compatible function. */
+  readonly fetch?: FetchLike | undefined
+  /** Node: an undici dispatcher. */
+  readonly dispatcher?: DispatcherLike | undefined
+  /** Told every event; can't break a call. */
+  readonly observe?: Observer | undefined
+  /** Around bodies at rest. */
+  readonly encryption?: Encryption | undefined
+  /** Refuses an answer that isn't the API speaking (a captive portal, say): it then counts as a network fault. */
+  readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined
+  /** `'keep'`: an operation whose call gives up stays pending, and a resume goes on with it. Default `'fail'`. */
+  readonly onGiveUp?: 'fail' | 'keep' | undefined
+  /** Asked before an operation expires: what really became of it? */
+  readonly reconcile?: ((operation: OperationView) => ReconciledOutcome | undefined | Promise<ReconciledOutcome | undefined>) | undefined
+  readonly clock?: Clock | undefined
+  readonly random?: Random | undefined
+}
+
+export type BodyInput =
+  | string
+  | Uint8Array
+  | ArrayBuffer
+  | ArrayBufferView
+  | Blob
+  | URLSearchParams
+  | FormData
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array | string>
+
+/** Everything that a call takes. */
+export interface CallOptions {
+  /** Serialised once, before the call returns. */
+  readonly json?: unknown
+  readonly body?: BodyInput | null | undefined
+  /** For this call. Credentials among them are sent, but not journaled. */
+  readonly headers?: HeadersInput | undefined
+  readonly searchParams?: string | URLSearchParams | { readonly [name: string]: string | number | boolean | undefined } | undefined
+  /** Aborting rejects with the signal's own reason and settles the operation as `cancelled`. */
+  readonly signal?: AbortSignal | undefined
+  readonly deadline?: Duration | undefined
+  readonly attemptTimeout?: Duration | undefined
+  readonly retry?: RetryOptions | false | undefined
+  /** `false`: no key, no journal, one attempt. Default true for POST, PUT, PATCH and DELETE. */
+  readonly durable?: boolean | undefined
+  readonly onGiveUp?: 'fail' | 'keep' | undefined
+  /** The caller's own key. */
+  readonly key?: string | undefined
+  /** The caller's natural name of the operation, unique in the namespace: the same id joins the same operation. */
+  readonly id?: string | undefined
+  /** Routes the settlement to a handler. */
+  readonly name?: string | undefined
+  /** Travels with the record and comes back with it. */
+  readonly metadata?: Json | undefined
+  readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined
+}

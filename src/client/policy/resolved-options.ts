@@ -1,0 +1,87 @@
+import type { Clock } from '../../foundation/clock.ts'
+import type { Random } from '../../foundation/random.ts'
+import type { Observer } from '../../observe/port.ts'
+import type {
+  CallOptions,
+  ClientOptions,
+  DispatcherLike,
+  Encryption,
+  FetchLike,
+  HeadersOption,
+  Jitter,
+  RetryContext,
+} from '../options.ts'
+import type { Journal } from '../journal/port.ts'
+import type { RetryBudget } from './retry-budget.ts'
+
+/** Every duration in milliseconds, every default filled in, frozen. */
+export interface ResolvedRetry {
+  readonly jitter: Jitter
+  readonly baseMs: number
+  readonly capMs: number
+  readonly maxAttempts: number
+  readonly statuses: ReadonlySet<number>
+  readonly shouldRetry: ((context: RetryContext) => boolean | undefined) | undefined
+}
+
+export interface ResolvedBudget {
+  readonly ratio: number
+  readonly burst: number
+  readonly reservePerSecond: number
+}
+
+export interface ResolvedBreaker {
+  readonly failureRate: number
+  readonly minimumRequests: number
+  readonly windowMs: number
+  readonly openForMs: number
+  readonly probes: number
+}
+
+/** Header names in lower case; undefined = switched off. */
+export interface ResolvedDoNotRetry {
+  readonly stop: readonly string[]
+  readonly shouldRetry: readonly string[]
+  readonly pushback: readonly string[]
+  readonly send: string | undefined
+  readonly attempt: string | undefined
+  readonly timeout: string | undefined
+  readonly firstSent: string | undefined
+}
+
+/** What may differ per call. */
+export interface ResolvedCall {
+  readonly retry: ResolvedRetry
+  readonly deadlineMs: number
+  readonly attemptTimeoutMs: number
+  readonly onGiveUp: 'fail' | 'keep'
+  readonly accept: ClientOptions['accept']
+}
+
+export interface ResolvedOptions extends ResolvedCall {
+  readonly baseUrl: URL | undefined
+  readonly headers: HeadersOption | undefined
+  readonly trustedOrigins: ReadonlySet<string>
+  /** 'platform' = the default of this platform. */
+  readonly journal: Journal | 'platform' | 'platform-or-memory' | false
+  readonly namespace: string
+  readonly dedupWindowMs: number
+  readonly horizonMs: number
+  readonly retentionMs: number
+  readonly budget: RetryBudget | false
+  readonly breaker: ResolvedBreaker | false
+  readonly doNotRetry: ResolvedDoNotRetry
+  readonly keyHeader: { readonly name: string; readonly format: 'bare' | 'structured' }
+  readonly maxBodyBytes: number
+  readonly maxResponseBytes: number
+  readonly fetch: FetchLike | undefined
+  readonly dispatcher: DispatcherLike | undefined
+  readonly observe: Observer | undefined
+  readonly encryption: Encryption | undefined
+  readonly reconcile: ClientOptions['reconcile']
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** The names that a call takes, for checking. */
+export type CallOptionName = keyof CallOptions

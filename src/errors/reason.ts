@@ -1,0 +1,20 @@
+/** Why Holdfast stopped (or holds an operation back). Travels with every error, settlement and event. */
+export type Reason =
+  | 'attempts'
+  | 'deadline'
+  | 'horizon'
+  | 'budget'
+  | 'breaker'
+  | 'do-not-retry'
+  | 'status'
+  | 'aborted'
+  | 'not-replayable'
+  | 'storage'
+  | 'key-reuse'
+  | 'lease-lost'
+  | 'auth'
+  | 'poison'
+  | 'network'
+
+/** Did it happen? `none`: certainly not. `unknown`: perhaps. `applied`: the server said so. */
+export type Effect = 'none' | 'unknown' | 'applied'

@@ -1,0 +1,56 @@
+import { abortReason } from './abort.ts'
+
+/**
+ * The only way the library learns what time it is and the only way it waits.
+ * `now()` is epoch milliseconds. `sleep` rejects with the signal's reason when the signal aborts.
+ */
+export interface Clock {
+  now(): number
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Optional fast path: calls back once after `ms`, returns a function that cancels. */
+  after?(ms: number, callback: () => void): () => void
+}
+
+/** setTimeout fires at once for anything above this, so longer waits are cut into pieces. */
+const LONGEST_TIMER_MS = 2_147_483_647
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after,
+  sleep: (ms, signal) => sleepOn(after, ms, signal),
+}
+
+function after(ms: number, callback: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>
+  const arm = (left: number): void => {
+    const piece = Math.min(Math.max(0, left), LONGEST_TIMER_MS)
+    timer = setTimeout(() => (left > piece ? arm(left - piece) : callback()), piece)
+  }
+  arm(ms)
+  return () => clearTimeout(timer)
+}
+
+type After = (ms: number, callback: () => void) => () => void
+
+function sleepOn(start: After, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(abortReason(signal))
+    const onAbort = (): void => {
+      cancel()
+      reject(abortReason(signal as AbortSignal))
+    }
+    const cancel = start(ms, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** Calls back once after `ms` on any clock; the returned function cancels. */
+export function startTimer(clock: Clock, ms: number, callback: () => void): () => void {
+  if (clock.after) return clock.after(ms, callback)
+  const controller = new AbortController()
+  clock.sleep(ms, controller.signal).then(callback, () => {})
+  return () => controller.abort()
+}

@@ -1,0 +1,11 @@
+import { v4 as uuidv4 } from 'uuid'
+
+/** One key per logical operation: UUIDv4 from the platform's cryptographic source. */
+export function newOperationKey(): string {
+  return uuidv4()
+}
+
+/** Names one runner (one client in one process or tab) in leases. */
+export function newRunnerId(): string {
+  return uuidv4()
+}

@@ -1,0 +1,40 @@
+import type { AttemptSummary, OperationRef } from '../errors/holdfast-error.ts'
+import type { Effect, Reason } from '../errors/reason.ts'
+
+interface Told {
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+interface OfOperation extends Told {
+  readonly operation: OperationRef
+  readonly method: string
+  /** Without query values that look like credentials. */
+  readonly url: string
+}
+
+/** Everything that a client tells. One closed union, past tense. No event ever carries a credential or a body. */
+export type HoldfastEvent =
+  | (OfOperation & { readonly type: 'operation.accepted'; readonly level: 'memory' | 'process' | 'power' })
+  | (OfOperation & { readonly type: 'attempt.started'; readonly attempt: number })
+  | (OfOperation & { readonly type: 'attempt.ended'; readonly attempt: AttemptSummary; readonly effect: Effect })
+  | (OfOperation & { readonly type: 'operation.waiting'; readonly until: number; readonly reason: Reason })
+  | (OfOperation & {
+      readonly type: 'operation.settled'
+      readonly status: 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled'
+      readonly reason: Reason | undefined
+      readonly effect: Effect
+      readonly attempts: number
+      readonly replayed: boolean
+    })
+  | (OfOperation & { readonly type: 'operation.resumed'; readonly attempts: number })
+  | (OfOperation & { readonly type: 'lease.lost' })
+  | (Told & { readonly type: 'budget.exhausted'; readonly origin: string })
+  | (Told & {
+      readonly type: 'breaker.changed'
+      readonly origin: string
+      readonly from: 'closed' | 'open' | 'half-open'
+      readonly to: 'closed' | 'open' | 'half-open'
+    })
+  | (Told & { readonly type: 'journal.failed'; readonly error: Error; readonly key?: string | undefined })
+
+export type Observer = (event: HoldfastEvent) => void

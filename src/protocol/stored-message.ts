@@ -1,0 +1,30 @@
+import type { HeaderList } from './headers.ts'
+
+/** An answer as plain values. `body` is null where it was empty or where it was too large to keep. */
+export interface StoredResponse {
+  readonly status: number
+  readonly statusText: string
+  readonly headers: HeaderList
+  readonly body: Uint8Array | null
+  /** True where the answer had a body that was not kept. */
+  readonly bodyOmitted: boolean
+  /** Where the answer came from in the end, after redirects. */
+  readonly url: string
+  readonly redirected: boolean
+}
+
+/** Statuses for which the Response constructor refuses a body. */
+const BODILESS = new Set([101, 103, 204, 205, 304])
+
+/** A fresh, readable `Response`; every caller gets its own. */
+export function toResponse(stored: StoredResponse, rest?: ReadableStream<Uint8Array>): Response {
+  const body = BODILESS.has(stored.status) ? null : (rest ?? stored.body)
+  const response = new Response(body as BodyInit | null, {
+    status: stored.status,
+    statusText: stored.statusText,
+    headers: stored.headers as [string, string][],
+  })
+  // A constructed Response has no url; people's code and SDKs read it.
+  Object.defineProperties(response, { url: { value: stored.url }, redirected: { value: stored.redirected } })
+  return response
+}
