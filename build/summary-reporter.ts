@@ -1,0 +1,17 @@
+import type { Reporter, TestModule } from 'vitest/node'
+
+/** Closes a run with one plain line that people and machines can read: `N passed, N failed`. */
+export class SummaryReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    let passed = 0
+    let failed = unhandledErrors.length
+    for (const module of modules) {
+      // A file that breaks before its tests are known has no failed test, but it has failed.
+      const tests = [...module.children.allTests()]
+      passed += tests.filter((test) => test.result().state === 'passed').length
+      const failedTests = tests.filter((test) => test.result().state === 'failed').length
+      failed += failedTests + (failedTests === 0 && module.state() === 'failed' ? 1 : 0)
+    }
+    process.on('exit', () => process.stdout.write(`${passed} passed, ${failed} failed\n`))
+  }
+}

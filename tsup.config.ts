@@ -1,0 +1,47 @@
+import { defineConfig, type Options } from 'tsup'
+import { inlineSourceForEsbuild } from './build/inline-source.ts'
+
+/** One entry per public door: name in dist/ -> file. test/architecture compares them with the `exports` map. */
+export const nodeEntries = {
+  index: 'src/index.ts',
+  'sqlite/index': 'src/sqlite/index.ts',
+}
+
+export const browserEntries = {
+  'browser/index': 'src/index.ts',
+}
+
+const shared: Options = {
+  outDir: 'dist',
+  dts: true,
+  // Shared chunks keep one copy of every class, so that `instanceof` holds from door to door.
+  splitting: true,
+  treeshake: true,
+  sourcemap: true,
+  clean: false,
+  esbuildPlugins: [inlineSourceForEsbuild()],
+}
+
+const node: Options = {
+  ...shared,
+  name: 'node',
+  entry: nodeEntries,
+  format: ['esm', 'cjs'],
+  platform: 'node',
+  target: 'node20',
+  shims: true,
+}
+
+const browser: Options = {
+  ...shared,
+  name: 'browser',
+  entry: browserEntries,
+  format: ['esm'],
+  platform: 'browser',
+  target: 'es2022',
+  esbuildOptions(options) {
+    options.conditions = ['browser']
+  },
+}
+
+export default defineConfig([node, browser])
