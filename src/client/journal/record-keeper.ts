@@ -1,0 +1,192 @@
+import { StorageError } from '../../errors/classes.ts'
+import { isHoldfastError } from '../../errors/holdfast-error.ts'
+import { CodecError, decodeRecord, encodeRecord } from '../operation/codec.ts'
+import type { OperationRecord, OperationStatus } from '../operation/record.ts'
+import type { Encryption } from '../options.ts'
+import { GroupCommit } from './group-commit.ts'
+import type { Claim, Claimant, ClaimedRow, DurabilityLevel, Fence, Journal, JournalRow, PlacedRow } from './port.ts'
+
+export type AppendOutcome = { readonly appended: true } | { readonly appended: false; readonly existing: OperationRecord }
+
+/** A record with its place in the order of acceptance. */
+export interface PlacedRecord {
+  readonly place: number
+  readonly record: OperationRecord
+}
+
+/** A record whose lease has just been taken, and who held it until now. */
+export interface ClaimedRecord extends PlacedRecord {
+  readonly previousOwner: string | null
+}
+
+/** Told of each row that cannot be decoded. */
+export type UnreadableListener = (error: StorageError, key: string) => void
+
+/** Keeps records in a journal: encodes, seals bodies, groups writes, and sets aside what cannot be read. */
+export class RecordKeeper {
+  readonly #journal: Journal
+  readonly #writes: GroupCommit
+  readonly #encryption: Encryption | undefined
+  readonly #onUnreadable: UnreadableListener
+  #opening: Promise<void> | undefined
+
+  constructor(journal: Journal, encryption: Encryption | undefined, onUnreadable: UnreadableListener) {
+    this.#journal = journal
+    this.#writes = new GroupCommit(journal)
+    this.#encryption = encryption
+    this.#onUnreadable = onUnreadable
+  }
+
+  get level(): DurabilityLevel {
+    return this.#journal.level
+  }
+
+  /** Opens once; a failed opening may be tried again. */
+  open(): Promise<void> {
+    this.#opening ??= this.#journal.open().catch((error: unknown) => {
+      this.#opening = undefined
+      throw asStorageError(error, 'The journal could not be opened')
+    })
+    return this.#opening
+  }
+
+  async append(record: OperationRecord): Promise<AppendOutcome> {
+    const row = await this.encode(record)
+    const result = await this.#writes.run({ do: 'append', row })
+    return result.appended ? result : { appended: false, existing: await this.#decode(result.existing) }
+  }
+
+  /** False: the lease is not ours any more, and nothing was written. */
+  async commit(record: OperationRecord, fence: Fence): Promise<boolean> {
+    const { version: _v, namespace: _n, key: _k, id: _i, name: _m, origin: _o, epoch: _e, ...columns } = encodeRecord(record)
+    const responseBody = await this.#seal(record.response?.body ?? null)
+    return this.#writes.run({ do: 'commit', ...fence, change: { ...columns, responseBody } })
+  }
+
+  remove(fence: Fence): Promise<boolean> {
+    return this.#writes.run({ do: 'remove', ...fence })
+  }
+
+  renew(fence: Fence, leaseUntil: number): Promise<boolean> {
+    return this.#writes.run({ do: 'renew', ...fence, leaseUntil })
+  }
+
+  /** Claims in order; a row that cannot be decoded is set aside and left out, but `last` moves past it. */
+  async claim(command: Omit<Claim, 'do'>): Promise<{ claimed: ClaimedRecord[]; last: number }> {
+    const rows = await this.#writes.run({ do: 'claim', ...command })
+    const claimed: ClaimedRecord[] = []
+    for (const row of rows) {
+      const record = await this.#decodeOrSetAside(row)
+      if (record) claimed.push({ place: row.place, record, previousOwner: row.previousOwner })
+    }
+    return { claimed, last: rows.at(-1)?.place ?? command.after }
+  }
+
+  async claimOne(claimant: Claimant, key: string, statuses: readonly OperationStatus[]): Promise<ClaimedRecord | undefined> {
+    const row: ClaimedRow | undefined = await this.#writes.run({ do: 'claim-one', ...claimant, key, statuses })
+    return row && { place: row.place, record: await this.#decode(row), previousOwner: row.previousOwner }
+  }
+
+  async read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined> {
+    const row = await this.#writes.run({ do: 'read', namespace, keyOrId })
+    return row && this.#decode(row)
+  }
+
+  async list(query: { namespace: string; status: OperationStatus | undefined; after: number; limit: number }): Promise<{
+    records: PlacedRecord[]
+    last: number
+    more: boolean
+  }> {
+    const rows = await this.#writes.run({ do: 'list', ...query })
+    const records: PlacedRecord[] = []
+    for (const row of rows) {
+      const record = await this.#decodeOrReport(row)
+      if (record) records.push({ place: row.place, record })
+    }
+    return { records, last: rows.at(-1)?.place ?? query.after, more: rows.length === query.limit }
+  }
+
+  owners(namespace: string, now: number): Promise<string[]> {
+    return this.#writes.run({ do: 'owners', namespace, now })
+  }
+
+  nextDue(namespace: string, deliverNames: readonly string[] | '*'): Promise<number | undefined> {
+    return this.#writes.run({ do: 'next-due', namespace, deliverNames })
+  }
+
+  forget(namespace: string): Promise<number> {
+    return this.#writes.run({ do: 'forget', namespace })
+  }
+
+  prune(now: number, limit: number): Promise<number> {
+    return this.#writes.run({ do: 'prune', now, limit })
+  }
+
+  /** A row ready to be written in somebody else's transaction. */
+  async encode(record: OperationRecord): Promise<JournalRow> {
+    return {
+      ...encodeRecord(record),
+      body: await this.#seal(record.request.body),
+      responseBody: await this.#seal(record.response?.body ?? null),
+    }
+  }
+
+  persistIn(transaction: unknown, row: JournalRow): void | Promise<void> {
+    if (!this.#journal.persistIn) {
+      throw new StorageError('This journal cannot write inside a transaction of yours; use the SQLite or the Postgres journal')
+    }
+    return this.#journal.persistIn(transaction, row)
+  }
+
+  /** Resolves once every write that was asked for has been made. */
+  idle(): Promise<void> {
+    return this.#writes.idle()
+  }
+
+  async close(): Promise<void> {
+    await this.#writes.idle()
+    await this.#journal.close()
+  }
+
+  async #decodeOrSetAside(row: PlacedRow): Promise<OperationRecord | undefined> {
+    const record = await this.#decodeOrReport(row)
+    if (!record) await this.#writes.run({ do: 'set-aside', namespace: row.namespace, key: row.key })
+    return record
+  }
+
+  async #decodeOrReport(row: PlacedRow): Promise<OperationRecord | undefined> {
+    try {
+      return await this.#decode(row)
+    } catch (error) {
+      this.#onUnreadable(asStorageError(error, 'A record could not be read'), row.key)
+      return undefined
+    }
+  }
+
+  async #decode(row: PlacedRow): Promise<OperationRecord> {
+    try {
+      const body = await this.#open(row.body)
+      const responseBody = await this.#open(row.responseBody)
+      return decodeRecord(row, { body, responseBody })
+    } catch (error) {
+      if (error instanceof CodecError) {
+        throw new StorageError(error.message, { code: `HOLDFAST_RECORD_${error.kind.toUpperCase()}`, effect: 'unknown' })
+      }
+      throw asStorageError(error, `Record ${row.key} could not be opened`)
+    }
+  }
+
+  #seal(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
+    return bytes && this.#encryption ? this.#encryption.seal(bytes) : bytes
+  }
+
+  #open(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
+    return bytes && this.#encryption ? this.#encryption.open(bytes) : bytes
+  }
+}
+
+function asStorageError(error: unknown, sentence: string): StorageError {
+  if (isHoldfastError(error)) return error as StorageError
+  const detail = error instanceof Error ? error.message : String(error)
+  return new StorageError(`${sentence}: ${detail}`, { cause: error })
+}

@@ -1,0 +1,177 @@
+import type { AttemptSummary } from '../../errors/holdfast-error.ts'
+import type { Effect, Reason } from '../../errors/reason.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import type { StoredResponse } from '../../protocol/stored-message.ts'
+import type { Json, OperationRecord, OperationStatus, StoredFailure } from './record.ts'
+
+/** The columns of a journal row that mirror the record, and the JSON that holds the rest. Bodies travel beside it. */
+export interface EncodedRecord {
+  readonly version: number
+  readonly namespace: string
+  readonly key: string
+  readonly id: string | null
+  readonly name: string | null
+  readonly origin: string
+  readonly status: OperationStatus
+  readonly owner: string | null
+  readonly epoch: number
+  readonly leaseUntil: number
+  readonly dueAt: number
+  readonly notBefore: number
+  readonly parked: boolean
+  readonly deliveryDue: boolean
+  readonly expiresAt: number | null
+  readonly head: string
+}
+
+/** Version 1 of what `head` holds. Short and flat: it is written with every commit. */
+interface HeadV1 {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderList
+  readonly metadata?: Json | undefined
+  readonly fingerprint: string
+  readonly acceptedAt: number
+  readonly horizonAt: number
+  readonly attempts: readonly AttemptSummary[]
+  readonly attemptCount: number
+  readonly inFlightSince?: number | undefined
+  readonly effect: Effect
+  readonly fruitlessRuns: number
+  readonly deaths: number
+  readonly heldBy?: Reason | undefined
+  readonly settledAt?: number | undefined
+  readonly reason?: Reason | undefined
+  readonly response?: Omit<StoredResponse, 'body'> | undefined
+  readonly error?: StoredFailure | undefined
+  readonly awaited: boolean
+}
+
+export const CODEC_VERSION = 1
+
+/** How a row that cannot be read differs from one that is only newer: the first is set aside, the second left alone. */
+export class CodecError extends Error {
+  override name = 'CodecError'
+  readonly kind: 'corrupt' | 'newer'
+  constructor(kind: 'corrupt' | 'newer', message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+export function encodeRecord(record: OperationRecord): EncodedRecord {
+  return {
+    version: CODEC_VERSION,
+    namespace: record.namespace,
+    key: record.key,
+    id: record.id ?? null,
+    name: record.name ?? null,
+    origin: originOf(record.request.url),
+    status: record.status,
+    owner: record.lease?.owner ?? null,
+    epoch: record.epoch,
+    leaseUntil: record.lease?.until ?? 0,
+    dueAt: record.dueAt,
+    notBefore: record.notBefore,
+    parked: record.heldBy === 'poison',
+    deliveryDue: record.deliveryDue,
+    expiresAt: record.expiresAt ?? null,
+    head: JSON.stringify(headOf(record)),
+  }
+}
+
+function headOf(record: OperationRecord): HeadV1 {
+  const { method, url, headers } = record.request
+  const { body: _body, ...response } = record.response ?? { body: null }
+  return {
+    method,
+    url,
+    headers,
+    metadata: record.metadata,
+    fingerprint: record.fingerprint,
+    acceptedAt: record.acceptedAt,
+    horizonAt: record.horizonAt,
+    attempts: record.attempts,
+    attemptCount: record.attemptCount,
+    inFlightSince: record.inFlightSince,
+    effect: record.effect,
+    fruitlessRuns: record.fruitlessRuns,
+    deaths: record.deaths,
+    heldBy: record.heldBy,
+    settledAt: record.settledAt,
+    reason: record.reason,
+    response: record.response ? (response as Omit<StoredResponse, 'body'>) : undefined,
+    error: record.error,
+    awaited: record.awaited,
+  }
+}
+
+/** The record of a row, or a CodecError. */
+export function decodeRecord(row: EncodedRecord, bodies: { body: Uint8Array | null; responseBody: Uint8Array | null }): OperationRecord {
+  if (row.version > CODEC_VERSION) {
+    throw new CodecError('newer', `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`)
+  }
+  const head = parseHead(row)
+  return {
+    namespace: row.namespace,
+    key: row.key,
+    id: row.id ?? undefined,
+    name: row.name ?? undefined,
+    metadata: head.metadata,
+    request: { method: head.method, url: head.url, headers: head.headers, body: bodies.body },
+    fingerprint: head.fingerprint,
+    acceptedAt: head.acceptedAt,
+    horizonAt: head.horizonAt,
+    status: row.status,
+    attempts: head.attempts,
+    attemptCount: head.attemptCount,
+    inFlightSince: head.inFlightSince,
+    effect: head.effect,
+    notBefore: row.notBefore,
+    dueAt: row.dueAt,
+    fruitlessRuns: head.fruitlessRuns,
+    deaths: head.deaths,
+    heldBy: head.heldBy,
+    settledAt: head.settledAt,
+    expiresAt: row.expiresAt ?? undefined,
+    reason: head.reason,
+    response: head.response ? { ...head.response, body: bodies.responseBody } : undefined,
+    error: head.error,
+    deliveryDue: row.deliveryDue,
+    awaited: head.awaited,
+    lease: row.owner === null ? undefined : { owner: row.owner, epoch: row.epoch, until: row.leaseUntil },
+    epoch: row.epoch,
+  }
+}
+
+function parseHead(row: EncodedRecord): HeadV1 {
+  let head: unknown
+  try {
+    head = JSON.parse(row.head)
+  } catch {
+    throw new CodecError('corrupt', `Record ${row.key} cannot be read: its head is not JSON`)
+  }
+  if (!isHead(head)) throw new CodecError('corrupt', `Record ${row.key} cannot be read: its head lacks a field`)
+  return head
+}
+
+function isHead(value: unknown): value is HeadV1 {
+  if (typeof value !== 'object' || value === null) return false
+  const head = value as Partial<Record<keyof HeadV1, unknown>>
+  return (
+    typeof head.method === 'string' &&
+    typeof head.url === 'string' &&
+    URL.canParse(head.url) &&
+    Array.isArray(head.headers) &&
+    Array.isArray(head.attempts) &&
+    typeof head.attemptCount === 'number' &&
+    typeof head.acceptedAt === 'number' &&
+    typeof head.horizonAt === 'number' &&
+    typeof head.fingerprint === 'string' &&
+    (head.effect === 'none' || head.effect === 'unknown' || head.effect === 'applied')
+  )
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin
+}

@@ -1,0 +1,149 @@
+import type { AttemptSummary } from '../../errors/holdfast-error.ts'
+import type { Effect, Reason } from '../../errors/reason.ts'
+import type { StoredResponse } from '../../protocol/stored-message.ts'
+import type { Lease, OperationRecord, SettledStatus, StoredFailure } from './record.ts'
+
+/*
+ * The only legal moves of an operation. Each takes a record and returns the next one; a move that the
+ * state does not allow is a programming error and throws.
+ *
+ *   pending ──start──▶ pending (in flight) ──end──▶ pending ──settle──▶ settled ──deliver──▶ settled
+ *      ▲                                                │                   │
+ *      └───────────── claim / release / park ───────────┘◀──── reopen ──────┘  (failed or cancelled only)
+ */
+
+/** How many attempts a record tells in detail; older ones are only counted. */
+export const ATTEMPTS_TOLD = 50
+
+/** What is known of an attempt once it ended. */
+export interface AttemptEnd {
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly status?: number | undefined
+  readonly fault?: string | undefined
+  readonly effect: Effect
+  /** The server asked not to be called before this. */
+  readonly notBefore?: number | undefined
+}
+
+export interface Settlement {
+  readonly status: SettledStatus
+  readonly at: number
+  readonly reason: Reason | undefined
+  readonly effect: Effect
+  readonly response?: StoredResponse | undefined
+  readonly failure?: StoredFailure | undefined
+  readonly deliveryDue: boolean
+  readonly expiresAt: number | undefined
+}
+
+export interface ReleaseTerms {
+  readonly dueAt: number
+  readonly heldBy: Reason | undefined
+}
+
+const WEIGHT: Record<Effect, number> = { none: 0, unknown: 1, applied: 2 }
+
+/** What two attempts may have done together. */
+export function worseEffect(a: Effect, b: Effect): Effect {
+  return WEIGHT[a] >= WEIGHT[b] ? a : b
+}
+
+/** Writes down that an attempt is about to start: a crash from here on means that its fate is unknown. */
+export function startAttempt(record: OperationRecord, now: number): OperationRecord {
+  demand(record.status === 'pending' && record.lease !== undefined, 'start an attempt of', record)
+  demand(record.inFlightSince === undefined, 'start a second attempt of', record)
+  return { ...record, inFlightSince: now, heldBy: undefined }
+}
+
+export function endAttempt(record: OperationRecord, end: AttemptEnd): OperationRecord {
+  demand(record.inFlightSince !== undefined, 'end an attempt of', record)
+  const summary: AttemptSummary = {
+    number: record.attemptCount + 1,
+    startedAt: end.startedAt,
+    durationMs: end.durationMs,
+    status: end.status,
+    fault: end.fault,
+  }
+  return {
+    ...record,
+    inFlightSince: undefined,
+    attempts: [...record.attempts, summary].slice(-ATTEMPTS_TOLD),
+    attemptCount: record.attemptCount + 1,
+    effect: worseEffect(record.effect, end.effect),
+    notBefore: Math.max(record.notBefore, end.notBefore ?? 0),
+  }
+}
+
+/** The attempt on record never left: the time ran out, or the caller stopped it, before its first byte. */
+export function withdrawAttempt(record: OperationRecord): OperationRecord {
+  demand(record.inFlightSince !== undefined, 'withdraw an attempt of', record)
+  return { ...record, inFlightSince: undefined }
+}
+
+/** The lease of a record that has just been claimed; an attempt that its dead runner left open has an unknown fate. */
+export function claim(record: OperationRecord, lease: Lease, runnerDied: number): OperationRecord {
+  const claimed: OperationRecord = { ...record, lease, epoch: lease.epoch, deaths: record.deaths + runnerDied }
+  if (claimed.inFlightSince === undefined) return claimed
+  const startedAt = claimed.inFlightSince
+  return endAttempt(claimed, { startedAt, durationMs: 0, fault: 'interrupted', effect: 'unknown' })
+}
+
+export function settle(record: OperationRecord, settlement: Settlement): OperationRecord {
+  demand(record.status === 'pending' && record.lease !== undefined, 'settle', record)
+  demand(record.inFlightSince === undefined, 'settle, with an attempt in flight,', record)
+  return {
+    ...record,
+    status: settlement.status,
+    settledAt: settlement.at,
+    expiresAt: settlement.expiresAt,
+    reason: settlement.reason,
+    effect: settlement.effect,
+    response: settlement.response,
+    error: settlement.failure,
+    deliveryDue: settlement.deliveryDue,
+    heldBy: undefined,
+    dueAt: 0,
+  }
+}
+
+/** Lets go of the lease: the operation stays pending, for a resume to go on with. */
+export function release(record: OperationRecord, terms: ReleaseTerms): OperationRecord {
+  demand(record.lease !== undefined, 'release', record)
+  return { ...record, lease: undefined, dueAt: terms.dueAt, heldBy: terms.heldBy }
+}
+
+/** A run that nobody waited for ended without a settlement. */
+export function countFruitlessRun(record: OperationRecord): OperationRecord {
+  return { ...record, fruitlessRuns: record.fruitlessRuns + 1 }
+}
+
+/** Asked for by key or id: goes on with the same key and bytes, also where it had been given up or parked. */
+export function reopen(record: OperationRecord): OperationRecord {
+  demand(['pending', 'failed', 'cancelled'].includes(record.status) && record.lease !== undefined, 'reopen', record)
+  return {
+    ...record,
+    status: 'pending',
+    settledAt: undefined,
+    expiresAt: undefined,
+    reason: undefined,
+    response: undefined,
+    error: undefined,
+    deliveryDue: false,
+    heldBy: undefined,
+    dueAt: 0,
+    deaths: 0,
+  }
+}
+
+/** Every handler has taken the settlement. */
+export function markDelivered(record: OperationRecord): OperationRecord {
+  demand(record.status !== 'pending' && record.deliveryDue, 'mark as delivered', record)
+  return { ...record, deliveryDue: false }
+}
+
+function demand(condition: boolean, move: string, record: OperationRecord): void {
+  if (condition) return
+  const state = `${record.status}${record.inFlightSince === undefined ? '' : ', in flight'}${record.lease ? '' : ', no lease'}`
+  throw new TypeError(`Illegal move: cannot ${move} an operation that is ${state}`)
+}
