@@ -54,3 +54,19 @@ export function startTimer(clock: Clock, ms: number, callback: () => void): () =
   clock.sleep(ms, controller.signal).then(callback, () => {})
   return () => controller.abort()
 }
+
+// Taken at load, so that a test's fake timers cannot stand in for the real turn of the event loop.
+const immediate = typeof setImmediate === 'function' ? setImmediate : undefined
+
+/** Resolves one full turn of the event loop later: every promise continuation that was ready has then run. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    if (immediate) return void immediate(resolve)
+    const channel = new MessageChannel()
+    channel.port1.onmessage = () => {
+      channel.port1.close()
+      resolve()
+    }
+    channel.port2.postMessage(undefined)
+  })
+}

@@ -1,0 +1,99 @@
+import { abortReason, onAbort } from '../foundation/abort.ts'
+import { type Clock, yieldToEventLoop } from '../foundation/clock.ts'
+
+/** A clock that stands still until it is told to go on. */
+export interface ManualClock extends Clock {
+  after(ms: number, callback: () => void): () => void
+  /**
+   * Moves time on by `ms`. Timers fire in the order of their times, each at its own time; between two of them
+   * everything that can go on without time does, so that code reaches its next sleep. A timer that is set on the
+   * way fires too if it falls due.
+   */
+  advance(ms: number): Promise<void>
+  /** How many timers are set. */
+  pending(): number
+  /** When the next timer is due, in epoch milliseconds. */
+  next(): number | undefined
+}
+
+interface Timer {
+  readonly at: number
+  readonly callback: () => void
+}
+
+/**
+ * How often everything gets its turn between two timers. One turn runs every ready continuation; the others leave
+ * room for chains of macrotasks (streams, message ports) and of hashes.
+ */
+const TURNS = 24
+const TURNS_PER_HASH = 4
+
+/** 1 January 2025 at noon, so that a test which forgets to say when does not run in 1970. */
+const DEFAULT_START = 1_735_732_800_000
+
+/** A clock for tests: `now()` starts at `startAt` and moves only in `advance`. */
+export function manualClock(startAt: number = DEFAULT_START): ManualClock {
+  let now = startAt
+  // In the order of setting, which is the order of firing among timers of the same time.
+  const timers = new Set<Timer>()
+
+  const after = (ms: number, callback: () => void): (() => void) => {
+    const timer: Timer = { at: now + Math.max(0, ms), callback }
+    timers.add(timer)
+    return () => void timers.delete(timer)
+  }
+
+  const fireDue = async (until: number): Promise<void> => {
+    for (let timer = earliest(timers); timer && timer.at <= until; timer = earliest(timers)) {
+      timers.delete(timer)
+      now = timer.at
+      timer.callback()
+      await settle()
+    }
+  }
+
+  const advance = async (ms: number): Promise<void> => {
+    if (!(ms >= 0)) throw new RangeError(`Time does not go back: advance(${ms})`)
+    await settle()
+    const until = now + ms
+    await fireDue(until)
+    now = Math.max(now, until)
+  }
+
+  return {
+    now: () => now,
+    after,
+    sleep: (ms, signal) => sleepOn(after, ms, signal),
+    advance,
+    pending: () => timers.size,
+    next: () => earliest(timers)?.at,
+  }
+}
+
+function earliest(timers: Iterable<Timer>): Timer | undefined {
+  let first: Timer | undefined
+  for (const timer of timers) if (!first || timer.at < first.at) first = timer
+  return first
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 1; turn <= TURNS; turn++) {
+    await yieldToEventLoop()
+    // Node hashes on other threads, first come, first served: when this one is back, those before it are too.
+    if (turn % TURNS_PER_HASH === 0) await crypto.subtle.digest('SHA-256', new Uint8Array(4096))
+  }
+}
+
+function sleepOn(after: ManualClock['after'], ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(abortReason(signal))
+    const cancel = after(ms, () => {
+      stopListening()
+      resolve()
+    })
+    const stopListening = onAbort(signal, () => {
+      cancel()
+      if (signal) reject(abortReason(signal))
+    })
+  })
+}
