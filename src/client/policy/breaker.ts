@@ -1,0 +1,111 @@
+import type { ResolvedBreaker } from './resolved-options.ts'
+
+/** What came of a request. `ignored`: aborted, or not sent for a reason of our own; it says nothing about the server. */
+export type BreakerOutcome = 'success' | 'failure' | 'ignored'
+export type BreakerPhase = 'closed' | 'open' | 'half-open'
+
+/** A tenth of the window. */
+interface Slice {
+  readonly number: number
+  readonly requests: number
+  readonly failures: number
+}
+
+/**
+ *            too many failures              openFor has passed
+ *   closed ─────────────────────▶  open  ─────────────────────▶ half-open
+ *      ▲                            ▲                             │    │
+ *      │                            └───────── a probe fails ─────┘    │
+ *      └───────────────────────────────────── a probe succeeds ────────┘
+ */
+export type BreakerState =
+  | { readonly phase: 'closed'; readonly slices: readonly Slice[] }
+  | { readonly phase: 'open'; readonly until: number }
+  /** When each probe under way was let through, oldest first. */
+  | { readonly phase: 'half-open'; readonly probes: readonly number[] }
+
+export interface Admission {
+  readonly state: BreakerState
+  readonly admitted: boolean
+  /** Where not admitted: when it is worth asking again (epoch milliseconds). */
+  readonly retryAt?: number
+}
+
+const SLICES = 10
+const CLOSED: BreakerState = Object.freeze({ phase: 'closed', slices: Object.freeze([]) })
+
+export function closedBreaker(): BreakerState {
+  return CLOSED
+}
+
+/** May a request go out now? Where it is a probe, it has taken its slot in the returned state. */
+export function admit(state: BreakerState, options: ResolvedBreaker, now: number): Admission {
+  if (state.phase === 'closed') return { state, admitted: true }
+  if (state.phase === 'open' && isOpen(state.until, options, now)) return { state, admitted: false, retryAt: state.until }
+  const probes = state.phase === 'half-open' ? underWay(state.probes, options, now) : []
+  const oldest = probes[0]
+  if (oldest !== undefined && probes.length >= options.probes) {
+    return { state: { phase: 'half-open', probes }, admitted: false, retryAt: oldest + options.openForMs }
+  }
+  return { state: { phase: 'half-open', probes: [...probes, now] }, admitted: true }
+}
+
+/** The state after a request that was admitted has ended. */
+export function record(
+  state: BreakerState,
+  options: ResolvedBreaker,
+  now: number,
+  outcome: BreakerOutcome,
+): BreakerState {
+  switch (state.phase) {
+    case 'closed':
+      return outcome === 'ignored' ? state : count(state.slices, options, { now, outcome })
+    case 'open':
+      // Requests that were under way when it opened tell nothing new.
+      return state
+    case 'half-open':
+      if (state.probes.length === 0) return state
+      if (outcome === 'success') return CLOSED
+      if (outcome === 'failure') return { phase: 'open', until: now + options.openForMs }
+      return { phase: 'half-open', probes: state.probes.slice(1) }
+  }
+}
+
+/** What an onlooker would call it now: an open breaker whose time has passed is half open. */
+export function breakerPhase(state: BreakerState, options: ResolvedBreaker, now: number): BreakerPhase {
+  if (state.phase !== 'open') return state.phase
+  return isOpen(state.until, options, now) ? 'open' : 'half-open'
+}
+
+/** A clock that was set back must not keep it open for longer than `openFor`: then it is time for a probe. */
+function isOpen(until: number, options: ResolvedBreaker, now: number): boolean {
+  return now < until && until - now <= options.openForMs
+}
+
+/** A probe that has not reported back within `openFor` no longer holds its slot. */
+function underWay(probes: readonly number[], options: ResolvedBreaker, now: number): readonly number[] {
+  return probes.filter((startedAt) => Math.abs(now - startedAt) < options.openForMs)
+}
+
+function count(
+  slices: readonly Slice[],
+  options: ResolvedBreaker,
+  ended: { readonly now: number; readonly outcome: 'success' | 'failure' },
+): BreakerState {
+  const kept = add(slices, Math.floor(ended.now / (options.windowMs / SLICES)), ended.outcome)
+  const requests = kept.reduce((sum, slice) => sum + slice.requests, 0)
+  const failures = kept.reduce((sum, slice) => sum + slice.failures, 0)
+  const opens = requests >= options.minimumRequests && failures > 0 && failures >= options.failureRate * requests
+  return opens ? { phase: 'open', until: ended.now + options.openForMs } : { phase: 'closed', slices: kept }
+}
+
+/** The slices still inside the window, with one more request in the newest. */
+function add(slices: readonly Slice[], number: number, outcome: 'success' | 'failure'): readonly Slice[] {
+  const failed = outcome === 'failure' ? 1 : 0
+  const kept = slices.filter((slice) => Math.abs(number - slice.number) < SLICES)
+  const newest = kept.at(-1)
+  // A clock that was set back a little counts into the newest slice.
+  if (!newest || newest.number < number) return [...kept, { number, requests: 1, failures: failed }]
+  kept[kept.length - 1] = { ...newest, requests: newest.requests + 1, failures: newest.failures + failed }
+  return kept
+}

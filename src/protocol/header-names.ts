@@ -1,0 +1,30 @@
+import type { HeaderList } from './headers.ts'
+import { saysTrue } from './truth-value.ts'
+
+/** Every header that the two halves say to each other, in lower case as header lists have them. */
+export const HEADER = {
+  idempotencyKey: 'idempotency-key',
+  idempotencyReplayed: 'idempotency-replayed',
+  /** The server's dedup window, in seconds. */
+  idempotencyRetention: 'idempotency-retention',
+  doNotRetry: 'do-not-retry',
+  holdfastAttempt: 'holdfast-attempt',
+  /** What is left of the caller's deadline, in milliseconds. */
+  requestTimeoutMs: 'request-timeout-ms',
+  /** OASIS Repeatable Requests: when the operation was accepted, as an HTTP date. */
+  repeatabilityFirstSent: 'repeatability-first-sent',
+} as const
+
+/** Under these names servers say that an answer is a recorded one; ours says the first. */
+export const REPLAY_MARKERS: readonly string[] = [
+  HEADER.idempotencyReplayed,
+  'idempotent-replayed',
+  'idempotency-replay',
+  'x-idempotent-replayed',
+  'x-idempotency-replayed',
+]
+
+/** Is this the recorded answer of an earlier attempt? */
+export function isReplayed(headers: HeaderList): boolean {
+  return headers.some(([name, value]) => REPLAY_MARKERS.includes(name) && saysTrue(value))
+}

@@ -1,0 +1,58 @@
+import { type HeaderList, headerValue } from './headers.ts'
+import { parseHttpDate } from './http-date.ts'
+
+/** A reset that is at least this (2024-01-01) is a point in time, not a number of seconds to wait. */
+const EPOCH_SECONDS_FROM = 1_704_067_200
+const EPOCH_MS_FROM = EPOCH_SECONDS_FROM * 1000
+
+/** Longer than any horizon, and added to any `now` still a finite, valid time. */
+const LONGEST_MS = 1e15
+
+type Reader = (value: string, now: number) => number | undefined
+
+/** First found wins. */
+const SOURCES: readonly (readonly [name: string, read: Reader])[] = [
+  ['retry-after-ms', readMilliseconds],
+  ['retry-after', readRetryAfter],
+  ['ratelimit-reset', readReset],
+  ['x-ratelimit-reset', readReset],
+]
+
+/**
+ * How long the server asks us to stay away, in milliseconds, or undefined where it does not say.
+ * A value that is there but makes no sense loses the timing; it does not promote the next header.
+ */
+export function serverDelayMs(headers: HeaderList, now: number): number | undefined {
+  for (const [name, read] of SOURCES) {
+    const value = headerValue(headers, name)
+    if (value === undefined) continue
+    const delay = read(value.trim(), now)
+    // Rounded up: never earlier than asked.
+    return delay === undefined ? undefined : Math.min(Math.ceil(Math.max(0, delay)), LONGEST_MS)
+  }
+  return undefined
+}
+
+function readMilliseconds(value: string): number | undefined {
+  return readDecimal(value)
+}
+
+/** Whole seconds, as RFC 9110 has it, or a date. `1.5`, `1e1`, `0x10` and `-5` are neither. */
+function readRetryAfter(value: string, now: number): number | undefined {
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const at = parseHttpDate(value, now)
+  return at === undefined ? undefined : at - now
+}
+
+/** Seconds to wait or, from the servers that mean it so, a point in time in seconds or milliseconds. */
+function readReset(value: string, now: number): number | undefined {
+  const reset = readDecimal(value)
+  if (reset === undefined) return undefined
+  if (reset >= EPOCH_MS_FROM) return reset - now
+  if (reset >= EPOCH_SECONDS_FROM) return reset * 1000 - now
+  return reset * 1000
+}
+
+function readDecimal(value: string): number | undefined {
+  return /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined
+}
