@@ -19,6 +19,9 @@ export interface ClaimedRecord extends PlacedRecord {
   readonly previousOwner: string | null
 }
 
+const CORRUPT = 'HOLDFAST_RECORD_CORRUPT'
+const NEWER = 'HOLDFAST_RECORD_NEWER'
+
 /** Told of each row that cannot be decoded. */
 export type UnreadableListener = (error: StorageError, key: string) => void
 
@@ -148,17 +151,23 @@ export class RecordKeeper {
     await this.#journal.close()
   }
 
+  /** Only what is corrupt is set aside; a newer record, or one sealed with another key, may be readable tomorrow. */
   async #decodeOrSetAside(row: PlacedRow): Promise<OperationRecord | undefined> {
-    const record = await this.#decodeOrReport(row)
-    if (!record) await this.#writes.run({ do: 'set-aside', namespace: row.namespace, key: row.key })
-    return record
+    try {
+      return await this.#decode(row)
+    } catch (error) {
+      const { namespace, key } = row
+      if ((error as StorageError).code === CORRUPT) await this.#writes.run({ do: 'set-aside', namespace, key })
+      this.#onUnreadable(error as StorageError, key)
+      return undefined
+    }
   }
 
   async #decodeOrReport(row: PlacedRow): Promise<OperationRecord | undefined> {
     try {
       return await this.#decode(row)
     } catch (error) {
-      this.#onUnreadable(asStorageError(error, 'A record could not be read'), row.key)
+      this.#onUnreadable(error as StorageError, row.key)
       return undefined
     }
   }
@@ -170,7 +179,7 @@ export class RecordKeeper {
       return decodeRecord(row, { body, responseBody })
     } catch (error) {
       if (error instanceof CodecError) {
-        throw new StorageError(error.message, { code: `HOLDFAST_RECORD_${error.kind.toUpperCase()}`, effect: 'unknown' })
+        throw new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
       }
       throw asStorageError(error, `Record ${row.key} could not be opened`)
     }

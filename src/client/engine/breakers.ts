@@ -1,0 +1,54 @@
+import { admit, type BreakerState, breakerPhase, closedBreaker, record } from '../policy/breaker.ts'
+import type { ResolvedBreaker } from '../policy/resolved-options.ts'
+import type { Emitter } from './emitter.ts'
+
+/** Origins beyond this many start with a fresh breaker again; the oldest is forgotten. */
+const ORIGINS_KEPT = 1000
+
+/** One circuit breaker per origin. */
+export class Breakers {
+  readonly #options: ResolvedBreaker | false
+  readonly #events: Emitter
+  readonly #states = new Map<string, BreakerState>()
+
+  constructor(options: ResolvedBreaker | false, events: Emitter) {
+    this.#options = options
+    this.#events = events
+  }
+
+  /** Lets an attempt through, or says when to ask again. An admitted attempt must be recorded. */
+  admit(origin: string, now: number): { readonly admitted: boolean; readonly retryAt?: number | undefined } {
+    if (!this.#options) return { admitted: true }
+    const before = this.#states.get(origin) ?? closedBreaker()
+    const { state, admitted, retryAt } = admit(before, this.#options, now)
+    this.#keep(origin, before, { state, now })
+    return { admitted, retryAt }
+  }
+
+  record(origin: string, now: number, outcome: 'success' | 'failure' | 'ignored'): void {
+    if (!this.#options) return
+    const before = this.#states.get(origin) ?? closedBreaker()
+    this.#keep(origin, before, { state: record(before, this.#options, now, outcome), now })
+  }
+
+  phase(origin: string, now: number): 'closed' | 'open' | 'half-open' {
+    const state = this.#states.get(origin)
+    return this.#options && state ? breakerPhase(state, this.#options, now) : 'closed'
+  }
+
+  #keep(origin: string, before: BreakerState, after: { state: BreakerState; now: number }): void {
+    this.#states.set(origin, after.state)
+    if (this.#states.size > ORIGINS_KEPT) this.#forgetOldest()
+    if (!this.#options || !this.#events.active || before === after.state) return
+    const from = before.phase
+    const to = after.state.phase
+    if (from !== to) this.#events.tell({ type: 'breaker.changed', at: after.now, origin, from, to })
+  }
+
+  #forgetOldest(): void {
+    for (const origin of this.#states.keys()) {
+      this.#states.delete(origin)
+      return
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { redactUrl } from '../../observe/redact.ts'
+import type { HoldfastEvent, Observer } from '../../observe/port.ts'
+import { refOf } from '../operation/outcome.ts'
+import type { OperationRecord } from '../operation/record.ts'
+
+/** What every event of an operation says of it. */
+export function about(record: OperationRecord): { operation: ReturnType<typeof refOf>; method: string; url: string } {
+  return { operation: refOf(record), method: record.request.method, url: redactUrl(record.request.url) }
+}
+
+/** Tells the observer. Whatever the observer does, throwing or rejecting, no call can notice. */
+export class Emitter {
+  readonly #observer: Observer | undefined
+
+  constructor(observer: Observer | undefined) {
+    this.#observer = observer
+  }
+
+  /** Is anybody listening? Saves making events that nobody reads. */
+  get active(): boolean {
+    return this.#observer !== undefined
+  }
+
+  tell(event: HoldfastEvent): void {
+    try {
+      const returned: unknown = this.#observer?.(event)
+      if (returned instanceof Promise) returned.catch(() => {})
+    } catch {
+      // An observer that fails is the observer's problem.
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../../foundation/clock.ts'
+import type { Random } from '../../foundation/random.ts'
+import type { Coordination } from '../coordination/port.ts'
+import type { RecordKeeper } from '../journal/record-keeper.ts'
+import type { ResolvedOptions } from '../policy/resolved-options.ts'
+import type { Transport } from '../transport/port.ts'
+import type { Breakers } from './breakers.ts'
+import type { Emitter } from './emitter.ts'
+import type { Handlers } from './handlers.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
+import type { LiveOperations } from './live-operations.ts'
+import type { ResumeBudget } from './resume-budget.ts'
+
+/** Everything that the engine's parts share; made once per client. */
+export interface EngineContext {
+  readonly options: ResolvedOptions
+  readonly clock: Clock
+  readonly random: Random
+  readonly keeper: RecordKeeper
+  readonly transport: Transport
+  readonly coordination: Coordination
+  readonly events: Emitter
+  readonly breakers: Breakers
+  readonly resumeBudget: ResumeBudget
+  readonly leases: LeaseKeeper
+  readonly live: LiveOperations
+  readonly handlers: Handlers
+}

@@ -1,0 +1,61 @@
+import { type Clock, startTimer } from '../../foundation/clock.ts'
+import type { RecordKeeper } from '../journal/record-keeper.ts'
+import { about, type Emitter } from './emitter.ts'
+import type { LiveOperation } from './live-operation.ts'
+
+/** A runner that is silent for this long has lost its operations. */
+export const LEASE_MS = 30_000
+const RENEW_EVERY_MS = LEASE_MS / 3
+
+/** Renews the leases of what is being worked on; one timer for all, none when there is nothing. */
+export class LeaseKeeper {
+  readonly #clock: Clock
+  readonly #keeper: RecordKeeper
+  readonly #events: Emitter
+  readonly #held = new Set<LiveOperation>()
+  #cancelTimer: (() => void) | undefined
+
+  constructor(clock: Clock, keeper: RecordKeeper, events: Emitter) {
+    this.#clock = clock
+    this.#keeper = keeper
+    this.#events = events
+  }
+
+  hold(operation: LiveOperation): void {
+    this.#held.add(operation)
+    this.#cancelTimer ??= startTimer(this.#clock, RENEW_EVERY_MS, () => this.#tick())
+  }
+
+  drop(operation: LiveOperation): void {
+    this.#held.delete(operation)
+    if (this.#held.size > 0) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  /** Says that the lease is gone: the run stops and writes nothing. */
+  lose(operation: LiveOperation): void {
+    this.#events.tell({ type: 'lease.lost', at: this.#clock.now(), ...about(operation.record) })
+    this.drop(operation)
+    operation.stop({ because: 'lease-lost' })
+  }
+
+  #tick(): void {
+    this.#cancelTimer = startTimer(this.#clock, RENEW_EVERY_MS, () => this.#tick())
+    for (const operation of this.#held) void this.#renew(operation)
+  }
+
+  async #renew(operation: LiveOperation): Promise<void> {
+    const until = this.#clock.now() + LEASE_MS
+    try {
+      const renewed = await this.#keeper.renew(operation.fence, until)
+      if (!this.#held.has(operation)) return
+      if (!renewed) return this.lose(operation)
+      const { record } = operation
+      if (record.lease) operation.record = { ...record, lease: { ...record.lease, until } }
+    } catch (error) {
+      this.#events.tell({ type: 'journal.failed', at: this.#clock.now(), error: error as Error, key: operation.record.key })
+      if (this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#clock.now()) this.lose(operation)
+    }
+  }
+}

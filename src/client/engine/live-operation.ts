@@ -1,0 +1,77 @@
+import type { HoldfastError } from '../../errors/holdfast-error.ts'
+import type { Fence } from '../journal/port.ts'
+import type { OperationRecord } from '../operation/record.ts'
+
+/** Why a run is asked to stop before it is done. */
+export type StopOrder =
+  | { readonly because: 'cancelled'; readonly cause?: unknown }
+  | { readonly because: 'lease-lost' }
+  | { readonly because: 'closing' }
+
+/** How a run ended. */
+export type Finish =
+  /** The record is settled. `rest` is the answer's body where it was too large to hold; `cause` explains a failure. */
+  | {
+      readonly is: 'settled'
+      readonly record: OperationRecord
+      readonly rest?: ReadableStream<Uint8Array> | undefined
+      readonly cause?: unknown
+    }
+  /** Still pending; a resume goes on with it. */
+  | { readonly is: 'kept'; readonly record: OperationRecord; readonly error: HoldfastError }
+  /** Another runner has it now; nothing was written. */
+  | { readonly is: 'lost' }
+  /** It can't be told: the journal failed, or a hook threw. */
+  | { readonly is: 'broken'; readonly error: unknown }
+
+/** An operation that this client is working on. */
+export class LiveOperation {
+  record: OperationRecord
+  /** How many callers wait for it. */
+  callers = 0
+  /** Ends when the run and the delivery to handlers have ended. */
+  delivered: Promise<void> = Promise.resolve()
+  readonly finished: Promise<Finish>
+  #finish!: (finish: Finish) => void
+  #order: StopOrder | undefined
+  #onStop: (() => void) | undefined
+
+  constructor(record: OperationRecord) {
+    this.record = record
+    this.finished = new Promise((resolve) => {
+      this.#finish = resolve
+    })
+  }
+
+  finish(finish: Finish): void {
+    this.#finish(finish)
+  }
+
+  /** The first order stands. */
+  stop(order: StopOrder): void {
+    if (this.#order) return
+    this.#order = order
+    this.#onStop?.()
+  }
+
+  get stopOrder(): StopOrder | undefined {
+    return this.#order
+  }
+
+  /** After a lease was lost and taken anew, the run may go on. */
+  resetStop(): void {
+    if (this.#order?.because === 'lease-lost') this.#order = undefined
+  }
+
+  /** What to do the moment a stop is ordered: end the attempt, end the wait. One listener at a time. */
+  whenStopped(listener: (() => void) | undefined): void {
+    this.#onStop = listener
+    if (this.#order) listener?.()
+  }
+
+  /** Proves the right to write. */
+  get fence(): Fence {
+    const { namespace, key, lease } = this.record
+    return { namespace, key, owner: lease?.owner ?? '', epoch: lease?.epoch ?? -1 }
+  }
+}

@@ -1,0 +1,121 @@
+import type { Effect, Reason } from '../../errors/reason.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import { headerValue } from '../../protocol/headers.ts'
+import { isReplayed } from '../../protocol/header-names.ts'
+import { PROBLEM, type ProblemDetails } from '../../protocol/problem-details.ts'
+import { readRetryVerdict } from '../../protocol/retry-verdict.ts'
+import { serverDelayMs } from '../../protocol/server-timing.ts'
+import type { ResolvedDoNotRetry } from './resolved-options.ts'
+
+/** An answer that was accepted as the API's own. */
+export interface AnswerFacts {
+  readonly is: 'answer'
+  readonly status: number
+  readonly headers: HeaderList
+  readonly problem: ProblemDetails | undefined
+}
+
+/** No usable answer: the network failed, the attempt timed out, or the answer was not the API speaking. */
+export interface FaultFacts {
+  readonly is: 'fault'
+  readonly mayHaveArrived: boolean
+  readonly transient: boolean
+  /** The head of an answer whose body did not arrive. */
+  readonly headStatus: number | undefined
+}
+
+export type AttemptFacts = AnswerFacts | FaultFacts
+
+export interface Circumstances {
+  readonly now: number
+  /** Can the operation be sent again without doing it twice? True with a key, or with an idempotent method. */
+  readonly replayable: boolean
+  /** May an earlier attempt have been done? */
+  readonly earlierUnknown: boolean
+  readonly statuses: ReadonlySet<number>
+  readonly doNotRetry: ResolvedDoNotRetry
+  /** What the caller's own rule says; undefined leaves it to ours. */
+  readonly override: boolean | undefined
+}
+
+/** What an attempt means. `effect` is what this attempt alone may have done. */
+export type Verdict =
+  | { readonly is: 'success'; readonly effect: 'applied' }
+  | { readonly is: 'unauthorized'; readonly effect: Effect }
+  | { readonly is: 'final'; readonly reason: Reason; readonly effect: Effect; readonly settles: 'rejected' | 'failed' }
+  | { readonly is: 'retry'; readonly reason: 'status' | 'network'; readonly effect: Effect; readonly floorMs: number | undefined }
+
+export function classify(facts: AttemptFacts, circumstances: Circumstances): Verdict {
+  return facts.is === 'fault' ? classifyFault(facts, circumstances) : classifyAnswer(facts, circumstances)
+}
+
+function classifyFault(fault: FaultFacts, { replayable, override }: Circumstances): Verdict {
+  const effect = effectOfFault(fault)
+  if (override === false || !fault.transient) return { is: 'final', reason: 'network', effect, settles: 'failed' }
+  if (!replayable && fault.mayHaveArrived) return { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
+  return { is: 'retry', reason: 'network', effect, floorMs: undefined }
+}
+
+function effectOfFault(fault: FaultFacts): Effect {
+  if (!fault.mayHaveArrived) return 'none'
+  const status = fault.headStatus
+  return status !== undefined && status >= 200 && status < 300 ? 'applied' : 'unknown'
+}
+
+function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verdict {
+  const { status, headers } = answer
+  if (status >= 200 && status < 300) return { is: 'success', effect: 'applied' }
+  const effect = effectOfAnswer(answer, circumstances)
+  const said = readRetryVerdict(headers, circumstances.doNotRetry)
+  if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
+  if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
+  if (!shouldRetry(answer, circumstances, said === 'retry')) {
+    return status === 401 ? { is: 'unauthorized', effect } : { is: 'final', reason: 'status', effect, settles: 'rejected' }
+  }
+  if (!circumstances.replayable) return { is: 'final', reason: 'not-replayable', effect, settles: 'rejected' }
+  return { is: 'retry', reason: 'status', effect, floorMs: serverDelayMs(headers, circumstances.now) }
+}
+
+function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, forced: boolean): boolean {
+  if (circumstances.override !== undefined) return circumstances.override
+  // The same failure, told again from the server's record, is definitive.
+  if (isReplayed(answer.headers)) return false
+  return forced || circumstances.statuses.has(answer.status) || isInFlight(answer, circumstances.earlierUnknown)
+}
+
+/** A 409 that means "the first one is still being worked on", not "your version is stale". */
+function isInFlight(answer: AnswerFacts, earlierUnknown: boolean): boolean {
+  if (answer.status !== 409) return false
+  return (
+    answer.problem?.type === PROBLEM.inFlight || headerValue(answer.headers, 'retry-after') !== undefined || earlierUnknown
+  )
+}
+
+/** Words by which servers say that a key came back with another request. */
+const KEY_REUSE_CODES = new Set(['request_signature_mismatch', 'idempotency_error', 'idempotency_key_reused'])
+
+function isKeyReuse({ status, problem }: AnswerFacts): boolean {
+  if (status !== 422 || !problem) return false
+  return problem.type === PROBLEM.keyReused || KEY_REUSE_CODES.has(String(problem['code'] ?? problem['error']))
+}
+
+/**
+ * Statuses that a gate in front of the operation gives (log-in, rate limit, proxy, dedup window): they say
+ * that this attempt did nothing, but nothing about an earlier one.
+ */
+const GATE_STATUSES = new Set([401, 403, 405, 407, 408, 412, 413, 414, 421, 425, 429, 431, 451])
+
+/**
+ * What this attempt alone may have done: a 4xx, nothing; a 5xx or a redirect, perhaps. An in-flight answer
+ * says that another attempt is being done right now, so the whole is unknown.
+ */
+function effectOfAnswer(answer: AnswerFacts, { earlierUnknown }: Circumstances): Effect {
+  if (isInFlight(answer, earlierUnknown)) return 'unknown'
+  return answer.status >= 400 && answer.status < 500 ? 'none' : 'unknown'
+}
+
+/** Does a final 4xx also clear up what an earlier, unanswered attempt did? Then the whole operation had no effect. */
+export function speaksForTheWhole(status: number, headers: HeaderList): boolean {
+  if (status < 400 || status >= 500) return false
+  return isReplayed(headers) || !GATE_STATUSES.has(status)
+}

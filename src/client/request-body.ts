@@ -1,0 +1,112 @@
+import { BodyError, ConfigurationError } from '../errors/classes.ts'
+import type { BodyInput, CallOptions } from './options.ts'
+
+/** The bytes that every attempt sends, and the content type they imply. */
+export interface BodySnapshot {
+  readonly bytes: Uint8Array | null
+  readonly contentType: string | undefined
+}
+
+const NO_BODY: BodySnapshot = { bytes: null, contentType: undefined }
+const encoder = new TextEncoder()
+
+/**
+ * Takes the body's bytes before the call returns, so that mutating it later changes nothing. Only what
+ * has to be read (Blob, FormData, streams) is a promise; what it reads from was fixed here, too.
+ */
+export function snapshotBody(options: CallOptions, limit: number): BodySnapshot | Promise<BodySnapshot> {
+  if (options.json !== undefined) return checked(jsonBytes(options.json), 'application/json', limit)
+  const { body } = options
+  if (body === undefined || body === null) return NO_BODY
+  if (typeof body === 'string') return checked(encoder.encode(body), 'text/plain;charset=UTF-8', limit)
+  if (body instanceof URLSearchParams) {
+    return checked(encoder.encode(body.toString()), 'application/x-www-form-urlencoded;charset=UTF-8', limit)
+  }
+  if (body instanceof ArrayBuffer) return checked(new Uint8Array(body.slice(0)), undefined, limit)
+  if (ArrayBuffer.isView(body)) return checked(copyOf(body), undefined, limit)
+  return readBody(body, limit)
+}
+
+function jsonBytes(value: unknown): Uint8Array {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (cause) {
+    throw new BodyError(`The json option cannot be serialised: ${(cause as Error).message}`, { cause })
+  }
+  if (text === undefined) throw new BodyError('The json option cannot be serialised: it is a function or a symbol')
+  return encoder.encode(text)
+}
+
+function copyOf(view: ArrayBufferView): Uint8Array {
+  return new Uint8Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer)
+}
+
+function checked(bytes: Uint8Array, contentType: string | undefined, limit: number): BodySnapshot {
+  if (bytes.length > limit) throw tooLarge(limit)
+  return { bytes, contentType }
+}
+
+function tooLarge(limit: number): BodyError {
+  return new BodyError(
+    `The request body is larger than maxBodyBytes (${limit} bytes); nothing was sent. Raise maxBodyBytes, or upload it elsewhere and post a reference`,
+    { code: 'HOLDFAST_BODY_TOO_LARGE' },
+  )
+}
+
+function readBody(body: BodyInput, limit: number): Promise<BodySnapshot> {
+  if (body instanceof Blob) {
+    if (body.size > limit) throw tooLarge(limit)
+    return body.arrayBuffer().then((buffer) => ({ bytes: new Uint8Array(buffer), contentType: body.type || undefined }))
+  }
+  if (body instanceof FormData) return readForm(body, limit)
+  if (body instanceof ReadableStream) {
+    if (body.locked) throw new BodyError('The body is a stream that somebody else is already reading; it cannot be replayed')
+    return readChunks(body as unknown as AsyncIterable<unknown>, limit)
+  }
+  if (isAsyncIterable(body)) return readChunks(body, limit)
+  throw new ConfigurationError(
+    'body must be a string, bytes, Blob, URLSearchParams, FormData, ReadableStream or async iterable; use json for plain objects',
+  )
+}
+
+/** The platform writes the form once, with one boundary; those bytes are what every attempt sends. */
+async function readForm(form: FormData, limit: number): Promise<BodySnapshot> {
+  const written = new Response(form)
+  const contentType = written.headers.get('content-type') ?? undefined
+  const bytes = new Uint8Array(await written.arrayBuffer())
+  return checked(bytes, contentType, limit)
+}
+
+async function readChunks(source: AsyncIterable<unknown>, limit: number): Promise<BodySnapshot> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Leaving the loop early ends the source as well: a stream is cancelled, a generator is returned.
+  for await (const chunk of source) {
+    const bytes = chunkBytes(chunk)
+    size += bytes.length
+    if (size > limit) throw tooLarge(limit)
+    chunks.push(bytes)
+  }
+  return { bytes: concatenate(chunks, size), contentType: undefined }
+}
+
+function chunkBytes(chunk: unknown): Uint8Array {
+  if (typeof chunk === 'string') return encoder.encode(chunk)
+  if (chunk instanceof Uint8Array) return chunk.slice()
+  throw new BodyError('A streamed body must give strings or Uint8Arrays')
+}
+
+function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, offset)
+    offset += chunk.length
+  }
+  return whole
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}

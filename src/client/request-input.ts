@@ -1,0 +1,132 @@
+import { ConfigurationError } from '../errors/classes.ts'
+import type { HeaderList } from '../protocol/headers.ts'
+import { isValidKey, parseKey } from '../protocol/idempotency-key.ts'
+import { isCredentialHeader } from '../protocol/sensitive-names.ts'
+import type { CallOptions, HeadersInput } from './options.ts'
+
+/** What a call wants sent, as plain values. */
+export interface RequestInput {
+  readonly method: string
+  readonly url: string
+  readonly origin: string
+  /** What may be written down and is sent again by a resume. */
+  readonly headers: HeaderList
+  /** Sent, but never written down. */
+  readonly credentials: HeaderList
+  /** The caller's own key, from the option or from a header. */
+  readonly key: string | undefined
+}
+
+export interface RequestSettings {
+  readonly baseUrl: URL | undefined
+  /** Lower case. */
+  readonly keyHeaderName: string
+}
+
+export function readRequest(
+  target: { readonly method: string; readonly url: string | URL },
+  options: CallOptions,
+  settings: RequestSettings,
+): RequestInput {
+  const url = readUrl(target.url, options.searchParams, settings.baseUrl)
+  const sorted = sortHeaders(readHeaders(options.headers, 'headers'), settings.keyHeaderName)
+  return {
+    method: readMethod(target.method),
+    url: url.href,
+    origin: url.origin,
+    headers: sorted.headers,
+    credentials: sorted.credentials,
+    key: options.key ?? sorted.key,
+  }
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** Header values are bytes; what ends a line or a string would let a value become another header. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
+const BAD_VALUE = /[\0\r\n]|[^\x00-\xff]/
+
+const NORMALISED = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
+const FORBIDDEN = new Set(['CONNECT', 'TRACE', 'TRACK'])
+
+function readMethod(method: string): string {
+  if (typeof method !== 'string' || !TOKEN.test(method)) throw new ConfigurationError('The method is not an HTTP method name')
+  const upper = method.toUpperCase()
+  if (FORBIDDEN.has(upper)) throw new ConfigurationError(`The method ${upper} can't be sent by an HTTP client library`)
+  return NORMALISED.has(upper) ? upper : method
+}
+
+function readUrl(input: string | URL, searchParams: CallOptions['searchParams'], baseUrl: URL | undefined): URL {
+  const url = resolveUrl(input, baseUrl)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ConfigurationError(`Only http and https URLs can be called, not ${url.protocol}`)
+  }
+  if (url.username || url.password) {
+    throw new ConfigurationError('A URL must not carry a user name or password; put them into the headers option')
+  }
+  if (searchParams !== undefined) addSearchParams(url, searchParams)
+  // A fragment is never sent, so it is no part of the operation.
+  if (url.hash) url.hash = ''
+  return url
+}
+
+function resolveUrl(input: string | URL, baseUrl: URL | undefined): URL {
+  try {
+    return new URL(input, baseUrl)
+  } catch {
+    const hint = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
+    throw new ConfigurationError(`Not a URL: ${JSON.stringify(String(input).split('?')[0])} (${hint})`)
+  }
+}
+
+function addSearchParams(url: URL, params: NonNullable<CallOptions['searchParams']>): void {
+  if (typeof params === 'string' || params instanceof URLSearchParams) {
+    for (const [name, value] of new URLSearchParams(params)) url.searchParams.append(name, value)
+    return
+  }
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined) url.searchParams.append(name, String(value))
+  }
+}
+
+/** Headers as a list with lower-case names. Refuses what could smuggle a second header in; never shows a value. */
+export function readHeaders(input: HeadersInput | undefined, option: string): HeaderList {
+  if (input === undefined || input === null) return []
+  const entries: Iterable<readonly [string, string | undefined]> =
+    typeof (input as Iterable<unknown>)[Symbol.iterator] === 'function'
+      ? (input as Iterable<readonly [string, string]>)
+      : Object.entries(input as { readonly [name: string]: string | undefined })
+  const list: (readonly [string, string])[] = []
+  for (const [name, value] of entries) {
+    if (value !== undefined) list.push(readHeader(name, value, option))
+  }
+  return list
+}
+
+function readHeader(name: string, value: string, option: string): readonly [string, string] {
+  if (!TOKEN.test(name)) throw new ConfigurationError(`${option} has an invalid header name: ${JSON.stringify(name)}`)
+  const text = String(value)
+  if (BAD_VALUE.test(text)) {
+    throw new ConfigurationError(`${option} has an invalid value for ${JSON.stringify(name)}: a line break, a NUL, or a character outside Latin-1`)
+  }
+  return [name.toLowerCase(), text.trim()]
+}
+
+function sortHeaders(all: HeaderList, keyHeaderName: string): { headers: HeaderList; credentials: HeaderList; key: string | undefined } {
+  if (all.length === 0) return { headers: all, credentials: all, key: undefined }
+  let key: string | undefined
+  const headers: (readonly [string, string])[] = []
+  const credentials: (readonly [string, string])[] = []
+  for (const field of all) {
+    if (field[0] === keyHeaderName) key = readKey(field[1])
+    else (isCredentialHeader(field[0]) ? credentials : headers).push(field)
+  }
+  return { headers, credentials, key }
+}
+
+function readKey(value: string): string {
+  const key = parseKey(value)
+  if (key === undefined || !isValidKey(key)) {
+    throw new ConfigurationError('The idempotency key header must be 1 to 255 visible ASCII characters, bare or quoted')
+  }
+  return key
+}
