@@ -5,7 +5,9 @@ import type { Observer } from '../observe/port.ts'
 import type { Effect } from '../errors/reason.ts'
 import type { Journal } from './journal/port.ts'
 import type { Json, SettledStatus } from './operation/record.ts'
-import type { RetryBudget } from './policy/retry-budget.ts'
+import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
+
+export type { BudgetOptions }
 
 /** How delays are spread. `'none'` is for tests: without jitter, clients that failed together come back together. */
 export type Jitter = 'full' | 'equal' | 'decorrelated' | 'none'
@@ -35,15 +37,6 @@ export interface RetryOptions {
   readonly statuses?: readonly number[] | undefined
   /** `true` or `false` decide, `undefined` leaves it to the rules. Can't override deadline, horizon, budget or do-not-retry. */
   readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined
-}
-
-export interface BudgetOptions {
-  /** What a first attempt adds to the bucket. Default 0.1: retries stay within a tenth of the traffic. */
-  readonly ratio?: number | undefined
-  /** How much the bucket holds, and starts with. Default 10. */
-  readonly burst?: number | undefined
-  /** What trickles in, so that a quiet client can still retry. Default 0.1 per second. */
-  readonly reservePerSecond?: number | undefined
 }
 
 export interface BreakerOptions {

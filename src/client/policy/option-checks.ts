@@ -1,0 +1,91 @@
+import { ConfigurationError } from '../../errors/classes.ts'
+import { parseDuration } from '../../foundation/duration.ts'
+import { redactText } from '../../observe/redact.ts'
+import { nearestName } from './nearest-name.ts'
+
+/*
+ * One sentence per mistake: which option, what is expected, what was given. Each check takes the
+ * option's full name (`retry.base`) and a value that is not undefined, and returns it typed.
+ */
+
+export function refuse(option: string, expected: string, given: unknown): never {
+  throw new ConfigurationError(`The option \`${option}\` must be ${expected}; it was given ${describe(given)}.`)
+}
+
+/** The value in a few words, never with what could be a credential. */
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? 'an empty string' : `'${shorten(redactText(value))}'`
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
+  if (Array.isArray(value)) return 'an array'
+  if (value === undefined) return 'undefined'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+type Fields = { readonly [name: string]: unknown }
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A nested options object; unknown names in it are refused with the nearest right spelling. */
+export function checkObject(option: string, value: unknown, known: readonly string[]): Fields {
+  if (!isObject(value)) return refuse(option, 'an object', value)
+  for (const name of Object.keys(value)) if (!known.includes(name)) refuseUnknown(`${option}.`, name, known)
+  return value
+}
+
+/** `owner` is what stands before the name: empty, or `retry.`. */
+export function refuseUnknown(owner: string, name: string, known: readonly string[]): never {
+  const near = nearestName(name, known)
+  const advice = near === undefined ? `It is one of: ${known.join(', ')}.` : `Did you mean \`${owner}${near}\`?`
+  throw new ConfigurationError(`There is no option \`${owner}${shorten(name)}\`. ${advice}`)
+}
+
+/** Milliseconds, 0 included. */
+export function checkDuration(option: string, value: unknown): number {
+  return parseDuration(value) ?? refuse(option, "milliseconds (0 or more) or a duration such as '250ms', '30s', '5m', '24h'", value)
+}
+
+/** Milliseconds, more than 0. */
+export function checkPositiveDuration(option: string, value: unknown): number {
+  const ms = checkDuration(option, value)
+  return ms > 0 ? ms : refuse(option, 'longer than 0', value)
+}
+
+export function checkWhole(option: string, value: unknown, least: number): number {
+  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
+  return refuse(option, `a whole number of at least ${least}`, value)
+}
+
+/** Finite, 0 or more. */
+export function checkAmount(option: string, value: unknown, most: number): number {
+  if (typeof value === 'number' && value >= 0 && value <= most) return value
+  return refuse(option, `a number from 0 to ${most}`, value)
+}
+
+export function checkFunction<T>(option: string, value: T): T {
+  return typeof value === 'function' ? value : refuse(option, 'a function', value)
+}
+
+/** An object with these methods; `what` says so in words. */
+export function checkMethods<T>(option: string, value: T, methods: readonly string[]): T {
+  const fits = isObject(value) && methods.every((method) => typeof value[method] === 'function')
+  return fits ? value : refuse(option, `an object with ${methods.map((method) => `${method}()`).join(', ')}`, value)
+}
+
+export function checkOneOf<T extends string>(option: string, value: unknown, words: readonly T[]): T {
+  const found = words.find((word) => word === value)
+  return found ?? refuse(option, words.map((word) => `'${word}'`).join(' or '), value)
+}
+
+const LONGEST_LABEL = 512
+
+/** A name that goes into journals: no control characters and no broken Unicode, which stores change silently. */
+export function checkLabel(option: string, value: unknown): string {
+  const fits = typeof value === 'string' && value.length > 0 && value.length <= LONGEST_LABEL && !/[\p{Cc}\p{Cs}]/u.test(value)
+  return fits ? value : refuse(option, `a string of 1 to ${LONGEST_LABEL} characters without control characters`, value)
+}
