@@ -1,0 +1,35 @@
+import { type Claim, type Claimant, type ClaimOne, type JournalRow, type NextDue, RECORD_VERSION } from './port.ts'
+
+/** The rules of claiming, for journals that look at rows one by one (SQL stores say the same in SQL). */
+
+/** Can anybody ever want to claim this row, or does somebody hold it? Only such rows need to be looked through. */
+export function isOpen(row: JournalRow): boolean {
+  return row.status === 'pending' || row.deliveryDue || row.owner !== null
+}
+
+export function isFree(row: JournalRow, claimant: Claimant): boolean {
+  return row.owner === null || row.leaseUntil <= claimant.now || claimant.deadOwners.includes(row.owner)
+}
+
+export function matchesClaim(row: JournalRow, claim: Claim): boolean {
+  if (row.version > RECORD_VERSION || row.dueAt > claim.dueBy || !isFree(row, claim)) return false
+  if (row.status !== 'pending') return awaitsDelivery(row, claim.deliverNames)
+  return !row.parked && row.notBefore <= claim.now && !claim.exceptOrigins.includes(row.origin)
+}
+
+export function matchesClaimOne(row: JournalRow, claim: ClaimOne): boolean {
+  return row.version <= RECORD_VERSION && claim.statuses.includes(row.status) && isFree(row, claim)
+}
+
+/** When the row can be claimed at the earliest (0 = now), or undefined if only by key or never. */
+export function dueTime(row: JournalRow, wanted: NextDue): number | undefined {
+  if (row.version > RECORD_VERSION) return undefined
+  const lapsesAt = row.owner === null ? 0 : row.leaseUntil
+  if (row.status === 'pending') return row.parked ? undefined : Math.max(row.dueAt, row.notBefore, lapsesAt)
+  return awaitsDelivery(row, wanted.deliverNames) ? Math.max(row.dueAt, lapsesAt) : undefined
+}
+
+function awaitsDelivery(row: JournalRow, names: readonly string[] | '*'): boolean {
+  if (!row.deliveryDue) return false
+  return names === '*' || (row.name !== null && names.includes(row.name))
+}
