@@ -65,7 +65,8 @@ function inNearestCentury(
   at: (year: number) => number | undefined,
 ): number | undefined {
   const today = civilFromDays(Math.floor(now / DAY_MS))
-  const limit = daysFromCivil(today.year + 50, today.month, today.day) * DAY_MS + (now - Math.floor(now / DAY_MS) * DAY_MS)
+  const limit =
+    daysFromCivil(today.year + 50, today.month, today.day) * DAY_MS + (now - Math.floor(now / DAY_MS) * DAY_MS)
   const latest = Math.floor((today.year + 50) / 100) * 100 + shortYear
   for (const year of [latest, latest - 100]) {
     const candidate = at(year)

@@ -41,7 +41,8 @@ export function closedBreaker(): BreakerState {
 /** May a request go out now? Where it is a probe, it has taken its slot in the returned state. */
 export function admit(state: BreakerState, options: ResolvedBreaker, now: number): Admission {
   if (state.phase === 'closed') return { state, admitted: true }
-  if (state.phase === 'open' && isOpen(state.until, options, now)) return { state, admitted: false, retryAt: state.until }
+  if (state.phase === 'open' && isOpen(state.until, options, now))
+    return { state, admitted: false, retryAt: state.until }
   const probes = state.phase === 'half-open' ? underWay(state.probes, options, now) : []
   const oldest = probes[0]
   if (oldest !== undefined && probes.length >= options.probes) {

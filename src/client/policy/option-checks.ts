@@ -47,7 +47,10 @@ export function refuseUnknown(owner: string, name: string, known: readonly strin
 
 /** Milliseconds, 0 included. */
 export function checkDuration(option: string, value: unknown): number {
-  return parseDuration(value) ?? refuse(option, "milliseconds (0 or more) or a duration such as '250ms', '30s', '5m', '24h'", value)
+  return (
+    parseDuration(value) ??
+    refuse(option, "milliseconds (0 or more) or a duration such as '250ms', '30s', '5m', '24h'", value)
+  )
 }
 
 /** Milliseconds, more than 0. */
@@ -86,6 +89,7 @@ const LONGEST_LABEL = 512
 
 /** A name that goes into journals: no control characters and no broken Unicode, which stores change silently. */
 export function checkLabel(option: string, value: unknown): string {
-  const fits = typeof value === 'string' && value.length > 0 && value.length <= LONGEST_LABEL && !/[\p{Cc}\p{Cs}]/u.test(value)
+  const fits =
+    typeof value === 'string' && value.length > 0 && value.length <= LONGEST_LABEL && !/[\p{Cc}\p{Cs}]/u.test(value)
   return fits ? value : refuse(option, `a string of 1 to ${LONGEST_LABEL} characters without control characters`, value)
 }

@@ -1,0 +1,43 @@
+import { ConfigurationError } from '../../errors/classes.ts'
+import { redactUrl } from '../../observe/redact.ts'
+import { refuse } from './option-checks.ts'
+
+export function resolveBaseUrl(value: unknown): URL | undefined {
+  if (value === undefined) return undefined
+  return checkHttpUrl('baseUrl', value, 'a full http or https URL')
+}
+
+export function resolveOrigins(value: unknown): ReadonlySet<string> {
+  if (value === undefined) return new Set()
+  if (!Array.isArray(value)) return refuse('trustedOrigins', 'an array of origins', value)
+  return new Set(value.map(checkOrigin))
+}
+
+function checkOrigin(value: unknown): string {
+  const expected = "made of origins such as 'https://api.example.com', without a path"
+  const url = checkHttpUrl('trustedOrigins', value, expected)
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') refuse('trustedOrigins', expected, shown(value))
+  return url.origin
+}
+
+function checkHttpUrl(option: string, value: unknown, expected: string): URL {
+  const url = typeof value === 'string' || value instanceof URL ? parseUrl(value) : undefined
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return refuse(option, expected, shown(value))
+  if (url.username !== '' || url.password !== '') {
+    throw new ConfigurationError(`The option \`${option}\` must not carry credentials; put them into \`headers\`.`)
+  }
+  return url
+}
+
+/** Always a copy: the caller's own URL object may change later. */
+function parseUrl(value: string | URL): URL | undefined {
+  try {
+    return new URL(value)
+  } catch {
+    return undefined
+  }
+}
+
+function shown(value: unknown): unknown {
+  return typeof value === 'string' || value instanceof URL ? redactUrl(String(value)) : value
+}
