@@ -29,7 +29,12 @@ const node: Options = {
   format: ['esm', 'cjs'],
   platform: 'node',
   target: 'node20',
-  shims: true,
+  removeNodeProtocol: false,
+  esbuildOptions(options, { format }) {
+    if (format !== 'cjs') return
+    options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' }
+    options.inject = [...(options.inject ?? []), './build/import-meta-url.js']
+  },
 }
 
 const browser: Options = {
