@@ -1,0 +1,49 @@
+import type { Schema } from '../../../sql/sqlite-migrate.ts'
+
+/**
+ * Rows that somebody may want to claim or that somebody holds. Claims, due times and owners look through these
+ * only, so that settled rows cost nothing however many are kept. The queries repeat the words of the index.
+ */
+export const OPEN = "(status = 'pending' OR delivery_due = 1 OR owner IS NOT NULL)"
+export const OPEN_INDEX = 'holdfast_operations_open'
+
+/**
+ * A body above this is kept in a table of its own: SQLite writes a row anew at every change, and a lease that is
+ * renewed must not write ten megabytes.
+ */
+export const LARGE_BODY_BYTES = 4096
+
+const FIRST = `
+  CREATE TABLE holdfast_operations (
+    place INTEGER PRIMARY KEY AUTOINCREMENT,
+    version INTEGER NOT NULL,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    id TEXT,
+    name TEXT,
+    origin TEXT NOT NULL,
+    status TEXT NOT NULL,
+    owner TEXT,
+    epoch INTEGER NOT NULL,
+    lease_until INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    not_before INTEGER NOT NULL,
+    parked INTEGER NOT NULL,
+    delivery_due INTEGER NOT NULL,
+    expires_at INTEGER,
+    set_aside INTEGER NOT NULL DEFAULT 0,
+    body_apart INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    body BLOB,
+    response_body BLOB
+  );
+  CREATE TABLE holdfast_bodies (place INTEGER PRIMARY KEY, body BLOB NOT NULL);
+  CREATE TRIGGER holdfast_bodies_go AFTER DELETE ON holdfast_operations WHEN old.body_apart = 1
+    BEGIN DELETE FROM holdfast_bodies WHERE place = old.place; END;
+  CREATE UNIQUE INDEX holdfast_operations_key ON holdfast_operations (namespace, key);
+  CREATE UNIQUE INDEX holdfast_operations_id ON holdfast_operations (namespace, id) WHERE id IS NOT NULL;
+  CREATE INDEX ${OPEN_INDEX} ON holdfast_operations (namespace) WHERE ${OPEN};
+  CREATE INDEX holdfast_operations_expiry ON holdfast_operations (expires_at) WHERE expires_at IS NOT NULL;
+`
+
+export const journalSchema: Schema = { component: 'journal', steps: [FIRST] }

@@ -1,0 +1,73 @@
+import { Worker } from 'node:worker_threads'
+import { StorageError } from '../../../errors/classes.ts'
+import { source } from './sqlite-worker.ts?source'
+import { revivedFailure, type WorkerAnswer, type WorkerRequest, type WorkerSettings } from './worker-messages.ts'
+
+interface Waiting {
+  resolve(answer: WorkerAnswer): void
+  reject(error: StorageError): void
+}
+
+/**
+ * One worker thread. It keeps the process alive exactly as long as a request is unanswered: an idle one never
+ * holds a process back, and none dies with a batch in its hands because everything else was done.
+ */
+export class WorkerLink {
+  readonly #worker: Worker
+  readonly #waiting: Waiting[] = []
+  readonly #path: string
+  readonly exited: Promise<void>
+  #cause: unknown
+  isDead = false
+
+  constructor(settings: WorkerSettings) {
+    this.#path = settings.path
+    // Loaders and flags of the main thread have no business in here.
+    this.#worker = new Worker(source, { eval: true, workerData: settings, execArgv: [], name: 'holdfast-journal' })
+    this.#worker.unref()
+    this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
+    this.#worker.on('error', (error) => this.#bury(error))
+    this.exited = new Promise((resolve) => {
+      this.#worker.on('exit', () => {
+        this.#bury(undefined)
+        resolve()
+      })
+    })
+  }
+
+  get threadId(): number {
+    return this.#worker.threadId
+  }
+
+  ask(request: WorkerRequest): Promise<WorkerAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.isDead) return reject(this.#died())
+      this.#waiting.push({ resolve, reject })
+      this.#worker.ref()
+      this.#worker.postMessage(request)
+    })
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #settle(answer: WorkerAnswer): void {
+    const waiting = this.#waiting.shift()
+    if (this.#waiting.length === 0) this.#worker.unref()
+    if ('failure' in answer) waiting?.reject(revivedFailure(answer.failure))
+    else waiting?.resolve(answer)
+  }
+
+  #bury(error: unknown): void {
+    this.isDead = true
+    this.#cause ??= error
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#died())
+  }
+
+  /** Whether the batch in its hands was committed cannot be known any more. */
+  #died(): StorageError {
+    const message = `The worker thread of the journal ${this.#path} died; what it was doing may or may not be on disk`
+    return new StorageError(message, { effect: 'unknown', cause: this.#cause })
+  }
+}

@@ -1,0 +1,47 @@
+import { StorageError } from '../errors/classes.ts'
+import { isUnloadable, unloadable } from './sqlite-driver.ts'
+
+/** How long a writer waits for the write lock of somebody else. */
+export const LOCK_PATIENCE_MS = 5_000
+
+/** The first whose name the error's code begins with tells what happened, and what to do about it. */
+const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
+  ['SQLITE_BUSY', `is locked: another connection held its write lock for more than ${LOCK_PATIENCE_MS / 1000} s`],
+  ['SQLITE_LOCKED', 'is locked by another statement of the same connection'],
+  ['SQLITE_FULL', 'cannot grow: the disk is full. Nothing of the batch was written'],
+  ['ENOSPC', 'cannot be created: the disk is full'],
+  ['SQLITE_READONLY', 'cannot be written: the file, its folder or the connection is read-only'],
+  ['EROFS', 'cannot be created: the file system is read-only'],
+  ['SQLITE_CANTOPEN', 'cannot be opened: it must be a file, and file and folder must be accessible to this process'],
+  ['SQLITE_PERM', 'cannot be opened: this process lacks the permission'],
+  ['EACCES', 'cannot be created: this process may not write to that folder'],
+  ['EPERM', 'cannot be created: this process may not write to that folder'],
+  ['ENOTDIR', 'cannot be created: a part of its path is a file, not a folder'],
+  ['EEXIST', 'cannot be created: a part of its path is a file, not a folder'],
+  ['SQLITE_NOTADB', 'is not a SQLite database. It was left as it is'],
+  ['SQLITE_CORRUPT', 'is damaged. Keep a copy, then repair it with `sqlite3 <file> .recover`'],
+  ['SQLITE_IOERR', 'could not be read or written: the disk reported an error'],
+  ['SQLITE_NOMEM', 'could not be used: out of memory'],
+]
+
+/** Every failure of the store as one StorageError: a sentence, and the driver's own error as its cause. */
+export function storageFailure(error: unknown, file: string): StorageError {
+  if (error instanceof StorageError) return error
+  if (isUnloadable(error)) return unloadable(error)
+  const code = codeOf(error)
+  const sentence = SENTENCES.find(([start]) => code.startsWith(start))?.[1]
+  const detail = error instanceof Error ? error.message : String(error)
+  const text = sentence ? `The journal ${file} ${sentence} (${code})` : `The journal ${file} failed: ${detail}`
+  return new StorageError(text, { cause: error })
+}
+
+/** Somebody else is in the way for a moment; the same batch may succeed if it is tried again. */
+export function isBusy(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return true
+  return error instanceof TypeError && /connection is busy/.test(error.message)
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code ?? '')
+}

@@ -1,0 +1,91 @@
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { StorageError } from '../errors/classes.ts'
+import { newRunnerId } from '../foundation/identity.ts'
+import type { SqliteDatabase, SqliteDriver } from './sqlite-driver.ts'
+import { isBusy, LOCK_PATIENCE_MS } from './sqlite-failure.ts'
+import { migrate, type Schema, versionOf } from './sqlite-migrate.ts'
+
+/** `full`: an acknowledged write survives the loss of power. `process`: it survives the death of the process. */
+export type SqliteDurability = 'full' | 'process'
+
+export interface SqliteFile {
+  readonly path: string
+  readonly durability: SqliteDurability
+  readonly schema: Schema
+}
+
+const SYNCHRONOUS = { full: 2, process: 1 } as const
+const KEPT_WAL_BYTES = 64 * 1024 * 1024
+const RETRY_MS = 20
+
+/** Opens a file that is ours, on a thread that may block. Closes it again if anything is not as asked. */
+export function openSqliteFile(driver: SqliteDriver, file: SqliteFile): SqliteDatabase {
+  createPrivately(file.path)
+  const database = new driver(file.path, { timeout: LOCK_PATIENCE_MS })
+  try {
+    // First of all: a file of a newer library must be left as it is.
+    untilFree(() => versionOf(database, file.schema))
+    untilFree(() => useWal(database))
+    useSynchronous(database, file.durability)
+    database.pragma(`journal_size_limit = ${KEPT_WAL_BYTES}`)
+    untilFree(() => migrate(database, file.schema))
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** The driver turns to NORMAL as soon as a file is in WAL mode, on every connection: ask, then look. */
+export function useSynchronous(database: SqliteDatabase, durability: SqliteDurability): void {
+  const wanted = SYNCHRONOUS[durability]
+  database.pragma(`synchronous = ${wanted}`)
+  const actual = database.pragma('synchronous', { simple: true })
+  if (Number(actual) !== wanted) {
+    throw new StorageError(
+      `SQLite keeps synchronous = ${actual} where ${wanted} is needed for '${durability}' durability`,
+    )
+  }
+}
+
+function useWal(database: SqliteDatabase): void {
+  const mode = database.pragma('journal_mode = WAL', { simple: true })
+  if (mode !== 'wal') throw new StorageError(`SQLite cannot use write-ahead logging on this file system (mode ${mode})`)
+}
+
+/**
+ * Makes the file readable by its owner only (SQLite gives the same mode to -wal and -shm) and its folder if
+ * there is none. The file is made under another name and linked: closing a descriptor of a database that this
+ * process already has open would drop the locks of all its connections.
+ */
+function createPrivately(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  if (existsSync(path)) return refuseFolder(path)
+  const draft = `${path}.${newRunnerId()}`
+  closeSync(openSync(draft, 'wx', 0o600))
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  } finally {
+    rmSync(draft)
+  }
+}
+
+function refuseFolder(path: string): void {
+  if (statSync(path).isDirectory()) throw new StorageError(`The journal ${path} cannot be opened: it is a folder`)
+}
+
+/** Switching to WAL does not wait for others by itself; this does, for as long as a write would. */
+function untilFree<T>(action: () => T): T {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    try {
+      return action()
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= LOCK_PATIENCE_MS) throw error
+      Atomics.wait(pause, 0, 0, RETRY_MS)
+    }
+  }
+}
