@@ -52,6 +52,7 @@ export function admit(state: BreakerState, options: ResolvedBreaker, now: number
 }
 
 /** The state after a request that was admitted has ended. */
+// biome-ignore lint/complexity/useMaxParams: the same first three as its siblings, and what happened
 export function record(
   state: BreakerState,
   options: ResolvedBreaker,

@@ -5,7 +5,6 @@ import { isObject, refuse } from './option-checks.ts'
 
 const TOKEN = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
 /** What RFC 9110 lets stand in a field value; above all no line break, which would smuggle in another field. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a tab is legal in a field value
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** A header name, in lower case. */

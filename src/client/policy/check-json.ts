@@ -12,7 +12,10 @@ function checkValue(path: string, value: unknown, depth: number): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return
   if (typeof value === 'number' && Number.isFinite(value)) return
   if (depth >= DEEPEST) refuse(path, 'JSON that is not circular and not nested so deep', value)
-  if (Array.isArray(value)) return value.forEach((member, index) => checkValue(`${path}[${index}]`, member, depth + 1))
+  if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) checkValue(`${path}[${index}]`, member, depth + 1)
+    return
+  }
   if (!isPlain(value)) refuse(path, 'JSON: strings, finite numbers, booleans, null, arrays and plain objects', value)
   for (const [name, member] of Object.entries(value as object)) {
     // JSON leaves such a member out, and so do we.
