@@ -1,0 +1,70 @@
+import { onAbort } from '../../../foundation/abort.ts'
+import { joinChunks } from '../join-chunks.ts'
+
+/** A whole body, or all of it as a stream. */
+export interface ReadBody {
+  readonly body: Uint8Array | null
+  readonly rest?: ReadableStream<Uint8Array> | undefined
+}
+
+export interface ReadRules {
+  readonly signal: AbortSignal
+  /** How many bytes are read into memory; `'stream'`: none. */
+  readonly limit: number | 'stream'
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+export async function readBody(response: Response, rules: ReadRules): Promise<ReadBody> {
+  const { body } = response
+  if (!body) return { body: null }
+  if (rules.limit === 'stream') return { body: null, rest: body }
+  // Some fetch functions have streams of another kind.
+  if (typeof body.getReader !== 'function') return { body: new Uint8Array(await response.arrayBuffer()) }
+  const reader: Reader = body.getReader()
+  const stop = onAbort(rules.signal, () => quietly(reader.cancel(rules.signal.reason)))
+  try {
+    return await collect(reader, rules.limit, rules.signal)
+  } finally {
+    stop()
+  }
+}
+
+/** Nobody will read it. Not waited for: where a body was split in two, cancelling one half waits for the other. */
+export function discardBody(response: Response): void {
+  const { body } = response
+  if (body && !body.locked && typeof body.cancel === 'function') quietly(body.cancel())
+}
+
+async function collect(reader: Reader, limit: number, signal: AbortSignal): Promise<ReadBody> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  while (size <= limit) {
+    const { done, value } = await reader.read()
+    // A reader that was cancelled ends as if the body did.
+    if (signal.aborted) throw signal.reason
+    if (done) return { body: joinChunks(chunks, size) }
+    chunks.push(value)
+    size += value.byteLength
+  }
+  return { body: null, rest: resumed(chunks, reader) }
+}
+
+/** What was read so far, then the rest at the reader's pace. */
+function resumed(chunks: Uint8Array[], reader: Reader): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const chunk = chunks.shift() ?? (await reader.read()).value
+        if (chunk) controller.enqueue(chunk)
+        else controller.close()
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function quietly(work: Promise<unknown>): void {
+  work.catch(() => {})
+}

@@ -1,0 +1,57 @@
+import { abortReason } from '../../foundation/abort.ts'
+import { type Judgement, judgeCode } from './fault-codes.ts'
+import { judgeMessage } from './fault-messages.ts'
+import type { TransportFault } from './port.ts'
+
+/** A chain of causes may be a circle. */
+const DEEPEST = 10
+
+/** Errors of these kinds come from the program, unless their words say network. */
+const PROGRAM_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'EvalError', 'URIError'])
+
+/** Did it leave this machine, and can another attempt help? Reads codes through causes and bundles of errors. */
+export function toFault(error: unknown): TransportFault {
+  const { code, mayHaveArrived, transient } = judge(error, 0) ?? judgeByKind(error)
+  return { kind: 'fault', code, mayHaveArrived, transient, cause: error }
+}
+
+/** The attempt's own signal ended it. */
+export function abortedFault(signal: AbortSignal, fate: Pick<TransportFault, 'mayHaveArrived'>): TransportFault {
+  return { kind: 'fault', code: 'aborted', ...fate, transient: true, cause: abortReason(signal) }
+}
+
+/** A redirect led to an origin that must not get the request: a captive portal, say. It was not followed. */
+export function untrustedRedirect(origin: string): TransportFault {
+  const cause = new Error(`Redirected to ${origin}, which is not a trusted origin`)
+  return { kind: 'fault', code: 'untrusted-redirect', mayHaveArrived: true, transient: true, cause }
+}
+
+function judge(error: unknown, depth: number): Judgement | undefined {
+  if (typeof error !== 'object' || error === null || depth > DEEPEST) return undefined
+  const { code, syscall, cause, errors, message, name } = error as Record<string, unknown>
+  if (Array.isArray(errors) && errors.length > 0) return judgeAll(errors, depth)
+  const byCode = typeof code === 'string' ? judgeCode(code, syscall) : undefined
+  if (byCode) return byCode
+  const byCause = judge(cause, depth + 1)
+  if (byCause) return byCause
+  if (name === 'AbortError' || name === 'TimeoutError')
+    return { code: 'aborted', mayHaveArrived: true, transient: true }
+  return typeof message === 'string' ? judgeMessage(message) : undefined
+}
+
+/** One per address that was tried: if any of them may have arrived, the request may have. */
+function judgeAll(errors: readonly unknown[], depth: number): Judgement | undefined {
+  const judgements = errors.map((error) => judge(error, depth + 1))
+  const first = judgements.find((judgement) => judgement !== undefined)
+  if (!first) return undefined
+  return {
+    code: first.code,
+    mayHaveArrived: judgements.some((judgement) => judgement?.mayHaveArrived ?? true),
+    transient: judgements.some((judgement) => judgement?.transient ?? true),
+  }
+}
+
+function judgeByKind(error: unknown): Judgement {
+  const fromProgram = error instanceof Error && PROGRAM_ERRORS.has(error.name)
+  return { code: fromProgram ? error.name : 'network', mayHaveArrived: true, transient: !fromProgram }
+}

@@ -1,0 +1,34 @@
+import type { DispatcherLike, FetchLike } from '../../options.ts'
+import { fetchTransport } from '../fetch/fetch-transport.ts'
+import type { Transport, TransportRequest } from '../port.ts'
+import { isPlatformFetch } from './platform-fetch.ts'
+import { undiciTransport } from './undici-transport.ts'
+
+export interface TransportChoice {
+  readonly fetch?: FetchLike | undefined
+  readonly dispatcher?: DispatcherLike | undefined
+}
+
+/**
+ * What was asked for; else undici below fetch. But where `globalThis.fetch` is not the platform's own, before or after
+ * this was called, the replacement is used, so that people's mocks and instrumentations see the requests.
+ */
+export function chooseTransport(choice: TransportChoice): Transport {
+  if (choice.fetch) return fetchTransport(choice.fetch)
+  if (choice.dispatcher) return undiciTransport({ dispatcher: choice.dispatcher })
+  const below = undiciTransport()
+  const known = new WeakMap<FetchLike, Transport>()
+  const pick = (fetch: FetchLike | undefined): Transport => {
+    if (typeof fetch !== 'function') return below
+    let transport = known.get(fetch)
+    if (!transport) {
+      transport = isPlatformFetch(fetch) ? below : fetchTransport(fetch)
+      known.set(fetch, transport)
+    }
+    return transport
+  }
+  return {
+    send: (request: TransportRequest) => pick(globalThis.fetch).send(request),
+    close: () => below.close(),
+  }
+}

@@ -1,0 +1,126 @@
+import { Dispatcher } from 'undici'
+import { abortReason, onAbort } from '../../../foundation/abort.ts'
+import { headerValue } from '../../../protocol/headers.ts'
+import { abortedFault, toFault } from '../network-fault.ts'
+import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
+import { type Head, Hop, type HopOwner } from './hop.ts'
+import { LegacyHop } from './legacy-hop.ts'
+import { followRedirect, isRedirect, type Target } from './redirect.ts'
+import { requestHeaders } from './request-headers.ts'
+
+/**
+ * One `send`: a request, the redirects that it leads to, and the outcome. Settles once; where the body goes on as a
+ * stream after that, the signal is listened to until the stream ends.
+ */
+export class Exchange implements HopOwner {
+  readonly bodyLimit: number
+  readonly #dispatcher: Dispatcher
+  readonly #request: TransportRequest
+  readonly #resolve: (outcome: TransportOutcome) => void
+  readonly #stopListening: () => void
+  #target: Target
+  #hop: Hop | undefined
+  #head: Head | undefined
+  #sent = false
+
+  constructor(dispatcher: Dispatcher, request: TransportRequest, resolve: (outcome: TransportOutcome) => void) {
+    this.#dispatcher = dispatcher
+    this.#request = request
+    this.#resolve = resolve
+    this.bodyLimit = request.bodyLimit
+    const { method, headers, body } = request
+    this.#target = { method, headers, body, url: parseTarget(request.url), redirects: 0 }
+    this.#stopListening = onAbort(request.signal, () => this.#abort())
+  }
+
+  dispatch(): void {
+    const { method, url, headers, body } = this.#target
+    const hop = this.#dispatcher instanceof Dispatcher ? new Hop(this, method) : new LegacyHop(this, method)
+    this.#hop = hop
+    const options = {
+      origin: url.origin,
+      path: url.search ? url.pathname + url.search : url.pathname,
+      method,
+      headers: requestHeaders(headers),
+      body,
+    }
+    try {
+      this.#dispatcher.dispatch(options, hop)
+    } catch (error) {
+      hop.onResponseError(undefined, error)
+    }
+  }
+
+  onSending(): void {
+    this.#sent = true
+  }
+
+  onHead(head: Head): boolean {
+    this.#head = head
+    if (!isRedirect(head.status)) return true
+    const answer = { status: head.status, location: headerValue(head.headers, 'location') }
+    const next = followRedirect(this.#target, answer, this.#request)
+    if (!next) return true
+    // As fetch does it: the rest of the redirecting answer is not waited for.
+    this.#hop?.detach(new Error('Redirected'))
+    if ('kind' in next) this.#settle(next)
+    else this.#follow(next)
+    return false
+  }
+
+  onStream(rest: ReadableStream<Uint8Array>): void {
+    if (this.#head) this.#resolve(this.#response(this.#head, { body: null, rest }))
+  }
+
+  onEnd(body: Uint8Array | null): void {
+    if (this.#head) this.#settle(this.#response(this.#head, { body }))
+  }
+
+  onError(error: unknown): void {
+    this.#settle(this.#withHead({ ...toFault(error), mayHaveArrived: this.#sent }))
+  }
+
+  #follow(next: Target): void {
+    this.#target = next
+    this.#head = undefined
+    this.dispatch()
+  }
+
+  #abort(): void {
+    const { signal } = this.#request
+    this.#hop?.detach(abortReason(signal))
+    this.#settle(this.#withHead(abortedFault(signal, { mayHaveArrived: this.#sent })))
+  }
+
+  #withHead(fault: TransportFault): TransportFault {
+    return this.#head ? { ...fault, head: { status: this.#head.status, headers: this.#head.headers } } : fault
+  }
+
+  #response(head: Head, content: { body: Uint8Array | null; rest?: ReadableStream<Uint8Array> }): TransportOutcome {
+    const { url, redirects } = this.#target
+    return {
+      kind: 'response',
+      status: head.status,
+      statusText: head.statusText,
+      headers: head.headers,
+      body: content.body,
+      rest: content.rest,
+      url: url.hash ? url.href.slice(0, -url.hash.length) : url.href,
+      redirected: redirects > 0,
+    }
+  }
+
+  /** A second outcome goes nowhere: a promise settles once. */
+  #settle(outcome: TransportOutcome): void {
+    this.#stopListening()
+    this.#resolve(outcome)
+  }
+}
+
+/** What fetch refuses before it sends. The message leaves the URL out: it may hold a secret. */
+function parseTarget(text: string): URL {
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('The URL is not an HTTP URL')
+  if (url.username || url.password) throw new TypeError('The URL must not hold credentials')
+  return url
+}

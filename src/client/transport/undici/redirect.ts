@@ -1,0 +1,84 @@
+import type { HeaderList } from '../../../protocol/headers.ts'
+import { untrustedRedirect } from '../network-fault.ts'
+import type { TransportFault, TransportRequest } from '../port.ts'
+
+/** One request of an exchange: the first, or what a redirect made of it. */
+export interface Target {
+  readonly method: string
+  readonly url: URL
+  readonly headers: HeaderList
+  readonly body: Uint8Array | null
+  /** How many redirects led here. */
+  readonly redirects: number
+}
+
+export interface RedirectAnswer {
+  readonly status: number
+  readonly location: string | undefined
+}
+
+const MOST_REDIRECTS = 20
+const DROPPED_WITH_THE_BODY = new Set([
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'content-length',
+])
+const DROPPED_ACROSS_ORIGINS = new Set(['authorization', 'proxy-authorization', 'cookie', 'host'])
+
+export function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308
+}
+
+/** Where a redirect leads, a fault where it must not be followed, undefined where the answer is to be taken as it is. */
+export function followRedirect(
+  from: Target,
+  answer: RedirectAnswer,
+  rules: Pick<TransportRequest, 'redirect' | 'trusts'>,
+): Target | TransportFault | undefined {
+  if (rules.redirect === 'manual') return undefined
+  if (rules.redirect === 'error') return refuse('redirect-refused', 'A redirect, and redirects are not allowed')
+  if (answer.location === undefined) return undefined
+  const url = resolveLocation(answer.location, from.url)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return refuse('bad-redirect', 'A redirect to something that is no HTTP URL')
+  }
+  if (from.redirects >= MOST_REDIRECTS) return refuse('too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
+  if (url.username || url.password) return refuse('bad-redirect', 'A redirect to a URL with credentials')
+  if (!rules.trusts(url.origin)) return untrustedRedirect(url.origin)
+  return nextTarget(from, url, answer.status)
+}
+
+function nextTarget(from: Target, url: URL, status: number): Target {
+  const toGet =
+    ((status === 301 || status === 302) && from.method === 'POST') ||
+    (status === 303 && from.method !== 'GET' && from.method !== 'HEAD')
+  let headers = from.headers
+  if (toGet) headers = headers.filter(([name]) => !DROPPED_WITH_THE_BODY.has(name))
+  if (url.origin !== from.url.origin) headers = headers.filter(([name]) => !DROPPED_ACROSS_ORIGINS.has(name))
+  return {
+    method: toGet ? 'GET' : from.method,
+    body: toGet ? null : from.body,
+    url,
+    headers,
+    redirects: from.redirects + 1,
+  }
+}
+
+/** Header values come as Latin-1, but a location that is not ASCII is UTF-8 in practice. */
+function resolveLocation(location: string, base: URL): URL | undefined {
+  try {
+    const url = new URL(Buffer.from(location, 'latin1').toString('utf8'), base)
+    if (!url.hash) url.hash = base.hash
+    return url
+  } catch {
+    return undefined
+  }
+}
+
+function refuse(code: 'redirect-refused' | 'bad-redirect' | 'too-many-redirects', message: string): TransportFault {
+  // Only 'redirect-refused' is what the caller asked for; the other two are a server's mistake, and those get mended.
+  const transient = code !== 'redirect-refused'
+  return { kind: 'fault', code, mayHaveArrived: true, transient, cause: new Error(message) }
+}
