@@ -5,16 +5,16 @@ const MASK = '***'
 /** Everything before the path, in the ways that URL parsers take: `https:user@host` has user info too. */
 const AUTHORITY = /^((?:https?|wss?|ftp):[\\/]*|[a-z][a-z\d+.-]*:\/\/|\/\/)([^\\/?#]*)/i
 const URL_IN_TEXT = /\b[a-z][a-z\d+.-]{1,20}:\/\/[^\s"'<>`]+/gi
-const SCHEMES = 'Bearer|Basic|Digest|Negotiate|DPoP|ApiKey|Token'
+const SCHEMES = 'Bearer|Basic|Digest|Negotiate|DPoP|ApiKey'
+/** These have values of several parts, so everything to the closing quote or the end of the line goes. */
+const WHOLE_LINE =
+  /\b((?:set-)?cookie|(?:proxy-)?authorization)(["']?[ \t]{0,4}[:=][ \t]{0,4})(?:(")[^"\r\n]*|(')[^'\r\n]*|[^"'\r\n][^\r\n]*)/gi
 /** A scheme and what follows it, unless that is a word about authentication and not a credential. */
 const SCHEME_AND_VALUE = new RegExp(
   `\\b(${SCHEMES}) +(?!(?:tokens?|auth|authentication|authorization)(?![\\w.~+/=:-]))[\\w.~+/=:-]+`,
   'gi',
 )
-const NAME_AND_VALUE = new RegExp(
-  `\\b([\\w-]{1,64})(["']?[ \\t]{0,4}[:=][ \\t]{0,4}["']?)((?:(?:${SCHEMES}) +)?[^\\s"',;&)]+)`,
-  'gi',
-)
+const NAME_AND_VALUE = /\b([\w-]{1,64})(["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)[^\s"',;&)]+/gi
 const JWT = /\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g
 
 /** The URL without user info and without the values of query names that look like credentials. Never throws. */
@@ -32,6 +32,7 @@ export function redactUrl(url: string): string {
 export function redactText(text: string): string {
   return text
     .replace(URL_IN_TEXT, redactUrl)
+    .replace(WHOLE_LINE, `$1$2$3$4${MASK}`)
     .replace(NAME_AND_VALUE, (whole: string, name: string, between: string) => {
       return isCredentialHeader(name) ? name + between + MASK : whole
     })

@@ -27,8 +27,6 @@ export function isCredentialParameter(name: string): boolean {
 }
 
 function wordsOf(name: string): string[] {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
+  const camelCaseApart = name.replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+  return `${name}-${camelCaseApart}`.toLowerCase().split(/[^a-z0-9]+/)
 }
