@@ -13,7 +13,10 @@ export interface Schema {
  */
 export function migrate(database: SqliteDatabase, schema: Schema): void {
   if (versionOf(database, schema) === schema.steps.length) return
-  if (database.inTransaction) return applySteps(database, schema)
+  if (database.inTransaction) {
+    applySteps(database, schema)
+    return
+  }
   database.exec('BEGIN IMMEDIATE')
   try {
     applySteps(database, schema)

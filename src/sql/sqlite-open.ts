@@ -61,20 +61,23 @@ function useWal(database: SqliteDatabase): void {
  */
 function createPrivately(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  if (existsSync(path)) return refuseFolder(path)
+  refuseFolder(path)
+  if (existsSync(path)) return
   const draft = `${path}.${newRunnerId()}`
   closeSync(openSync(draft, 'wx', 0o600))
   try {
     linkSync(draft, path)
-  } catch (error) {
-    if (!existsSync(path)) throw error
+  } catch {
+    // Somebody was faster, or the file system knows no links.
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   } finally {
     rmSync(draft)
   }
 }
 
 function refuseFolder(path: string): void {
-  if (statSync(path).isDirectory()) throw new StorageError(`The journal ${path} cannot be opened: it is a folder`)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new StorageError(`The journal ${path} cannot be opened: it is a folder`)
 }
 
 /** Switching to WAL does not wait for others by itself; this does, for as long as a write would. */

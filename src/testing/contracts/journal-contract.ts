@@ -1,0 +1,23 @@
+import { appendCases } from './journal/append-cases.ts'
+import { claimCases } from './journal/claim-cases.ts'
+import { type CaseBody, type ContractCase, contractCase, type JournalContractOptions } from './journal/contract-case.ts'
+import { fenceCases } from './journal/fence-cases.ts'
+import { keepingCases } from './journal/keeping-cases.ts'
+import { lastingCases, sharingCases } from './journal/sharing-cases.ts'
+
+/**
+ * Every promise of the Journal port as a named case, for any test runner:
+ *
+ *     for (const { name, run } of journalContract({ open: () => myJournal() })) test(name, run)
+ */
+export function journalContract(options: JournalContractOptions): ContractCase[] {
+  const bodies: Record<string, CaseBody> = {
+    ...appendCases,
+    ...fenceCases,
+    ...claimCases,
+    ...keepingCases,
+    ...(options.another ? sharingCases(options.another) : {}),
+    ...(options.reopen ? lastingCases(options.reopen) : {}),
+  }
+  return Object.entries(bodies).map(([name, body]) => contractCase(options, name, body))
+}

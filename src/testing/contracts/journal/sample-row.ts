@@ -1,0 +1,128 @@
+import type {
+  Append,
+  Claim,
+  ClaimOne,
+  Commit,
+  Fence,
+  JournalRow,
+  List,
+  Remove,
+  Renew,
+  RowChange,
+} from '../../../client/journal/port.ts'
+
+export const NOW = 1_700_000_000_000
+export const SPACE = 'contract'
+
+/** A pending row that nobody holds, ready to be claimed. */
+export function row(key: string, more: Partial<JournalRow> = {}): JournalRow {
+  return {
+    version: 1,
+    namespace: SPACE,
+    key,
+    id: null,
+    name: null,
+    origin: 'https://api.example.com',
+    body: new TextEncoder().encode(`body of ${key}`),
+    status: 'pending',
+    owner: null,
+    epoch: 0,
+    leaseUntil: 0,
+    dueAt: 0,
+    notBefore: 0,
+    parked: false,
+    deliveryDue: false,
+    expiresAt: null,
+    head: '{"method":"POST"}',
+    responseBody: null,
+    ...more,
+  }
+}
+
+export function append(key: string, more: Partial<JournalRow> = {}): Append {
+  return { do: 'append', row: row(key, more) }
+}
+
+/** A row that runner `me` holds since it was born. */
+export function held(key: string, more: Partial<JournalRow> = {}): Append {
+  return append(key, { owner: 'me', epoch: 1, leaseUntil: NOW + 30_000, ...more })
+}
+
+export function settled(key: string, more: Partial<JournalRow> = {}): Append {
+  return append(key, { status: 'succeeded', ...more })
+}
+
+export function fence(key: string, more: Partial<Fence> = {}): Fence {
+  return { namespace: SPACE, key, owner: 'me', epoch: 1, ...more }
+}
+
+export function change(more: Partial<RowChange> = {}): RowChange {
+  return {
+    status: 'succeeded',
+    owner: null,
+    leaseUntil: 0,
+    dueAt: 0,
+    notBefore: 0,
+    parked: false,
+    deliveryDue: false,
+    expiresAt: NOW + 1000,
+    head: '{"method":"POST","done":true}',
+    responseBody: new Uint8Array([1, 2, 3]),
+    ...more,
+  }
+}
+
+export function commit(key: string, more: Partial<Fence> = {}): Commit {
+  return { do: 'commit', ...fence(key, more), change: change() }
+}
+
+export function remove(key: string, more: Partial<Fence> = {}): Remove {
+  return { do: 'remove', ...fence(key, more) }
+}
+
+export function renew(key: string, leaseUntil: number, more: Partial<Fence> = {}): Renew {
+  return { do: 'renew', ...fence(key, more), leaseUntil }
+}
+
+export function claim(more: Partial<Claim> = {}): Claim {
+  return {
+    do: 'claim',
+    namespace: SPACE,
+    owner: 'you',
+    now: NOW,
+    leaseUntil: NOW + 30_000,
+    deadOwners: [],
+    after: 0,
+    limit: 100,
+    dueBy: NOW,
+    deliverNames: [],
+    exceptOrigins: [],
+    ...more,
+  }
+}
+
+export function claimOne(key: string, more: Partial<ClaimOne> = {}): ClaimOne {
+  return {
+    do: 'claim-one',
+    namespace: SPACE,
+    key,
+    owner: 'you',
+    now: NOW,
+    leaseUntil: NOW + 30_000,
+    deadOwners: [],
+    statuses: ['pending'],
+    ...more,
+  }
+}
+
+export function read(keyOrId: string, namespace = SPACE): { do: 'read'; namespace: string; keyOrId: string } {
+  return { do: 'read', namespace, keyOrId }
+}
+
+export function list(more: Partial<List> = {}): List {
+  return { do: 'list', namespace: SPACE, status: undefined, after: 0, limit: 100, ...more }
+}
+
+export function keysOf(rows: readonly { readonly key: string }[]): string {
+  return rows.map(({ key }) => key).join(' ')
+}
