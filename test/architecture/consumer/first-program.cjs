@@ -1,0 +1,3 @@
+const { tellStory } = require('./story.cjs')
+
+tellStory(require('holdfast'), require('holdfast/sqlite'))

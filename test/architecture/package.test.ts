@@ -1,0 +1,114 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PackedPackage, packPackage, run } from '../support/packed-package.ts'
+
+const CONSUMER = 'test/architecture/consumer'
+const bin = (name: string): string => resolve('node_modules/.bin', name)
+
+let packed: PackedPackage
+
+beforeAll(async () => {
+  if (!existsSync('dist/index.js')) throw new Error('Nothing is built yet: npm run build')
+  packed = await packPackage()
+  for (const name of ['story.cjs', 'first-program.mjs', 'first-program.cjs']) {
+    copyFileSync(join(CONSUMER, name), join(packed.project, name))
+  }
+})
+afterAll(() => packed?.remove())
+
+/** What the process printed and how it ended, without throwing. */
+const attempt = (file: string, args: readonly string[], cwd = '.'): Promise<{ code: number; output: string }> =>
+  run(file, [...args], { cwd, timeout: 50_000 }).then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
+    (error) => ({ code: error.code ?? 1, output: `${error.stdout}${error.stderr}` }),
+  )
+
+describe('the packed package', () => {
+  it('carries the build and nothing else', async () => {
+    const { output } = await attempt('tar', ['-tzf', packed.tarball])
+    const unexpected = output
+      .split('\n')
+      .filter((name) => !/^(package\/(dist\/|package\.json|README|LICENSE|CHANGELOG)|$)/.test(name))
+    expect(unexpected).toEqual([])
+  })
+
+  it('satisfies publint', async () => {
+    expect(await attempt(bin('publint'), ['run', packed.tarball, '--strict'])).toMatchObject({ code: 0 })
+  })
+
+  it('satisfies are-the-types-wrong', async () => {
+    expect(await attempt(bin('attw'), [packed.tarball, '--profile', 'node16', '--no-emoji'])).toMatchObject({ code: 0 })
+  })
+
+  it.each(['first-program.mjs', 'first-program.cjs'])('works when installed: %s', async (program) => {
+    const { code, output } = await attempt(process.execPath, [program], packed.project)
+    expect(output).toBe('{"sameKey":true,"sameClass":true}\n')
+    expect(code).toBe(0)
+  })
+})
+
+describe('the types of the packed package', () => {
+  const compile = async (name: string, options: Record<string, unknown>): Promise<{ code: number; output: string }> => {
+    copyFileSync(join(CONSUMER, 'first-program.ts.txt'), join(packed.project, name))
+    const shared = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+      target: 'ES2022',
+    }
+    const config = { compilerOptions: { ...shared, ...options }, files: [name] }
+    writeFileSync(join(packed.project, `${name}.json`), JSON.stringify(config))
+    return attempt(bin('tsc'), ['-p', `${name}.json`], packed.project)
+  }
+  const node = {
+    module: 'NodeNext',
+    moduleResolution: 'NodeNext',
+    types: ['node'],
+    lib: ['ES2023', 'ESNext.Disposable'],
+  }
+  const dom = { module: 'ESNext', moduleResolution: 'Bundler', types: [], lib: ['ES2023', 'ESNext.Disposable', 'DOM'] }
+
+  it('serve a Node program without the DOM, as ESM', async () => {
+    expect(await compile('esm.mts', node)).toEqual({ code: 0, output: '' })
+  })
+
+  it('serve a Node program without the DOM, as CommonJS', async () => {
+    expect(await compile('cjs.cts', node)).toEqual({ code: 0, output: '' })
+  })
+
+  it('serve a browser program', async () => {
+    const options = { ...dom, customConditions: ['browser'] }
+    expect(await compile('browser.ts', options)).toEqual({ code: 0, output: '' })
+  })
+})
+
+describe('the browser build', () => {
+  const texts = (): string[] => {
+    const names = readdirSync('dist/browser').filter((name) => name.endsWith('.js'))
+    return names.map((name) => readFileSync(join('dist/browser', name), 'utf8'))
+  }
+
+  it('names nothing of Node', () => {
+    for (const text of texts())
+      expect(text).not.toMatch(/['"]node:|better-sqlite3|['"]undici['"]|\brequire\(|import\.meta/)
+  })
+
+  it('is taken by a bundler that knows no Node', async () => {
+    writeFileSync(join(packed.project, 'page.js'), "import { createClient } from 'holdfast'\ncreateClient()\n")
+    const { metafile } = await build({
+      entryPoints: ['page.js'],
+      absWorkingDir: packed.project,
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+      platform: 'browser',
+      logLevel: 'silent',
+    })
+    const packages = Object.keys(metafile.inputs).map((path) => path.replace(/^.*node_modules\/([^/]+)\/.*$/, '$1'))
+    expect([...new Set(packages)].sort()).toEqual(['holdfast', 'idb-keyval', 'page.js', 'uuid'])
+  })
+})

@@ -1,0 +1,14 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { API_RECORDS, publicApi, recordPath } from '../../build/public-api.ts'
+
+describe('the public surface', () => {
+  it.each(Object.entries(API_RECORDS))('of %s is what is on record (npm run api:update)', (name, entry) => {
+    expect(existsSync(recordPath(name)), `${recordPath(name)} exists`).toBe(true)
+    expect(publicApi(entry)).toBe(readFileSync(recordPath(name), 'utf8'))
+  })
+
+  it('is the same in browsers and in Node', () => {
+    expect(publicApi('dist/browser/index.d.ts')).toBe(publicApi('dist/index.d.ts'))
+  })
+})
