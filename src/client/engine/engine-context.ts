@@ -4,6 +4,7 @@ import type { Coordination } from '../coordination/port.ts'
 import type { RecordKeeper } from '../journal/record-keeper.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { Transport } from '../transport/port.ts'
+import type { Background } from './background.ts'
 import type { Breakers } from './breakers.ts'
 import type { Emitter } from './emitter.ts'
 import type { Handlers } from './handlers.ts'
@@ -25,4 +26,6 @@ export interface EngineContext {
   readonly leases: LeaseKeeper
   readonly live: LiveOperations
   readonly handlers: Handlers
+  /** Deliveries and other work that outlives its call; `flush` waits for it. */
+  readonly background: Background
 }

@@ -29,8 +29,8 @@ export class LiveOperation {
   record: OperationRecord
   /** How many callers wait for it. */
   callers = 0
-  /** Ends when the run and the delivery to handlers have ended. */
-  delivered: Promise<void> = Promise.resolve()
+  /** The delivery to handlers, once it has begun. */
+  delivered: Promise<void> | undefined
   readonly finished: Promise<Finish>
   #finish!: (finish: Finish) => void
   #order: StopOrder | undefined

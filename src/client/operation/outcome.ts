@@ -23,13 +23,12 @@ export interface Telling {
   readonly pending: boolean
   readonly retryAt?: number | undefined
   readonly cause?: unknown
-  readonly message?: string | undefined
 }
 
 /** The error of an operation that settled without success. */
 export function errorOf(record: OperationRecord, cause?: unknown): HoldfastError {
   const { reason, error } = record
-  return tell({ record, reason, pending: false, retryAt: error?.retryAt, cause, message: error?.message })
+  return tell({ record, reason, pending: false, retryAt: error?.retryAt, cause })
 }
 
 /** The right class for what is known: answered, certainly not done, or unknown. */
@@ -43,7 +42,7 @@ export function tell(telling: Telling): HoldfastError {
     retryAt: telling.retryAt,
     ...(telling.cause === undefined ? {} : { cause: telling.cause }),
   }
-  const message = telling.message ?? describe(telling)
+  const message = describe(telling)
   if (telling.reason === 'storage') return new StorageError(message, { ...common, effect: record.effect })
   const answer = answerOf(record)
   if (telling.reason === 'key-reuse') return new KeyReuseError(message, { ...common, ...answer })
@@ -86,7 +85,8 @@ const SO: Record<OperationRecord['effect'], string> = {
 function describe({ record, reason, pending }: Telling): string {
   const { method, url } = record.request
   const { origin, pathname } = new URL(url)
-  const status = record.response ? ` (last status ${record.response.status})` : ''
+  const last = record.response ? `status ${record.response.status}` : record.error?.detail
+  const status = last ? ` (last: ${last})` : ''
   const why = reason ? BECAUSE[reason] : record.status
   const next = pending ? ' It stays pending, and a resume goes on with it.' : ''
   return `${method} ${origin}${pathname}: ${why}${status}. ${SO[record.effect]}${next}`

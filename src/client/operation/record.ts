@@ -75,12 +75,9 @@ export interface OperationRecord {
   readonly epoch: number
 }
 
-/** A failure as it is written down: words only, no credentials, no objects. */
+/** What a failure leaves behind beside its reason: words only, no credentials, no objects. */
 export interface StoredFailure {
-  readonly name: string
-  readonly code: string
-  readonly message: string
-  readonly effect: Effect
+  readonly detail: string | undefined
   readonly retryAt: number | undefined
 }
 

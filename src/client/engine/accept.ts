@@ -1,0 +1,59 @@
+import type { HeaderList } from '../../protocol/headers.ts'
+import type { Lease, OperationRecord } from '../operation/record.ts'
+import type { CallOptions } from '../options.ts'
+import type { BodySnapshot } from '../request-body.ts'
+import type { RequestInput } from '../request-input.ts'
+
+/** What an operation is born from. */
+export interface Birth {
+  readonly namespace: string
+  readonly key: string
+  readonly input: RequestInput
+  readonly body: BodySnapshot
+  readonly fingerprint: string
+  readonly options: CallOptions
+  readonly now: number
+  readonly horizonAt: number
+  /** Born with our lease, or free for whoever resumes it. */
+  readonly lease: Lease | undefined
+}
+
+/** A fresh record. With a lease, its first attempt is already on it: one write serves for both. */
+export function newRecord(birth: Birth): OperationRecord {
+  const { input, options, now, lease } = birth
+  return {
+    namespace: birth.namespace,
+    key: birth.key,
+    id: options.id,
+    name: options.name,
+    metadata: options.metadata,
+    request: { method: input.method, url: input.url, headers: withContentType(input.headers, birth.body), body: birth.body.bytes },
+    fingerprint: birth.fingerprint,
+    acceptedAt: now,
+    horizonAt: birth.horizonAt,
+    status: 'pending',
+    attempts: [],
+    attemptCount: 0,
+    inFlightSince: lease ? now : undefined,
+    effect: 'none',
+    notBefore: 0,
+    dueAt: 0,
+    fruitlessRuns: 0,
+    deaths: 0,
+    heldBy: undefined,
+    settledAt: undefined,
+    expiresAt: undefined,
+    reason: undefined,
+    response: undefined,
+    error: undefined,
+    deliveryDue: false,
+    awaited: false,
+    lease,
+    epoch: lease?.epoch ?? 0,
+  }
+}
+
+function withContentType(headers: HeaderList, { contentType }: BodySnapshot): HeaderList {
+  if (contentType === undefined || headers.some(([name]) => name === 'content-type')) return headers
+  return [...headers, ['content-type', contentType]]
+}

@@ -1,0 +1,86 @@
+import type { Reason } from '../../errors/reason.ts'
+import type { Verdict } from '../policy/classify.ts'
+import type { AttemptResult } from './attempt.ts'
+import type { EngineContext } from './engine-context.ts'
+
+/** Why a run stops, and when it would be worth trying again. */
+export interface Stop {
+  readonly reason: Reason
+  readonly retryAt?: number | undefined
+}
+
+/**
+ * What an attempt needs from its origin before it may start, and what the origin learns from it: the
+ * breaker's leave and, by kind of attempt, a deposit, a token or a borrowed token.
+ */
+export class Admission {
+  readonly #engine: EngineContext
+  readonly #origin: string
+  #borrowed = false
+
+  constructor(engine: EngineContext, origin: string) {
+    this.#engine = engine
+    this.#origin = origin
+  }
+
+  /** The breaker's leave. It must be answered with `learn` or `withdraw`. */
+  enter(): Stop | undefined {
+    const { breakers, clock } = this.#engine
+    const { admitted, retryAt } = breakers.admit(this.#origin, clock.now())
+    return admitted ? undefined : { reason: 'breaker', retryAt }
+  }
+
+  /** A first attempt pays into the budget. */
+  deposit(): void {
+    const { options, clock } = this.#engine
+    if (options.budget) options.budget.deposit(this.#origin, clock.now())
+  }
+
+  /** A retry costs a token. */
+  takeToken(): boolean {
+    const { options, clock, events } = this.#engine
+    if (!options.budget || options.budget.take(this.#origin, clock.now())) return true
+    events.tell({ type: 'budget.exhausted', at: clock.now(), origin: this.#origin })
+    return false
+  }
+
+  /** The first attempt of a resumed operation borrows one, and waits for it while probes are under way. */
+  async borrow(barred: () => Stop | undefined): Promise<Stop | undefined> {
+    const { resumeBudget, clock, events } = this.#engine
+    for (;;) {
+      const answer = resumeBudget.borrow(this.#origin, clock.now())
+      if (answer === true) {
+        this.#borrowed = true
+        return undefined
+      }
+      if (typeof answer === 'number') {
+        events.tell({ type: 'budget.exhausted', at: clock.now(), origin: this.#origin })
+        return { reason: 'budget', retryAt: clock.now() + answer }
+      }
+      await answer
+      const stop = barred()
+      if (stop) return stop
+    }
+  }
+
+  /** The attempt did not start after all. */
+  withdraw(): void {
+    this.#engine.breakers.record(this.#origin, this.#engine.clock.now(), 'ignored')
+    this.#return('returned')
+  }
+
+  /** The attempt ended. What we stopped ourselves says nothing about the server. */
+  learn(result: AttemptResult, verdict: Verdict, ours: boolean): void {
+    const { facts } = result
+    const failed = facts.is === 'fault' || facts.status >= 500
+    const outcome = ours ? 'ignored' : failed ? 'failure' : 'success'
+    this.#engine.breakers.record(this.#origin, this.#engine.clock.now(), outcome)
+    this.#return(verdict.is === 'retry' && !ours ? 'spent' : 'returned')
+  }
+
+  #return(token: 'returned' | 'spent'): void {
+    if (!this.#borrowed) return
+    this.#borrowed = false
+    this.#engine.resumeBudget.settle(this.#origin, this.#engine.clock.now(), token)
+  }
+}

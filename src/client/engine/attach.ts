@@ -1,0 +1,52 @@
+import { abortReason, onAbort } from '../../foundation/abort.ts'
+import { startTimer } from '../../foundation/clock.ts'
+import { tell } from '../operation/outcome.ts'
+import type { EngineContext } from './engine-context.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+
+/** How long an abort waits for its settlement to be written down before the caller is told anyway. */
+const ABORT_PATIENCE_MS = 30
+
+export interface CallerTerms {
+  readonly signal: AbortSignal | undefined
+  /** For one who joined somebody else's run: when this caller stops waiting. The run itself goes on. */
+  readonly leaveAt?: number | undefined
+}
+
+/** One caller's view of an operation: its finish, unless this caller leaves before. */
+export function attach(engine: EngineContext, operation: LiveOperation, terms: CallerTerms): Promise<Finish> {
+  operation.callers++
+  if (!terms.signal && terms.leaveAt === undefined) return operation.finished
+  return new Promise<Finish>((resolve, reject) => {
+    const stopListening = onAbort(terms.signal, () => void leaveByAbort().then(reject))
+    const stopTimer = terms.leaveAt === undefined ? () => {} : startTimer(engine.clock, terms.leaveAt - engine.clock.now(), leaveLate)
+    function leaveLate(): void {
+      operation.callers--
+      const { record } = operation
+      resolve({ is: 'kept', record, error: tell({ record, reason: 'deadline', pending: true }) })
+    }
+    async function leaveByAbort(): Promise<unknown> {
+      operation.callers--
+      const cause = abortReason(terms.signal as AbortSignal)
+      // Others may still wait for it: only the last one to leave takes the operation along.
+      if (operation.callers === 0) await cancelWithin(engine, operation, cause)
+      return cause
+    }
+    void operation.finished.then((finish) => {
+      stopListening()
+      stopTimer()
+      if (!terms.signal?.aborted) resolve(finish)
+    })
+  })
+}
+
+async function cancelWithin(engine: EngineContext, operation: LiveOperation, cause: unknown): Promise<void> {
+  operation.stop({ because: 'cancelled', cause })
+  await new Promise<void>((resolve) => {
+    const cancel = startTimer(engine.clock, ABORT_PATIENCE_MS, resolve)
+    void operation.finished.then(() => {
+      cancel()
+      resolve()
+    })
+  })
+}

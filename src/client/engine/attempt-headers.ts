@@ -1,0 +1,80 @@
+import { formatHttpDate } from '../../protocol/http-date.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import { formatKey } from '../../protocol/idempotency-key.ts'
+import type { OperationRecord } from '../operation/record.ts'
+import type { AttemptContext, HeadersInput } from '../options.ts'
+import type { ResolvedOptions } from '../policy/resolved-options.ts'
+import { readHeaders } from '../request-input.ts'
+
+/** What the headers of one attempt are made of, beside the record. */
+export interface AttemptTerms {
+  /** The caller's credentials for this call; held in memory only. */
+  readonly credentials: HeaderList
+  readonly keyed: boolean
+  /** Does this run make more than one attempt? Then inner layers are told not to. */
+  readonly retries: boolean
+  readonly number: number
+  readonly remainingMs: number
+  readonly refresh: 'unauthorized' | undefined
+}
+
+/** The client's own headers for this attempt: a promise only where a function makes them. */
+export function clientHeaders(
+  options: ResolvedOptions,
+  record: OperationRecord,
+  terms: AttemptTerms,
+): HeaderList | Promise<HeaderList> {
+  const { headers } = options
+  if (headers === undefined || !trustsOrigin(options, new URL(record.request.url).origin)) return []
+  if (typeof headers !== 'function') return readHeaders(headers, 'headers')
+  const { method, url } = record.request
+  const context: AttemptContext = {
+    attempt: terms.number,
+    method,
+    url,
+    key: terms.keyed ? record.key : undefined,
+    refresh: terms.refresh,
+  }
+  const made: HeadersInput | Promise<HeadersInput> = headers(context)
+  return made instanceof Promise ? made.then((list) => readHeaders(list, 'headers')) : readHeaders(made, 'headers')
+}
+
+/** The client's headers go only to its own origin and to those it was told to trust. */
+export function trustsOrigin(options: ResolvedOptions, origin: string): boolean {
+  return origin === options.baseUrl?.origin || options.trustedOrigins.has(origin)
+}
+
+/** Everything that goes out with one attempt. The call's own headers win over the client's; ours over both. */
+export function attemptHeaders(
+  options: ResolvedOptions,
+  record: OperationRecord,
+  parts: { readonly own: HeaderList; readonly terms: AttemptTerms },
+): HeaderList {
+  const { own, terms } = parts
+  const said = ourHeaders(options, record, terms)
+  const call = record.request.headers
+  if (own.length === 0 && terms.credentials.length === 0) return call.length === 0 ? said : merge([call, said])
+  return merge([own, call, terms.credentials, said])
+}
+
+function ourHeaders(options: ResolvedOptions, record: OperationRecord, terms: AttemptTerms): HeaderList {
+  const { doNotRetry, keyHeader } = options
+  const said: (readonly [string, string])[] = []
+  if (terms.keyed) said.push([keyHeader.name, formatKey(record.key, keyHeader.format)])
+  if (doNotRetry.send && terms.retries) said.push([doNotRetry.send, 'true'])
+  if (doNotRetry.attempt) said.push([doNotRetry.attempt, String(terms.number)])
+  if (doNotRetry.timeout) said.push([doNotRetry.timeout, String(Math.max(0, Math.ceil(terms.remainingMs)))])
+  if (doNotRetry.firstSent && terms.keyed) said.push([doNotRetry.firstSent, formatHttpDate(record.acceptedAt)])
+  return said
+}
+
+/** Later lists win, name by name. */
+function merge(lists: readonly HeaderList[]): HeaderList {
+  const merged: (readonly [string, string])[] = []
+  for (let index = lists.length - 1; index >= 0; index--) {
+    const taken = new Set(merged.map(([name]) => name))
+    const fresh = (lists[index] ?? []).filter(([name]) => !taken.has(name))
+    merged.unshift(...fresh)
+  }
+  return merged
+}

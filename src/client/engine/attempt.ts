@@ -1,0 +1,191 @@
+import { startTimer, yieldToEventLoop } from '../../foundation/clock.ts'
+import { readProblem } from '../../protocol/problem-details.ts'
+import { toResponse } from '../../protocol/stored-message.ts'
+import type { ClientOptions } from '../options.ts'
+import type { AttemptFacts } from '../policy/classify.ts'
+import type { TransportFault, TransportOutcome, TransportResponse } from '../transport/port.ts'
+import { type AttemptTerms, attemptHeaders, clientHeaders, trustsOrigin } from './attempt-headers.ts'
+import type { EngineContext } from './engine-context.ts'
+import type { LiveOperation } from './live-operation.ts'
+
+export interface AttemptLimits {
+  readonly deadlineAt: number
+  readonly attemptTimeoutMs: number
+  readonly accept: ClientOptions['accept']
+  readonly redirect: 'follow' | 'error' | 'manual'
+}
+
+/** How one attempt ended. */
+export interface AttemptResult {
+  readonly facts: AttemptFacts
+  readonly response?: TransportResponse | undefined
+  /** A short stable word where there was no usable answer. */
+  readonly fault?: string | undefined
+  readonly cause?: unknown
+  /** A hook of the caller's threw: which one. Not the network's fault, so never retried. */
+  readonly hook?: 'headers' | 'accept' | undefined
+}
+
+/** One attempt: headers made afresh, sent, answered or not, within its own time. Never rejects. */
+export async function attempt(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { terms, limits }: { readonly terms: AttemptTerms; readonly limits: AttemptLimits },
+): Promise<AttemptResult> {
+  const time = new AttemptTime(engine, operation, limits)
+  try {
+    const own = await time.bound(clientHeaders(engine.options, operation.record, terms))
+    if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
+    const { record } = operation
+    const outcome = await time.outcome(
+      engine.transport.send({
+        method: record.request.method,
+        url: record.request.url,
+        headers: attemptHeaders(engine.options, record, { own, terms }),
+        body: record.request.body,
+        signal: time.signal,
+        bodyLimit: engine.options.maxResponseBytes,
+        redirect: limits.redirect,
+        trusts: trusting(engine, record.request.url),
+      }),
+    )
+    return await judge(time, outcome, limits.accept)
+  } catch (cause) {
+    return { facts: { ...NOT_SENT, transient: false }, fault: 'headers-hook', cause, hook: 'headers' }
+  } finally {
+    time.end()
+  }
+}
+
+const NOT_SENT = { is: 'fault', mayHaveArrived: false, transient: true, headStatus: undefined } as const
+
+function notSent(): TransportFault {
+  return { kind: 'fault', code: 'aborted', mayHaveArrived: false, transient: true, cause: undefined }
+}
+
+/** Redirects may lead to the request's own origin and to those that the client trusts. */
+function trusting(engine: EngineContext, url: string): (origin: string) => boolean {
+  return (origin) => url.startsWith(`${origin}/`) || trustsOrigin(engine.options, origin)
+}
+
+async function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Promise<AttemptResult> {
+  if (outcome.kind === 'fault') return faultResult(time.fault(outcome))
+  const { status, headers } = outcome
+  if (accept && status >= 200 && status < 300) {
+    const refused = await refusal(time, outcome, accept)
+    if (refused) return refused
+  }
+  const response = outcome.rest ? { ...outcome, rest: time.watch(outcome.rest) } : outcome
+  return { facts: { is: 'answer', status, headers, problem: readProblem(headers, outcome.body) }, response }
+}
+
+/** An answer that the caller's own check refuses is not the API speaking: as good as no answer. */
+async function refusal(
+  time: AttemptTime,
+  outcome: TransportResponse,
+  accept: NonNullable<ClientOptions['accept']>,
+): Promise<AttemptResult | undefined> {
+  const facts = { is: 'fault', mayHaveArrived: true, transient: true, headStatus: undefined } as const
+  try {
+    const accepted = await time.bound(Promise.resolve(accept(toResponse({ ...outcome, bodyOmitted: false }))))
+    if (accepted === TIMED_OUT) return { facts, fault: time.timeoutName }
+    return accepted ? undefined : { facts, fault: 'not-accepted' }
+  } catch (cause) {
+    return { facts: { ...facts, transient: false }, fault: 'accept-hook', cause, hook: 'accept' }
+  }
+}
+
+function faultResult(fault: TransportFault): AttemptResult {
+  const { mayHaveArrived, transient, code, cause } = fault
+  return { facts: { is: 'fault', mayHaveArrived, transient, headStatus: fault.head?.status }, fault: code, cause }
+}
+
+const TIMED_OUT = Symbol('timed out')
+
+/** The time of one attempt: a timer, the stop order, and one AbortController for both. */
+class AttemptTime {
+  readonly #controller = new AbortController()
+  readonly #operation: LiveOperation
+  readonly #cancelTimer: () => void
+  readonly timeoutName: 'attempt-timeout' | 'deadline'
+  #ranOut = false
+  #watching = false
+  #onEnd: (() => void) | undefined
+
+  constructor(engine: EngineContext, operation: LiveOperation, limits: AttemptLimits) {
+    this.#operation = operation
+    const left = limits.deadlineAt - engine.clock.now()
+    this.timeoutName = left < limits.attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
+    this.#cancelTimer = startTimer(engine.clock, Math.min(left, limits.attemptTimeoutMs), () => {
+      this.#ranOut = true
+      this.#abort()
+    })
+    operation.whenStopped(() => this.#abort())
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  #abort(): void {
+    this.#controller.abort()
+    this.#onEnd?.()
+  }
+
+  /** The value, or TIMED_OUT: a hook that never settles can't hold an attempt beyond its time. */
+  async bound<T>(value: T | Promise<T>): Promise<T | typeof TIMED_OUT> {
+    if (this.signal.aborted) return TIMED_OUT
+    if (!(value instanceof Promise)) return value
+    return this.#firstOf(value, () => TIMED_OUT)
+  }
+
+  /** The transport's outcome. One that ignores its signal gets a moment after the abort, then counts as lost. */
+  outcome(sent: Promise<TransportOutcome>): Promise<TransportOutcome> {
+    return this.#firstOf(sent, async () => {
+      await yieldToEventLoop()
+      return { kind: 'fault', code: 'aborted', mayHaveArrived: true, transient: true, cause: undefined }
+    })
+  }
+
+  #firstOf<T, U>(value: Promise<T>, otherwise: () => U | Promise<U>): Promise<T | U> {
+    return new Promise((resolve, reject) => {
+      this.#onEnd = () => void Promise.resolve(otherwise()).then(resolve)
+      if (this.signal.aborted) this.#onEnd()
+      value.then(resolve, reject)
+    })
+  }
+
+  /** A fault that our own timer caused is called after it. */
+  fault(fault: TransportFault): TransportFault {
+    return this.#ranOut ? { ...fault, code: this.timeoutName } : fault
+  }
+
+  /** The time goes on while a large answer is being read. */
+  watch(rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    this.#watching = true
+    const done = (): void => this.#cancelTimer()
+    const reader = rest.getReader()
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done: ended, value } = await reader.read().catch((error: unknown) => {
+          done()
+          throw error
+        })
+        if (!ended) return controller.enqueue(value)
+        done()
+        controller.close()
+      },
+      cancel(reason) {
+        done()
+        return reader.cancel(reason)
+      },
+    })
+  }
+
+  end(): void {
+    this.#onEnd = undefined
+    if (this.#watching) return
+    this.#cancelTimer()
+    this.#operation.whenStopped(undefined)
+  }
+}

@@ -1,0 +1,45 @@
+import { delayBetweenRuns } from '../policy/decide.ts'
+import { countFruitlessRun, markDelivered, release } from '../operation/transition.ts'
+import { about } from './emitter.ts'
+import type { EngineContext } from './engine-context.ts'
+import type { LiveOperation } from './live-operation.ts'
+import { reportFailure } from './report-failure.ts'
+import { withoutLease, withoutSecrets } from './kept-record.ts'
+
+/** Hands a settlement to its handlers; the record is let go only after they have taken it. Never rejects. */
+export async function deliver(engine: EngineContext, operation: LiveOperation): Promise<void> {
+  engine.leases.hold(operation)
+  try {
+    const failure = await attemptDelivery(engine, operation)
+    await (failure ? postpone(engine, operation, failure.error) : letGo(engine, operation))
+  } catch (error) {
+    reportFailure(engine, operation, error)
+  } finally {
+    engine.leases.drop(operation)
+  }
+}
+
+async function attemptDelivery(engine: EngineContext, operation: LiveOperation): Promise<{ error: unknown } | undefined> {
+  try {
+    await engine.handlers.deliver(operation.record)
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
+async function letGo(engine: EngineContext, operation: LiveOperation): Promise<void> {
+  const delivered = markDelivered(operation.record)
+  const keep = delivered.id !== undefined || delivered.status === 'failed' || delivered.awaited
+  if (keep) await engine.keeper.commit(withoutSecrets(withoutLease(delivered)), operation.fence)
+  else await engine.keeper.remove(operation.fence)
+}
+
+/** The handler threw: the settlement stays, and the next resume delivers it again. */
+async function postpone(engine: EngineContext, operation: LiveOperation, error: unknown): Promise<void> {
+  const now = engine.clock.now()
+  const dueAt = now + delayBetweenRuns(operation.record.fruitlessRuns, engine.random)
+  const postponed = release(countFruitlessRun(operation.record), { dueAt, heldBy: undefined })
+  engine.events.tell({ type: 'operation.waiting', at: now, ...about(postponed), until: dueAt, reason: 'attempts', error })
+  await engine.keeper.commit(withoutSecrets(postponed), operation.fence)
+}

@@ -1,0 +1,102 @@
+import type { Reason } from '../../errors/reason.ts'
+import { redactText } from '../../observe/redact.ts'
+import { tell } from '../operation/outcome.ts'
+import type { StoredFailure } from '../operation/record.ts'
+import { countFruitlessRun, release } from '../operation/transition.ts'
+import { speaksForTheWhole } from '../policy/classify.ts'
+import { delayBetweenRuns } from '../policy/decide.ts'
+import type { Stop } from './admission.ts'
+import type { AttemptResult } from './attempt.ts'
+import { about } from './emitter.ts'
+import type { EngineContext } from './engine-context.ts'
+import { endingOfExpired } from './expire.ts'
+import { withoutSecrets } from './kept-record.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+import type { RunTerms } from './run-terms.ts'
+import { settleOperation } from './settle.ts'
+
+/** What the end of a run needs to know. */
+export interface Ended {
+  readonly engine: EngineContext
+  readonly operation: LiveOperation
+  readonly terms: RunTerms
+  /** The last attempt of this run, if it made one. */
+  readonly last: AttemptResult | undefined
+}
+
+/** A 2xx. */
+export function succeed({ engine, operation, terms, last }: Ended): Promise<Finish> {
+  const ending = { status: 'succeeded', reason: undefined, effect: 'applied', response: last?.response } as const
+  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+}
+
+/** An answer, or a fault that trying again can't mend, ends it for good. */
+export function refuse(ended: Ended, reason: Reason, status: 'rejected' | 'failed'): Promise<Finish> {
+  const { engine, operation, terms, last } = ended
+  const answer = last?.response
+  const whole = answer !== undefined && speaksForTheWhole(answer.status, answer.headers)
+  const effect = reason === 'key-reuse' || whole ? 'none' : operation.record.effect
+  const ending = { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(ended) }
+  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+}
+
+/** Attempts, time, budget or breaker are used up: settled as failed, or kept where it is to be carried on. */
+export async function giveUp(ended: Ended, stop: Stop): Promise<Finish> {
+  const { engine, operation, terms } = ended
+  if (stop.reason === 'horizon') return expire(ended)
+  if (terms.mode === 'resume' || terms.giveUp === 'keep') return keep(ended, stop)
+  const ending = {
+    status: 'failed',
+    reason: stop.reason,
+    effect: operation.record.effect,
+    response: ended.last?.response,
+    cause: lastFailure(ended.last),
+    failure: failureOf(ended, stop.retryAt),
+  } as const
+  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+}
+
+export async function expire({ engine, operation, terms }: Ended): Promise<Finish> {
+  const ending = await endingOfExpired(engine, operation.record)
+  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+}
+
+/** The caller or the client stopped it. */
+export function obeyStop(ended: Ended): Promise<Finish> {
+  const { engine, operation, terms } = ended
+  const order = operation.stopOrder
+  if (order?.because === 'lease-lost') return Promise.resolve({ is: 'lost' })
+  if (order?.because === 'closing' && terms.persistence.durable) return keep(ended, { reason: 'aborted' })
+  const cause = order?.because === 'cancelled' ? order.cause : undefined
+  const ending = { status: 'cancelled', reason: 'aborted', effect: operation.record.effect, cause } as const
+  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+}
+
+/** Lets go of the lease; the operation stays pending. */
+export async function keep({ engine, operation, terms, last }: Ended, stop: Stop): Promise<Finish> {
+  const { clock, random, events } = engine
+  const now = clock.now()
+  const tried = last !== undefined
+  const before = tried && terms.mode === 'resume' ? countFruitlessRun(operation.record) : operation.record
+  const delay = tried ? delayBetweenRuns(before.fruitlessRuns, random) : 0
+  const dueAt = stop.reason === 'aborted' ? 0 : Math.max(stop.retryAt ?? 0, now + delay)
+  const record = release(before, { dueAt, heldBy: stop.reason })
+  if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
+  operation.record = record
+  if (events.active) events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: stop.reason })
+  const told = { record, reason: stop.reason, pending: true, retryAt: stop.retryAt, cause: lastFailure(last) }
+  return { is: 'kept', record, error: tell(told) }
+}
+
+/** The last real failure, for `cause`: an error even where the server answered. */
+function lastFailure(last: AttemptResult | undefined): unknown {
+  if (!last) return undefined
+  if (last.cause !== undefined) return last.cause
+  return new Error(last.facts.is === 'answer' ? `The server answered ${last.facts.status}` : `No answer: ${last.fault}`)
+}
+
+function failureOf({ last }: Ended, retryAt?: number): StoredFailure {
+  const cause = last?.cause instanceof Error ? last.cause.message : undefined
+  const words = [last?.fault, cause].filter((word) => word !== undefined && word !== '')
+  return { detail: words.length > 0 ? redactText(words.join(': ')) : undefined, retryAt }
+}

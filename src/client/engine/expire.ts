@@ -1,0 +1,36 @@
+import type { OperationRecord } from '../operation/record.ts'
+import type { OperationView } from '../options.ts'
+import type { TransportResponse } from '../transport/port.ts'
+import type { EngineContext } from './engine-context.ts'
+import type { Ending } from './settle.ts'
+
+/** An operation past its horizon is never sent again. The caller's `reconcile` may know what became of it. */
+export async function endingOfExpired(engine: EngineContext, record: OperationRecord): Promise<Ending> {
+  const { reconcile } = engine.options
+  const expired: Ending = { status: 'expired', reason: 'horizon', effect: record.effect }
+  if (!reconcile) return expired
+  const known = await reconcile(viewOf(record))
+  if (!known) return expired
+  const effect = known.effect ?? (known.status === 'succeeded' ? 'applied' : record.effect)
+  const response = known.response && (await plain(known.response))
+  return { status: known.status, reason: 'horizon', effect, response }
+}
+
+export function viewOf(record: OperationRecord): OperationView {
+  return {
+    key: record.key,
+    id: record.id,
+    name: record.name,
+    metadata: record.metadata,
+    status: record.status,
+    attempts: record.attemptCount,
+    acceptedAt: record.acceptedAt,
+    method: record.request.method,
+    url: record.request.url,
+  }
+}
+
+async function plain(response: Response): Promise<TransportResponse> {
+  const { status, statusText, url, redirected } = response
+  return { kind: 'response', status, statusText, headers: [...response.headers], body: new Uint8Array(await response.arrayBuffer()), url, redirected }
+}

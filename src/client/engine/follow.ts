@@ -1,0 +1,65 @@
+import { StorageError } from '../../errors/classes.ts'
+import { refOf, tell } from '../operation/outcome.ts'
+import { isSettled, type OperationRecord } from '../operation/record.ts'
+import { claimByKey, isFree } from './claiming.ts'
+import type { EngineContext } from './engine-context.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+import { runUnderLease } from './run.ts'
+import type { RunTerms } from './run-terms.ts'
+
+const FIRST_LOOK_MS = 20
+const LONGEST_LOOK_MS = 1000
+
+/**
+ * Waits for an operation that somebody else works on: looks at the journal at growing intervals until it
+ * is settled there. With `terms` it takes the operation over once its runner is gone.
+ */
+export async function follow(engine: EngineContext, operation: LiveOperation, terms?: RunTerms): Promise<Finish> {
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
+    const record = await engine.keeper.read(engine.options.namespace, operation.record.key)
+    if (!record) return { is: 'broken', error: vanished(operation.record) }
+    operation.record = record
+    if (isSettled(record)) return { is: 'settled', record }
+    if (terms && isFree(engine, record)) {
+      const finish = await takeOverAndRun(engine, operation, terms)
+      if (finish) return finish
+    }
+    const left = (terms?.deadlineAt ?? Number.POSITIVE_INFINITY) - engine.clock.now()
+    if (operation.stopOrder) return { is: 'kept', record, error: tell({ record, reason: 'aborted', pending: true }) }
+    if (left <= 0) return { is: 'kept', record, error: tell({ record: unknown(record), reason: 'deadline', pending: true }) }
+    await pauseFor(engine, operation, Math.min(pause, left))
+  }
+}
+
+async function takeOverAndRun(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish | undefined> {
+  const owner = operation.record.lease?.owner
+  const deadOwners = owner !== undefined && engine.coordination.isDead(owner) ? [owner] : []
+  const record = await claimByKey(engine, operation.record.key, { statuses: ['pending'], deadOwners })
+  if (!record) return undefined
+  operation.record = record
+  const finish = await runUnderLease(engine, operation, terms)
+  if (finish.is !== 'lost') return finish
+  operation.resetStop()
+  return undefined
+}
+
+/** Somebody else's attempt may be on its way right now. */
+function unknown(record: OperationRecord): OperationRecord {
+  return record.effect === 'none' && record.inFlightSince !== undefined ? { ...record, effect: 'unknown' } : record
+}
+
+function vanished(record: OperationRecord): StorageError {
+  return new StorageError('The record of this operation is gone from the journal: it was forgotten, or its answer was already taken', {
+    code: 'HOLDFAST_RECORD_GONE',
+    effect: 'unknown',
+    operation: refOf(record),
+    attempts: record.attempts,
+  })
+}
+
+async function pauseFor(engine: EngineContext, operation: LiveOperation, ms: number): Promise<void> {
+  const controller = new AbortController()
+  operation.whenStopped(() => controller.abort())
+  await engine.clock.sleep(ms, controller.signal).catch(() => {})
+  operation.whenStopped(undefined)
+}

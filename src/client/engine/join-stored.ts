@@ -1,0 +1,37 @@
+import type { OperationRecord, OperationStatus } from '../operation/record.ts'
+import { reopen } from '../operation/transition.ts'
+import { claimByKey } from './claiming.ts'
+import type { EngineContext } from './engine-context.ts'
+import { follow } from './follow.ts'
+import type { LiveOperation } from './live-operation.ts'
+import type { RunTerms } from './run-terms.ts'
+import { work } from './work.ts'
+
+const REOPENABLE: readonly OperationStatus[] = ['failed', 'cancelled']
+
+/**
+ * Goes on with an operation that the journal already has: a settled one gives its recorded answer, one
+ * that was given up is taken up again with the same key and bytes, a pending one is waited for or taken over.
+ */
+export async function joinStored(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { existing, terms }: { readonly existing: OperationRecord; readonly terms: RunTerms },
+): Promise<void> {
+  engine.live.remove(operation)
+  operation.record = existing
+  const statuses: readonly OperationStatus[] = [...REOPENABLE, 'pending']
+  if (!statuses.includes(existing.status)) return operation.finish({ is: 'settled', record: existing })
+  engine.live.add(operation)
+  const owner = existing.lease?.owner
+  const deadOwners = owner !== undefined && engine.coordination.isDead(owner) ? [owner] : []
+  const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
+  if (claimed) {
+    operation.record = reopen(claimed)
+    await work(engine, operation, terms)
+    return
+  }
+  const finish = await follow(engine, operation, terms)
+  engine.live.remove(operation)
+  operation.finish(finish)
+}

@@ -1,0 +1,40 @@
+import type { EngineContext } from './engine-context.ts'
+import type { LiveOperation } from './live-operation.ts'
+import { isKept, withoutLease, withoutSecrets } from './kept-record.ts'
+import { reportFailure } from './report-failure.ts'
+
+/** How a run writes down what it does. The same loop runs with a journal and without. */
+export interface Persistence {
+  readonly durable: boolean
+  /** Writes the record as it is. False: the lease is lost, nothing was written. */
+  save(operation: LiveOperation): Promise<boolean>
+  /** Writes the settlement, or lets the record go where nobody needs it. */
+  settle(operation: LiveOperation, terms: { readonly deliverHere: boolean }): Promise<boolean>
+}
+
+/** For calls that are not journaled: safe methods, and `durable: false`. */
+export const unwritten: Persistence = {
+  durable: false,
+  save: async () => true,
+  settle: async () => true,
+}
+
+export function journaled(engine: EngineContext, mode: 'call' | 'resume'): Persistence {
+  const { keeper } = engine
+  return {
+    durable: true,
+    save: (operation) => keeper.commit(withoutSecrets(operation.record), operation.fence),
+    settle(operation, { deliverHere }) {
+      const { fence, record } = operation
+      if (isKept(record, mode)) {
+        return keeper.commit(withoutSecrets(deliverHere ? record : withoutLease(record)), fence)
+      }
+      const removed = keeper.remove(fence)
+      if (record.status !== 'succeeded') return removed
+      // The caller has its answer; letting the record go rides along with the next write. A crash before
+      // that sends the operation once more with its key, and the server answers from its record.
+      removed.catch((error: unknown) => reportFailure(engine, operation, error))
+      return Promise.resolve(true)
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import type { ClaimedRecord } from '../journal/record-keeper.ts'
+import { isSettled, type OperationRecord } from '../operation/record.ts'
+import { release } from '../operation/transition.ts'
+import type { ResolvedCall } from '../policy/resolved-options.ts'
+import { trustsOrigin } from './attempt-headers.ts'
+import { takeOver } from './claiming.ts'
+import { deliver } from './deliver.ts'
+import { about } from './emitter.ts'
+import type { EngineContext } from './engine-context.ts'
+import { withoutSecrets } from './kept-record.ts'
+import { LiveOperation } from './live-operation.ts'
+import { journaled } from './persistence.ts'
+import type { RunTerms } from './run-terms.ts'
+import { work } from './work.ts'
+
+/** An operation whose runner died this often while it held it is not touched again unless asked for by key. */
+const DEATHS_UNTIL_PARKED = 5
+
+/** What became of one claimed operation. `skipOrigin`: nothing more can be sent there before that time. */
+export interface Resumed {
+  readonly record: OperationRecord
+  readonly skipOrigin?: { readonly origin: string; readonly until: number } | undefined
+}
+
+/** Goes on with one operation whose lease has just been taken. */
+export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): Promise<Resumed> {
+  const record = takeOver(engine, claimed)
+  const operation = new LiveOperation(record)
+  if (isSettled(record)) return redeliver(engine, operation)
+  if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
+  const { origin } = new URL(record.request.url)
+  if (!maySendTo(engine, origin)) {
+    const { record: put } = await putBack(engine, operation, 'auth')
+    return { record: put, skipOrigin: { origin, until: Number.POSITIVE_INFINITY } }
+  }
+  const { events, clock } = engine
+  if (events.active) events.tell({ type: 'operation.resumed', at: clock.now(), ...about(record), attempts: record.attemptCount })
+  const finish = await work(engine, operation, resumeTerms(engine))
+  if (finish.is !== 'kept') return { record: operation.record }
+  const { reason, retryAt } = finish.error
+  const blocked = reason === 'budget' || reason === 'breaker'
+  return { record: finish.record, skipOrigin: blocked ? { origin, until: retryAt ?? clock.now() } : undefined }
+}
+
+/** A client that knows where it belongs never sends an operation of its journal anywhere else. */
+function maySendTo(engine: EngineContext, origin: string): boolean {
+  return engine.options.baseUrl === undefined || trustsOrigin(engine.options, origin)
+}
+
+function resumeTerms(engine: EngineContext): RunTerms {
+  const call: ResolvedCall = engine.options
+  return {
+    mode: 'resume',
+    call,
+    deadlineAt: engine.clock.now() + call.deadlineMs,
+    singleAttempt: false,
+    credentials: [],
+    keyed: true,
+    redirect: 'follow',
+    giveUp: 'keep',
+    persistence: journaled(engine, 'resume'),
+  }
+}
+
+async function redeliver(engine: EngineContext, operation: LiveOperation): Promise<Resumed> {
+  await deliver(engine, operation)
+  return { record: operation.record }
+}
+
+/** Leaves it pending, with the reason on it. */
+async function putBack(engine: EngineContext, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<Resumed> {
+  const record = release(operation.record, { dueAt: 0, heldBy: reason })
+  await engine.keeper.commit(withoutSecrets(record), operation.fence)
+  const { events, clock } = engine
+  if (events.active) events.tell({ type: 'operation.waiting', at: clock.now(), ...about(record), until: Number.POSITIVE_INFINITY, reason })
+  return { record }
+}

@@ -1,0 +1,18 @@
+import type { HeaderList } from '../../protocol/headers.ts'
+import type { ResolvedCall } from '../policy/resolved-options.ts'
+import type { Persistence } from './persistence.ts'
+
+/** What a run may do and for whom. */
+export interface RunTerms {
+  /** `call`: somebody waits for it. `resume`: nobody does, so it is carried on until the horizon. */
+  readonly mode: 'call' | 'resume'
+  readonly call: ResolvedCall
+  readonly deadlineAt: number
+  /** One attempt only: an outer layer retries. */
+  readonly singleAttempt: boolean
+  readonly credentials: HeaderList
+  readonly keyed: boolean
+  readonly redirect: 'follow' | 'error' | 'manual'
+  readonly giveUp: 'fail' | 'keep'
+  readonly persistence: Persistence
+}

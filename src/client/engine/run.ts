@@ -1,0 +1,228 @@
+import { isIdempotentMethod } from '../../protocol/methods.ts'
+import { tell } from '../operation/outcome.ts'
+import { endAttempt, startAttempt, withdrawAttempt } from '../operation/transition.ts'
+import { classify, type Verdict } from '../policy/classify.ts'
+import { decideRetry, mayStart } from '../policy/decide.ts'
+import { Admission, type Stop } from './admission.ts'
+import { type AttemptResult, attempt } from './attempt.ts'
+import { about } from './emitter.ts'
+import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
+import type { EngineContext } from './engine-context.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+import type { RunTerms } from './run-terms.ts'
+import { askShouldRetry } from './should-retry-hook.ts'
+
+/** One run, its lease renewed while it lasts. Never rejects. */
+export async function runUnderLease(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
+  if (terms.persistence.durable) engine.leases.hold(operation)
+  const finish = await new Run(engine, operation, terms).go()
+  if (terms.persistence.durable) engine.leases.drop(operation)
+  return finish
+}
+
+/**
+ * Works on one operation until it is settled, given up, taken away or stopped: decide, write down, act,
+ * judge, write down, wait. A resume enters here with a claimed record, a call with a fresh one.
+ */
+class Run {
+  readonly #engine: EngineContext
+  readonly #operation: LiveOperation
+  readonly #terms: RunTerms
+  readonly #admission: Admission
+  readonly #maxAttempts: number
+  #attempts = 0
+  #previousMs: number
+  #refresh: 'unauthorized' | undefined
+  #last: AttemptResult | undefined
+
+  constructor(engine: EngineContext, operation: LiveOperation, terms: RunTerms) {
+    this.#engine = engine
+    this.#operation = operation
+    this.#terms = terms
+    this.#admission = new Admission(engine, new URL(operation.record.request.url).origin)
+    this.#maxAttempts = terms.singleAttempt ? 1 : terms.call.retry.maxAttempts
+    this.#previousMs = terms.call.retry.baseMs
+  }
+
+  async go(): Promise<Finish> {
+    try {
+      for (;;) {
+        const finish = await this.#step()
+        if (finish) return finish
+      }
+    } catch (cause) {
+      return { is: 'broken', error: this.#brokenBy(cause) }
+    }
+  }
+
+  get #ended(): Ended {
+    return { engine: this.#engine, operation: this.#operation, terms: this.#terms, last: this.#last }
+  }
+
+  /** One attempt with everything before and after it; undefined means: go on. */
+  async #step(): Promise<Finish | undefined> {
+    const barred = this.#barred() ?? this.#admission.enter()
+    if (barred) return this.#stop(barred)
+    const held = await this.#payFirstAttempt()
+    if (held) return this.#turnBack(held)
+    if (!(await this.#putOnRecord())) return this.#loseLease()
+    const late = this.#barred()
+    if (late) return this.#turnBack(late)
+    return this.#conclude(await this.#attempt())
+  }
+
+  /** Why no attempt may start now. */
+  #barred(): Stop | undefined {
+    const order = this.#operation.stopOrder
+    if (order) return { reason: order.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
+    const { horizonAt } = this.#operation.record
+    const answer = mayStart({ now: this.#engine.clock.now(), deadlineAt: this.#terms.deadlineAt, horizonAt })
+    return answer === 'yes' ? undefined : { reason: answer }
+  }
+
+  async #payFirstAttempt(): Promise<Stop | undefined> {
+    if (this.#attempts > 0) return undefined
+    if (this.#terms.mode === 'resume') return this.#admission.borrow(() => this.#barred())
+    this.#admission.deposit()
+    return undefined
+  }
+
+  /** Admitted, but no attempt can start after all. */
+  #turnBack(stop: Stop): Promise<Finish> {
+    this.#admission.withdraw()
+    return this.#stop(stop)
+  }
+
+  #loseLease(): Finish {
+    this.#admission.withdraw()
+    this.#engine.leases.lose(this.#operation)
+    return { is: 'lost' }
+  }
+
+  #stop(stop: Stop): Promise<Finish> {
+    const operation = this.#operation
+    // On record, but it never left.
+    if (operation.record.inFlightSince !== undefined) operation.record = withdrawAttempt(operation.record)
+    return operation.stopOrder ? obeyStop(this.#ended) : giveUp(this.#ended, stop)
+  }
+
+  /** The attempt is on record before its first byte. A fresh operation was accepted with its first attempt on it. */
+  async #putOnRecord(): Promise<boolean> {
+    const operation = this.#operation
+    if (operation.record.inFlightSince !== undefined) return true
+    operation.record = startAttempt(operation.record, this.#engine.clock.now())
+    return this.#terms.persistence.save(operation)
+  }
+
+  async #attempt(): Promise<Verdict> {
+    const { clock, events } = this.#engine
+    const operation = this.#operation
+    const startedAt = clock.now()
+    const number = operation.record.attemptCount + 1
+    if (events.active) events.tell({ type: 'attempt.started', at: startedAt, ...about(operation.record), attempt: number })
+    const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
+    const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
+    const result = await attempt(this.#engine, operation, {
+      terms: { credentials, keyed, retries: this.#maxAttempts > 1, number, remainingMs, refresh: this.#refresh },
+      limits: { deadlineAt, attemptTimeoutMs: call.attemptTimeoutMs, accept: call.accept, redirect },
+    })
+    this.#attempts++
+    return this.#judge(result, startedAt)
+  }
+
+  /** What the attempt means; breaker, budget and record learn it. */
+  #judge(result: AttemptResult, startedAt: number): Verdict {
+    const { record } = this.#operation
+    const { call, keyed } = this.#terms
+    const asked = result.hook ? { decision: false } : askShouldRetry(call.retry.shouldRetry, { result, record, attempt: this.#attempts })
+    this.#last = asked.error === undefined ? result : { ...result, cause: asked.error }
+    const verdict = classify(result.facts, {
+      now: this.#engine.clock.now(),
+      replayable: keyed || isIdempotentMethod(record.request.method),
+      earlierUnknown: record.effect !== 'none',
+      statuses: call.retry.statuses,
+      doNotRetry: this.#engine.options.doNotRetry,
+      override: asked.decision,
+    })
+    this.#admission.learn(result, verdict, this.#operation.stopOrder !== undefined || result.hook !== undefined)
+    this.#writeEnd(verdict, startedAt)
+    return verdict
+  }
+
+  #writeEnd(verdict: Verdict, startedAt: number): void {
+    const { clock, events } = this.#engine
+    const now = clock.now()
+    const floorMs = verdict.is === 'retry' ? verdict.floorMs : undefined
+    const record = endAttempt(this.#operation.record, {
+      startedAt,
+      durationMs: now - startedAt,
+      status: this.#last?.facts.is === 'answer' ? this.#last.facts.status : undefined,
+      fault: this.#last?.fault,
+      effect: verdict.effect,
+      notBefore: floorMs === undefined ? undefined : now + floorMs,
+    })
+    this.#operation.record = record
+    const ended = record.attempts.at(-1)
+    if (events.active && ended) {
+      events.tell({ type: 'attempt.ended', at: now, ...about(record), attempt: ended, effect: verdict.effect })
+    }
+  }
+
+  async #conclude(verdict: Verdict): Promise<Finish | undefined> {
+    if (verdict.is === 'success') return succeed(this.#ended)
+    if (this.#operation.stopOrder) return obeyStop(this.#ended)
+    if (this.#last?.hook === 'headers') return this.#unauthorized()
+    if (verdict.is === 'final') return refuse(this.#ended, verdict.reason, verdict.settles)
+    if (verdict.is === 'unauthorized') return this.#refreshOnce() ? undefined : this.#unauthorized()
+    return this.#retry(verdict.floorMs)
+  }
+
+  /** A 401 gets one more attempt with freshly made headers, where a function makes them. */
+  #refreshOnce(): boolean {
+    const renewable = typeof this.#engine.options.headers === 'function' && !this.#terms.singleAttempt
+    if (!renewable || this.#refresh || !this.#admission.takeToken()) return false
+    this.#refresh = 'unauthorized'
+    return true
+  }
+
+  /** Credentials can be mended without the operation: a resume leaves it pending instead of settling it. */
+  #unauthorized(): Promise<Finish> {
+    if (this.#terms.mode === 'resume') return keep(this.#ended, { reason: 'auth' })
+    const answered = this.#last?.response !== undefined
+    const known = this.#refresh !== undefined || !answered
+    return refuse(this.#ended, known ? 'auth' : 'status', answered ? 'rejected' : 'failed')
+  }
+
+  async #retry(floorMs: number | undefined): Promise<Finish | undefined> {
+    const { clock, random, events } = this.#engine
+    const { call, deadlineAt } = this.#terms
+    const now = clock.now()
+    const retry = { ...call.retry, maxAttempts: this.#maxAttempts }
+    const { horizonAt } = this.#operation.record
+    const standing = { now, deadlineAt, horizonAt, attemptsMade: this.#attempts, previousMs: this.#previousMs }
+    const decision = decideRetry({ ...standing, retry, floorMs }, random)
+    if (decision.do === 'stop') return giveUp(this.#ended, decision)
+    if (!this.#admission.takeToken()) return giveUp(this.#ended, { reason: 'budget' })
+    this.#previousMs = decision.backoffMs
+    if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
+    const reason = this.#last?.facts.is === 'answer' ? 'status' : 'network'
+    const until = now + decision.delayMs
+    if (events.active) events.tell({ type: 'operation.waiting', at: now, ...about(this.#operation.record), until, reason })
+    await this.#wait(until - clock.now())
+    return undefined
+  }
+
+  /** Ends early when a stop is ordered. */
+  async #wait(ms: number): Promise<void> {
+    const controller = new AbortController()
+    this.#operation.whenStopped(() => controller.abort())
+    await this.#engine.clock.sleep(Math.max(0, ms), controller.signal).catch(() => {})
+    this.#operation.whenStopped(undefined)
+  }
+
+  /** The journal failed in the middle, or a hook did: told with what is known of the effect. */
+  #brokenBy(cause: unknown): Error {
+    const { record } = this.#operation
+    return tell({ record, reason: 'storage', pending: this.#terms.persistence.durable, cause })
+  }
+}

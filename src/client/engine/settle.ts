@@ -1,0 +1,93 @@
+import type { Effect, Reason } from '../../errors/reason.ts'
+import { isReplayed } from '../../protocol/header-names.ts'
+import type { StoredResponse } from '../../protocol/stored-message.ts'
+import type { OperationRecord, SettledStatus, StoredFailure } from '../operation/record.ts'
+import { settle } from '../operation/transition.ts'
+import type { TransportResponse } from '../transport/port.ts'
+import { deliver } from './deliver.ts'
+import { about } from './emitter.ts'
+import type { EngineContext } from './engine-context.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+import type { Persistence } from './persistence.ts'
+import { reportFailure } from './report-failure.ts'
+
+/** How an operation ends, before it is written down. */
+export interface Ending {
+  readonly status: SettledStatus
+  readonly reason: Reason | undefined
+  readonly effect: Effect
+  readonly response?: TransportResponse | undefined
+  readonly failure?: StoredFailure | undefined
+  readonly cause?: unknown
+}
+
+/** Writes the settlement down, then tells: the caller through the finish, the handlers through delivery. */
+export async function settleOperation(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { ending, persistence }: { readonly ending: Ending; readonly persistence: Persistence },
+): Promise<Finish> {
+  const now = engine.clock.now()
+  const owed = persistence.durable && engine.handlers.owed(operation.record.name)
+  const record = settle(operation.record, {
+    status: ending.status,
+    at: now,
+    reason: ending.reason,
+    effect: ending.effect,
+    response: ending.response && storable(ending.response),
+    failure: ending.failure,
+    deliveryDue: owed,
+    expiresAt: expiryOf(engine, operation.record, { ending, now }),
+  })
+  operation.record = record
+  const deliverHere = owed && engine.handlers.has(record.name)
+  const written = await write(engine, operation, { persistence, deliverHere })
+  if (!written && record.status !== 'succeeded') {
+    engine.leases.lose(operation)
+    return { is: 'lost' }
+  }
+  tellSettled(engine, record)
+  if (deliverHere && written) operation.delivered = deliver(engine, operation)
+  return { is: 'settled', record, rest: ending.response?.rest, cause: ending.cause }
+}
+
+/** A caller who got a 2xx is told so, whatever becomes of our notes: at worst a resume asks the server once more. */
+async function write(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { persistence, deliverHere }: { persistence: Persistence; deliverHere: boolean },
+): Promise<boolean> {
+  try {
+    return await persistence.settle(operation, { deliverHere })
+  } catch (error) {
+    if (operation.record.status !== 'succeeded') throw error
+    reportFailure(engine, operation, error)
+    return false
+  }
+}
+
+/** What is told of the answer later: without its cookies and other secrets, and without a body that was too large. */
+function storable(response: TransportResponse): StoredResponse {
+  const { status, statusText, headers, body, rest, url, redirected } = response
+  return { status, statusText, headers, body: rest ? null : body, bodyOmitted: rest !== undefined, url, redirected }
+}
+
+/** What is kept only so that it can be retried by key is of no use after its horizon; everything else is kept for `retention`. */
+function expiryOf(engine: EngineContext, record: OperationRecord, { ending, now }: { ending: Ending; now: number }): number {
+  const onlyForRetry = ending.status === 'failed' && record.id === undefined && record.name === undefined
+  return onlyForRetry ? record.horizonAt : now + engine.options.retentionMs
+}
+
+function tellSettled(engine: EngineContext, record: OperationRecord): void {
+  if (!engine.events.active) return
+  engine.events.tell({
+    type: 'operation.settled',
+    at: record.settledAt ?? 0,
+    ...about(record),
+    status: record.status as SettledStatus,
+    reason: record.reason,
+    effect: record.effect,
+    attempts: record.attemptCount,
+    replayed: record.response !== undefined && isReplayed(record.response.headers),
+  })
+}

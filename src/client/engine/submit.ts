@@ -1,0 +1,169 @@
+import { KeyReuseError, NotSentError } from '../../errors/classes.ts'
+import { abortReason } from '../../foundation/abort.ts'
+import type { Digest } from '../../foundation/digest.ts'
+import type { DurabilityLevel } from '../journal/port.ts'
+import type { OperationRecord } from '../operation/record.ts'
+import type { CallOptions } from '../options.ts'
+import type { ResolvedCall } from '../policy/resolved-options.ts'
+import type { BodySnapshot } from '../request-body.ts'
+import type { RequestInput } from '../request-input.ts'
+import { newRecord } from './accept.ts'
+import { attach } from './attach.ts'
+import { about } from './emitter.ts'
+import type { EngineContext } from './engine-context.ts'
+import { joinStored } from './join-stored.ts'
+import { LEASE_MS } from './lease-keeper.ts'
+import { type Finish, LiveOperation } from './live-operation.ts'
+import { journaled, unwritten } from './persistence.ts'
+import type { RunTerms } from './run-terms.ts'
+import { work } from './work.ts'
+
+/** A call, ready to become an operation. */
+export interface Submission {
+  readonly input: RequestInput
+  readonly body: BodySnapshot | Promise<BodySnapshot>
+  readonly options: CallOptions
+  readonly call: ResolvedCall
+  readonly key: string
+  readonly keyed: boolean
+  readonly durable: boolean
+  readonly deadlineAt: number
+  readonly singleAttempt: boolean
+  readonly redirect: 'follow' | 'error' | 'manual'
+  readonly digest: Digest
+}
+
+/** Told on the way. */
+export interface Progress {
+  /** The record is durable at this level. */
+  accepted(level: DurabilityLevel): void
+  /** Which operation the caller has come to wait for; it may be one that was there before. */
+  joined(operation: LiveOperation): void
+}
+
+/** Makes the operation or joins it, and waits for its finish. Rejects where nothing could be accepted. */
+export async function submit(engine: EngineContext, submission: Submission, progress: Progress): Promise<Finish> {
+  refuseEarly(engine, submission)
+  const body = submission.body instanceof Promise ? await submission.body : submission.body
+  if (!submission.durable) return startUnwritten(engine, { submission, body, progress })
+  const { method, url } = submission.input
+  const fingerprint = await submission.digest([method, url, body.bytes ?? ''])
+  await engine.keeper.open()
+  refuseEarly(engine, submission)
+  const existing = engine.live.find(submission.options.id) ?? engine.live.find(submission.key)
+  if (existing) return joinLive(engine, existing, { submission, fingerprint, progress })
+  refuseWhileOpen(engine, submission)
+  const operation = new LiveOperation(birth(engine, submission, { body, fingerprint }))
+  return startJournaled(engine, operation, { submission, progress })
+}
+
+/** Nothing is written or sent for a caller who has already left, or whose time is already up. */
+function refuseEarly(engine: EngineContext, { options, deadlineAt, input }: Submission): void {
+  if (options.signal?.aborted) throw abortReason(options.signal)
+  if (engine.clock.now() < deadlineAt) return
+  throw new NotSentError(`${input.method} ${input.origin}: the deadline passed before anything was sent`, { reason: 'deadline' })
+}
+
+/** An open breaker ends a call at once, without a write; unless there may be something on record to be joined or kept. */
+function refuseWhileOpen(engine: EngineContext, { options, call, input }: Submission): void {
+  if (options.id !== undefined || call.onGiveUp === 'keep') return
+  if (engine.breakers.phase(input.origin, engine.clock.now()) !== 'open') return
+  throw new NotSentError(`${input.method} ${input.origin}: the circuit breaker of this origin is open. It was not done.`, {
+    reason: 'breaker',
+  })
+}
+
+function birth(
+  engine: EngineContext,
+  submission: Submission,
+  made: { readonly body: BodySnapshot; readonly fingerprint: string },
+): OperationRecord {
+  const now = engine.clock.now()
+  const { key, input, options, durable } = submission
+  const { namespace, horizonMs } = engine.options
+  const horizonAt = durable ? now + horizonMs : Number.MAX_SAFE_INTEGER
+  const lease = { owner: engine.coordination.owner, epoch: 1, until: now + LEASE_MS }
+  return newRecord({ namespace, key, input, options, now, horizonAt, lease, ...made })
+}
+
+function startUnwritten(
+  engine: EngineContext,
+  { submission, body, progress }: { submission: Submission; body: BodySnapshot; progress: Progress },
+): Promise<Finish> {
+  const operation = new LiveOperation(birth(engine, submission, { body, fingerprint: '' }))
+  progress.joined(operation)
+  progress.accepted('memory')
+  const finish = attach(engine, operation, { signal: submission.options.signal })
+  void work(engine, operation, runTerms(engine, submission))
+  return finish
+}
+
+function joinLive(
+  engine: EngineContext,
+  existing: LiveOperation,
+  { submission, fingerprint, progress }: { submission: Submission; fingerprint: string; progress: Progress },
+): Promise<Finish> {
+  refuseReuse(existing.record, fingerprint)
+  progress.joined(existing)
+  progress.accepted(engine.keeper.level)
+  return attach(engine, existing, { signal: submission.options.signal, leaveAt: submission.deadlineAt })
+}
+
+/** Write ahead: the record is durable before anything is sent. An id or key that is already there is joined. */
+async function startJournaled(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { submission, progress }: { submission: Submission; progress: Progress },
+): Promise<Finish> {
+  engine.live.add(operation)
+  const finish = attach(engine, operation, { signal: submission.options.signal })
+  progress.joined(operation)
+  void writeAhead(engine, operation, { submission, progress })
+  return finish
+}
+
+async function writeAhead(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { submission, progress }: { submission: Submission; progress: Progress },
+): Promise<void> {
+  const terms = runTerms(engine, submission)
+  try {
+    const { record } = operation
+    const result = await engine.keeper.append(record)
+    progress.accepted(engine.keeper.level)
+    if (result.appended) {
+      const { events, clock, keeper } = engine
+      if (events.active) events.tell({ type: 'operation.accepted', at: clock.now(), ...about(record), level: keeper.level })
+      await work(engine, operation, terms)
+      return
+    }
+    refuseReuse(result.existing, record.fingerprint)
+    await joinStored(engine, operation, { existing: result.existing, terms })
+  } catch (error) {
+    engine.live.remove(operation)
+    operation.finish({ is: 'broken', error })
+  }
+}
+
+export function refuseReuse(existing: OperationRecord, fingerprint: string): void {
+  if (existing.fingerprint === fingerprint) return
+  const what = existing.id === undefined ? 'key' : 'id'
+  throw new KeyReuseError(`This ${what} was used before for another method, URL or body; nothing was sent`, {
+    operation: { key: existing.key, id: existing.id, name: existing.name },
+  })
+}
+
+export function runTerms(engine: EngineContext, submission: Omit<Submission, 'body' | 'digest'>): RunTerms {
+  return {
+    mode: 'call',
+    call: submission.call,
+    deadlineAt: submission.deadlineAt,
+    singleAttempt: submission.singleAttempt,
+    credentials: submission.input.credentials,
+    keyed: submission.keyed,
+    redirect: submission.redirect,
+    giveUp: submission.durable ? submission.call.onGiveUp : 'fail',
+    persistence: submission.durable ? journaled(engine, 'call') : unwritten,
+  }
+}

@@ -1,0 +1,68 @@
+import { onAbort } from '../../foundation/abort.ts'
+import type { EngineContext } from './engine-context.ts'
+import { emptyReport, type ResumeReport, resumePass } from './resume.ts'
+
+/** How often the journal is looked at for what neighbours left there. */
+const LOOK_EVERY_MS = 500
+/** How often runners that hold a lease are checked for being alive. */
+const CHECK_RUNNERS_EVERY_MS = 5000
+
+/** Keeps resuming until the signal aborts: new pending records, dead runners, coming online, a due time. */
+export async function watch(engine: EngineContext, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
+  const report = emptyReport()
+  const skip = new Map<string, number>()
+  const stopped = (): boolean => signal.aborted
+  let hurry = false
+  let wake: (() => void) | undefined
+  const stopWaking = engine.coordination.onWake(() => {
+    hurry = true
+    wake?.()
+  })
+  try {
+    while (!stopped()) {
+      const dueBy = hurry ? Number.MAX_SAFE_INTEGER : engine.clock.now()
+      hurry = false
+      await passSafely(engine, { concurrency, dueBy, stopped, skip }, report)
+      await untilThereIsWork(engine, signal, (wakeUp) => {
+        wake = wakeUp
+      })
+    }
+  } finally {
+    stopWaking()
+  }
+  return report
+}
+
+/** A journal that fails for a while must not end the watch. */
+async function passSafely(engine: EngineContext, terms: Parameters<typeof resumePass>[1], report: ResumeReport): Promise<void> {
+  try {
+    await resumePass(engine, terms, report)
+  } catch (error) {
+    engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error: error as Error })
+    await engine.clock.sleep(LOOK_EVERY_MS).catch(() => {})
+  }
+}
+
+/** Looks at intervals, without a write, until something is due, a neighbour calls, or runners want checking. */
+async function untilThereIsWork(
+  engine: EngineContext,
+  signal: AbortSignal,
+  listen: (wakeUp: (() => void) | undefined) => void,
+): Promise<void> {
+  const controller = new AbortController()
+  const stopListening = onAbort(signal, () => controller.abort())
+  listen(() => controller.abort())
+  const checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+  try {
+    while (!controller.signal.aborted && engine.clock.now() < checkAt) {
+      await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
+      const due = await engine.keeper.nextDue(engine.options.namespace, engine.handlers.names)
+      if (due !== undefined && due <= engine.clock.now()) return
+    }
+  } catch {
+    // Woken, stopped, or the journal failed: the next pass finds out.
+  } finally {
+    stopListening()
+    listen(undefined)
+  }
+}

@@ -1,0 +1,29 @@
+import { tell } from '../operation/outcome.ts'
+import type { EngineContext } from './engine-context.ts'
+import { follow } from './follow.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+import { runUnderLease } from './run.ts'
+import type { RunTerms } from './run-terms.ts'
+
+/** Works on an operation whose lease we hold, from here to its finish. Never rejects. */
+export async function work(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
+  engine.live.add(operation)
+  const finish = await runAndFollow(engine, operation, terms)
+  engine.live.remove(operation)
+  if (operation.delivered) engine.background.add(operation.delivered)
+  operation.finish(finish)
+  return finish
+}
+
+/** Where another runner took it over, whoever waits here is told what came of it there. */
+async function runAndFollow(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
+  const finish = await runUnderLease(engine, operation, terms)
+  if (finish.is !== 'lost' || terms.mode === 'resume') return finish
+  operation.resetStop()
+  try {
+    return await follow(engine, operation, terms)
+  } catch (cause) {
+    const { record } = operation
+    return { is: 'broken', error: tell({ record, reason: 'storage', pending: true, cause }) }
+  }
+}

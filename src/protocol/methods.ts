@@ -1,0 +1,12 @@
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+
+/** Changes nothing on the server, so it needs neither key nor journal. */
+export function isSafeMethod(method: string): boolean {
+  return SAFE.has(method)
+}
+
+/** Doing it twice is the same as doing it once, by the definition of the method. */
+export function isIdempotentMethod(method: string): boolean {
+  return IDEMPOTENT.has(method)
+}
