@@ -8,8 +8,12 @@ export function nearestName(given: string, known: readonly string[]): string | u
     const distance = editDistance(wanted, candidate.toLowerCase())
     if (distance < shortest) [nearest, shortest] = [candidate, distance]
   }
-  // `timeout` is far from `attemptTimeout` by letters, but not by meaning.
-  return nearest ?? known.find((candidate) => wanted.length > 2 && candidate.toLowerCase().includes(wanted))
+  return nearest ?? known.find((candidate) => overlaps(wanted, candidate.toLowerCase()))
+}
+
+/** `timeout` is far from `attemptTimeout` by letters, and `idempotencyKey` from `key`, but not by meaning. */
+function overlaps(one: string, other: string): boolean {
+  return Math.min(one.length, other.length) > 2 && (one.includes(other) || other.includes(one))
 }
 
 /** Levenshtein distance, with two swapped neighbours counting as one slip. */

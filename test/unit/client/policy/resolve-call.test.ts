@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import type { CallOptions } from '../../../../src/client/options.ts'
+import { resolveCall, resolveOptions } from '../../../../src/client/policy/resolve-options.ts'
+import { ConfigurationError } from '../../../../src/errors/classes.ts'
+
+const CLIENT = resolveOptions(
+  { retry: { maxAttempts: 4, base: 200, statuses: [503] }, deadline: '20s' },
+  { sendHeaders: true },
+)
+
+function complaint(call: unknown): string {
+  try {
+    resolveCall(call as CallOptions, CLIENT)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError)
+    return (error as Error).message
+  }
+  throw new Error(`These options were taken: ${String(call)}`)
+}
+
+describe('a call that overrides nothing', () => {
+  test.each([
+    undefined,
+    {},
+    { json: { a: 1 } },
+    {
+      body: 'x',
+      headers: { a: 'b' },
+      key: 'k',
+      id: 'order:42:charge',
+      name: 'charge',
+      metadata: { a: [1, null] },
+      durable: false,
+    },
+    { deadline: undefined, retry: undefined, attemptTimeout: undefined, onGiveUp: undefined, accept: undefined },
+    { json: { a: 1 }, body: null },
+    { json: { a: 1 }, body: undefined },
+    { searchParams: { q: 1 }, signal: new AbortController().signal },
+    { searchParams: new URLSearchParams('q=1') },
+    { metadata: { left: undefined } },
+    { metadata: null },
+  ])("gets the client's own object: %j", (call) => {
+    expect(resolveCall(call as CallOptions | undefined, CLIENT)).toBe(CLIENT)
+  })
+})
+
+describe('a call that overrides', () => {
+  test("merges its retry over the client's", () => {
+    expect(resolveCall({ retry: { base: 300 } }, CLIENT).retry).toEqual({ ...CLIENT.retry, baseMs: 300 })
+    expect(resolveCall({ retry: { maxAttempts: undefined } }, CLIENT).retry.maxAttempts).toBe(4)
+    expect(resolveCall({ retry: false }, CLIENT).retry).toEqual({ ...CLIENT.retry, maxAttempts: 1 })
+  })
+
+  test('keeps the rest, frozen', () => {
+    const accept = (): boolean => true
+    const call = resolveCall({ deadline: 0, attemptTimeout: '2s', onGiveUp: 'keep', accept }, CLIENT)
+    expect(call).toEqual({ retry: CLIENT.retry, deadlineMs: 0, attemptTimeoutMs: 2000, onGiveUp: 'keep', accept })
+    expect(Object.isFrozen(call)).toBe(true)
+    expect(resolveCall({ attemptTimeout: 1 }, CLIENT).deadlineMs).toBe(20_000)
+  })
+
+  test("leaves the client's options as they were", () => {
+    resolveCall({ retry: { maxAttempts: 9, statuses: [500] }, deadline: 1 }, CLIENT)
+    expect(CLIENT.retry.maxAttempts).toBe(4)
+    expect([...CLIENT.retry.statuses]).toEqual([503])
+  })
+})
+
+describe('a wrong call is refused by name', () => {
+  const circle: { self?: unknown } = {}
+  circle.self = circle
+
+  test.each([
+    [{ jsno: 1 }, 'There is no option `jsno`. Did you mean `json`?'],
+    [{ idempotencyKey: 'k' }, 'There is no option `idempotencyKey`. Did you mean `key`?'],
+    [{ timeout: 1 }, 'Did you mean `attemptTimeout`?'],
+    [{ retry: { maxAttempt: 1 } }, 'Did you mean `retry.maxAttempts`?'],
+    [{ constructor: 1 }, 'There is no option `constructor`.'],
+    [{ json: 1, body: 'x' }, '`json` and `body` exclude each other'],
+    [{ key: '' }, '`key` must be a string of 1 to 255 visible ASCII characters; it was given an empty string.'],
+    [{ key: 'a b' }, '`key`'],
+    [{ key: 'a\r\nX-Evil: 1' }, '`key`'],
+    [{ key: 42 }, '`key`'],
+    [{ key: 'k'.repeat(256) }, '`key`'],
+    [{ id: '' }, '`id`'],
+    [{ id: 7 }, '`id`'],
+    [{ id: 'a\u0000' }, '`id`'],
+    [{ id: '\udc00' }, '`id`'],
+    [{ name: '' }, '`name`'],
+    [{ name: null }, '`name`'],
+    [{ metadata: { at: new Date(0) } }, '`metadata.at` must be JSON'],
+    [{ metadata: [1, Number.NaN] }, '`metadata[1]`'],
+    [{ metadata: [undefined] }, '`metadata[0]`'],
+    [{ metadata: { f: () => {} } }, '`metadata.f`'],
+    [{ metadata: new Map() }, '`metadata`'],
+    [{ metadata: 1n }, '`metadata`'],
+    [{ metadata: circle }, 'not circular'],
+    [{ deadline: -1 }, '`deadline`'],
+    [{ attemptTimeout: 0 }, '`attemptTimeout`'],
+    [{ retry: { base: '1m' } }, '`retry.cap`'],
+    [{ retry: 2 }, '`retry`'],
+    [{ onGiveUp: 'never' }, '`onGiveUp`'],
+    [{ accept: 'application/json' }, '`accept`'],
+    [{ durable: 'yes' }, '`durable`'],
+    [{ signal: {} }, '`signal`'],
+    [{ signal: new AbortController() }, '`signal`'],
+    [{ searchParams: 7 }, '`searchParams`'],
+    [{ headers: { 'a b': 'c' } }, '`headers`'],
+    ['POST', 'The options of a call must be an object.'],
+    [null, 'The options of a call must be an object.'],
+  ])('case %#: %s', (call, sentence) => {
+    expect(complaint(call)).toContain(sentence)
+  })
+
+  test('a header value is never shown', () => {
+    const message = complaint({ headers: { Authorization: 'Bearer hunter2\n' } })
+    expect(message).toContain('`Authorization`')
+    expect(message).not.toContain('hunter2')
+  })
+})
