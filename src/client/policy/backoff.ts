@@ -27,7 +27,7 @@ export function backoffDelay(
     case 'full':
       return between(0, ceiling, random)
     case 'equal':
-      return ceiling / 2 + between(0, ceiling / 2, random)
+      return between(ceiling / 2, ceiling, random)
     case 'decorrelated':
       return between(Math.min(baseMs, capMs), Math.min(capMs, 3 * Math.max(baseMs, state.previousMs)), random)
     case 'none':
@@ -38,5 +38,6 @@ export function backoffDelay(
 }
 
 function between(low: number, high: number, random: Random): number {
-  return low + random() * (high - low)
+  // Rounding may carry the sum past the end by the last bit.
+  return Math.min(high, low + random() * (high - low))
 }
