@@ -13,7 +13,7 @@ export interface TransportChoice {
  * What was asked for; else undici below fetch. But where `globalThis.fetch` is not the platform's own, before or after
  * this was called, the replacement is used, so that people's mocks and instrumentations see the requests.
  */
-export function chooseTransport(choice: TransportChoice): Transport {
+export function chooseNodeTransport(choice: TransportChoice): Transport {
   if (choice.fetch) return fetchTransport(choice.fetch)
   if (choice.dispatcher) return undiciTransport({ dispatcher: choice.dispatcher })
   const below = undiciTransport()

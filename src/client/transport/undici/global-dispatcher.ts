@@ -16,8 +16,10 @@ export function applicationDispatcher(): Dispatcher | undefined {
  * An Agent as `new Agent()` makes it. Only asked for what was there before us: an application that has set such a
  * one gets the same connections from ours. What can't be recognised counts as set on purpose.
  */
-function isUntouchedAgent(dispatcher: object): boolean {
-  if (dispatcher.constructor.name !== 'Agent' || Object.hasOwn(dispatcher, 'dispatch')) return false
+function isUntouchedAgent(dispatcher: Dispatcher): boolean {
+  if (dispatcher.constructor.name !== 'Agent') return false
+  // One with interceptors hides behind a Proxy, which shows another `dispatch` than its class has.
+  if (dispatcher.dispatch !== Object.getPrototypeOf(dispatcher).dispatch) return false
   const options = ownSymbolValue(dispatcher, 'options')
   const factory = ownSymbolValue(dispatcher, 'factory')
   if (typeof options !== 'object' || options === null || typeof factory !== 'function') return false

@@ -1,0 +1,59 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { chooseNodeTransport } from '../../src/client/transport/undici/choose-node-transport.ts'
+import { asResponse, bytes, summary, text, transportRequest } from '../support/transport-request.ts'
+import { httpServer, type TestServer } from '../support/transport-servers.ts'
+
+// Handlers as people have them in their own tests, unchanged.
+const api = 'http://api.example'
+const mock = setupServer(
+  http.get(`${api}/users/:id`, ({ params }) => HttpResponse.json({ id: params.id })),
+  http.post(`${api}/charges`, async ({ request }) => {
+    const key = request.headers.get('idempotency-key')
+    return HttpResponse.json({ key, got: await request.json() }, { status: 201, headers: { 'x-own': '1' } })
+  }),
+  http.get(`${api}/down`, () => HttpResponse.error()),
+)
+const transport = chooseNodeTransport({})
+let server: TestServer
+
+beforeAll(async () => {
+  mock.listen({ onUnhandledRequest: 'bypass' })
+  server = await httpServer((_request, response) => response.end('real'))
+})
+afterEach(() => mock.resetHandlers())
+afterAll(async () => {
+  mock.close()
+  await transport.close?.()
+  await server.close()
+})
+
+test('a handler answers a GET', async () => {
+  const answer = asResponse(await transport.send(transportRequest(`${api}/users/7`)))
+  expect(JSON.parse(text(answer.body) ?? '')).toEqual({ id: '7' })
+})
+
+test('a handler sees method, headers and body of a POST', async () => {
+  const request = transportRequest(`${api}/charges`, {
+    method: 'POST',
+    headers: [
+      ['content-type', 'application/json'],
+      ['idempotency-key', 'k1'],
+    ],
+    body: bytes('{"amount":5}'),
+  })
+  const answer = asResponse(await transport.send(request))
+  expect(answer.status).toBe(201)
+  expect(answer.headers).toContainEqual(['x-own', '1'])
+  expect(JSON.parse(text(answer.body) ?? '')).toEqual({ key: 'k1', got: { amount: 5 } })
+})
+
+test('a handler that fails is a network fault', async () => {
+  const outcome = await transport.send(transportRequest(`${api}/down`))
+  expect(summary(outcome)).toEqual({ code: 'network', mayHaveArrived: true, transient: true })
+})
+
+test('what no handler takes goes through', async () => {
+  expect(text(asResponse(await transport.send(transportRequest(server.origin))).body)).toBe('real')
+})
