@@ -12,6 +12,7 @@ export interface SqliteStatement {
 
 /** What we use of a better-sqlite3 handle, in our own words: users need no type package to compile against us. */
 export interface SqliteDatabase {
+  readonly name: string
   readonly open: boolean
   readonly inTransaction: boolean
   readonly memory: boolean

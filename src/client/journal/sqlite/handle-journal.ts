@@ -5,7 +5,7 @@ import { isBusy, LOCK_PATIENCE_MS, storageFailure } from '../../../sql/sqlite-fa
 import { migrate } from '../../../sql/sqlite-migrate.ts'
 import { type SqliteDurability, useSynchronous } from '../../../sql/sqlite-open.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
-import { fileOf, persistRow } from './persist-row.ts'
+import { persistRow } from './persist-row.ts'
 import { runBatch } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 
@@ -29,6 +29,7 @@ export class HandleJournal implements Journal {
   async open(): Promise<void> {
     await this.#patiently(() => {
       refuseUnsafe(this.#database)
+      if (this.#durability === 'full') insistOnFull(this.#database)
       migrate(this.#database, journalSchema)
     })
     this.#isOpen = true
@@ -68,7 +69,7 @@ export class HandleJournal implements Journal {
     try {
       return { value: this.#withSettings(action) }
     } catch (error) {
-      const failure = storageFailure(error, fileOf(database) || 'in memory')
+      const failure = storageFailure(error, database.name)
       if (isBusy(error)) return { failure }
       throw failure
     }
@@ -92,6 +93,15 @@ const TRANSACTION_OPEN = `The database handle has had a transaction open for ${L
 
 function isWeak(database: SqliteDatabase): boolean {
   return Number(database.pragma('synchronous', { simple: true })) < 2
+}
+
+/**
+ * Said aloud even where it reads FULL already: a value that nobody has set turns to NORMAL by itself once the
+ * first page of a file in WAL mode is read.
+ */
+function insistOnFull(database: SqliteDatabase): void {
+  const isExtra = Number(database.pragma('synchronous', { simple: true })) === 3
+  if (!isExtra) useSynchronous(database, 'full')
 }
 
 function refuseUnsafe(database: SqliteDatabase): void {

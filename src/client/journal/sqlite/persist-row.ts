@@ -24,7 +24,7 @@ export function persistRow(target: SqliteTarget, transaction: unknown, row: Jour
     if (!result.appended) throw taken(row, result.existing.id)
   } catch (error) {
     if (error instanceof KeyReuseError) throw error
-    throw storageFailure(error, fileOf(database))
+    throw storageFailure(error, database.name)
   }
 }
 
@@ -61,7 +61,7 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 /** The file behind a handle; empty for one in memory. */
-export function fileOf(database: SqliteDatabase): string {
+function fileOf(database: SqliteDatabase): string {
   const list = database.pragma('database_list') as { readonly name: string; readonly file: string }[]
   return list.find(({ name }) => name === 'main')?.file ?? ''
 }
