@@ -7,18 +7,20 @@ export const nodeEntries = {
   'sqlite/index': 'src/sqlite/index.ts',
 }
 
+/** The doors that differ in a browser; built into dist/browser/. */
 export const browserEntries = {
-  'browser/index': 'src/index.ts',
+  index: 'src/index.ts',
 }
 
 const shared: Options = {
-  outDir: 'dist',
   dts: true,
   // Shared chunks keep one copy of every class, so that `instanceof` holds from door to door.
   splitting: true,
   treeshake: true,
   sourcemap: true,
   clean: false,
+  // A builtin that finds its way into the browser build is to be seen as one.
+  removeNodeProtocol: false,
   esbuildPlugins: [inlineSourceForEsbuild()],
 }
 
@@ -26,10 +28,10 @@ const node: Options = {
   ...shared,
   name: 'node',
   entry: nodeEntries,
+  outDir: 'dist',
   format: ['esm', 'cjs'],
   platform: 'node',
   target: 'node20',
-  removeNodeProtocol: false,
   esbuildOptions(options, { format }) {
     if (format !== 'cjs') return
     options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' }
@@ -41,6 +43,7 @@ const browser: Options = {
   ...shared,
   name: 'browser',
   entry: browserEntries,
+  outDir: 'dist/browser',
   format: ['esm'],
   platform: 'browser',
   target: 'es2022',

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
+import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PackedPackage, packPackage, run } from '../support/packed-package.ts'
 
@@ -90,6 +91,12 @@ describe('the browser build', () => {
     const names = readdirSync('dist/browser').filter((name) => name.endsWith('.js'))
     return names.map((name) => readFileSync(join('dist/browser', name), 'utf8'))
   }
+
+  it('imports two small packages and nothing of Node', () => {
+    const specifiers = texts().flatMap((text) => ts.preProcessFile(text).importedFiles.map((file) => file.fileName))
+    const packages = specifiers.filter((specifier) => !specifier.startsWith('./'))
+    expect([...new Set(packages)].sort()).toEqual(['idb-keyval', 'uuid'])
+  })
 
   it('names nothing of Node', () => {
     for (const text of texts())

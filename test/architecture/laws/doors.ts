@@ -29,7 +29,7 @@ function nameOf(path: string): string {
 }
 
 function wrongTargets({ entry, name }: { entry: string; name: string }, plan: DoorPlan): string[] {
-  const browser = Object.keys(plan.browserEntries).find((key) => key === `browser/${entry}`)
+  const browser = entry in plan.browserEntries && `browser/${entry}`
   const expected = {
     ...(browser && { browser: { types: `./dist/${browser}.d.ts`, default: `./dist/${browser}.js` } }),
     import: { types: `./dist/${entry}.d.ts`, default: `./dist/${entry}.js` },
