@@ -1,8 +1,8 @@
+import type { Effect, Reason } from '../errors/reason.ts'
 import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer } from '../observe/port.ts'
-import type { Effect } from '../errors/reason.ts'
 import type { Journal } from './journal/port.ts'
 import type { Json, SettledStatus } from './operation/record.ts'
 import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
@@ -94,7 +94,10 @@ export interface AttemptContext {
   readonly refresh: 'unauthorized' | undefined
 }
 
-export type HeadersInput = Headers | readonly (readonly [string, string])[] | { readonly [name: string]: string | undefined }
+export type HeadersInput =
+  | Headers
+  | readonly (readonly [string, string])[]
+  | { readonly [name: string]: string | undefined }
 export type HeadersOption = HeadersInput | ((attempt: AttemptContext) => HeadersInput | Promise<HeadersInput>)
 
 /** What `reconcile` may answer: what really became of an operation that is about to expire. */
@@ -115,6 +118,8 @@ export interface OperationView {
   readonly acceptedAt: number
   readonly method: string
   readonly url: string
+  /** Why it is not being worked on, or why it ended, where there is a reason. */
+  readonly reason: Reason | undefined
 }
 
 /** Where a journal is asked for by words instead of by object. */
@@ -179,7 +184,9 @@ export interface ClientOptions {
   /** `'keep'`: an operation whose call gives up stays pending, and a resume goes on with it. Default `'fail'`. */
   readonly onGiveUp?: 'fail' | 'keep' | undefined
   /** Asked before an operation expires: what really became of it? */
-  readonly reconcile?: ((operation: OperationView) => ReconciledOutcome | undefined | Promise<ReconciledOutcome | undefined>) | undefined
+  readonly reconcile?:
+    | ((operation: OperationView) => ReconciledOutcome | undefined | Promise<ReconciledOutcome | undefined>)
+    | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
 }
@@ -202,7 +209,11 @@ export interface CallOptions {
   readonly body?: BodyInput | null | undefined
   /** For this call. Credentials among them are sent, but not journaled. */
   readonly headers?: HeadersInput | undefined
-  readonly searchParams?: string | URLSearchParams | { readonly [name: string]: string | number | boolean | undefined } | undefined
+  readonly searchParams?:
+    | string
+    | URLSearchParams
+    | { readonly [name: string]: string | number | boolean | undefined }
+    | undefined
   /** Aborting rejects with the signal's own reason and settles the operation as `cancelled`. */
   readonly signal?: AbortSignal | undefined
   readonly deadline?: Duration | undefined

@@ -61,7 +61,8 @@ function readBody(body: BodyInput, limit: number): Promise<BodySnapshot> {
   }
   if (body instanceof FormData) return readForm(body, limit)
   if (body instanceof ReadableStream) {
-    if (body.locked) throw new BodyError('The body is a stream that somebody else is already reading; it cannot be replayed')
+    if (body.locked)
+      throw new BodyError('The body is a stream that somebody else is already reading; it cannot be replayed')
     return readChunks(body as unknown as AsyncIterable<unknown>, limit)
   }
   if (isAsyncIterable(body)) return readChunks(body, limit)

@@ -49,7 +49,8 @@ const NORMALISED = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST',
 const FORBIDDEN = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 function readMethod(method: string): string {
-  if (typeof method !== 'string' || !TOKEN.test(method)) throw new ConfigurationError('The method is not an HTTP method name')
+  if (typeof method !== 'string' || !TOKEN.test(method))
+    throw new ConfigurationError('The method is not an HTTP method name')
   const upper = method.toUpperCase()
   if (FORBIDDEN.has(upper)) throw new ConfigurationError(`The method ${upper} can't be sent by an HTTP client library`)
   return NORMALISED.has(upper) ? upper : method
@@ -106,12 +107,17 @@ function readHeader(name: string, value: string, option: string): readonly [stri
   if (!TOKEN.test(name)) throw new ConfigurationError(`${option} has an invalid header name: ${JSON.stringify(name)}`)
   const text = String(value)
   if (BAD_VALUE.test(text)) {
-    throw new ConfigurationError(`${option} has an invalid value for ${JSON.stringify(name)}: a line break, a NUL, or a character outside Latin-1`)
+    throw new ConfigurationError(
+      `${option} has an invalid value for ${JSON.stringify(name)}: a line break, a NUL, or a character outside Latin-1`,
+    )
   }
   return [name.toLowerCase(), text.trim()]
 }
 
-function sortHeaders(all: HeaderList, keyHeaderName: string): { headers: HeaderList; credentials: HeaderList; key: string | undefined } {
+function sortHeaders(
+  all: HeaderList,
+  keyHeaderName: string,
+): { headers: HeaderList; credentials: HeaderList; key: string | undefined } {
   if (all.length === 0) return { headers: all, credentials: all, key: undefined }
   let key: string | undefined
   const headers: (readonly [string, string])[] = []

@@ -27,7 +27,12 @@ export function newRecord(birth: Birth): OperationRecord {
     id: options.id,
     name: options.name,
     metadata: options.metadata,
-    request: { method: input.method, url: input.url, headers: withContentType(input.headers, birth.body), body: birth.body.bytes },
+    request: {
+      method: input.method,
+      url: input.url,
+      headers: withContentType(input.headers, birth.body),
+      body: birth.body.bytes,
+    },
     fingerprint: birth.fingerprint,
     acceptedAt: now,
     horizonAt: birth.horizonAt,

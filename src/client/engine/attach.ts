@@ -19,7 +19,8 @@ export function attach(engine: EngineContext, operation: LiveOperation, terms: C
   if (!terms.signal && terms.leaveAt === undefined) return operation.finished
   return new Promise<Finish>((resolve, reject) => {
     const stopListening = onAbort(terms.signal, () => void leaveByAbort().then(reject))
-    const stopTimer = terms.leaveAt === undefined ? () => {} : startTimer(engine.clock, terms.leaveAt - engine.clock.now(), leaveLate)
+    const stopTimer =
+      terms.leaveAt === undefined ? () => {} : startTimer(engine.clock, terms.leaveAt - engine.clock.now(), leaveLate)
     function leaveLate(): void {
       operation.callers--
       const { record } = operation

@@ -1,5 +1,5 @@
-import { formatHttpDate } from '../../protocol/http-date.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import { formatHttpDate } from '../../protocol/http-date.ts'
 import { formatKey } from '../../protocol/idempotency-key.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import type { AttemptContext, HeadersInput } from '../options.ts'

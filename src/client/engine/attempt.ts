@@ -68,7 +68,11 @@ function trusting(engine: EngineContext, url: string): (origin: string) => boole
   return (origin) => url.startsWith(`${origin}/`) || trustsOrigin(engine.options, origin)
 }
 
-async function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Promise<AttemptResult> {
+async function judge(
+  time: AttemptTime,
+  outcome: TransportOutcome,
+  accept: ClientOptions['accept'],
+): Promise<AttemptResult> {
   if (outcome.kind === 'fault') return faultResult(time.fault(outcome))
   const { status, headers } = outcome
   if (accept && status >= 200 && status < 300) {
@@ -120,7 +124,8 @@ class AttemptTime {
       this.#ranOut = true
       this.#abort()
     })
-    operation.whenStopped(() => this.#abort())
+    // A client that is closing lets what is on its way come home.
+    operation.whenStopped(() => operation.stopOrder?.because !== 'closing' && this.#abort())
   }
 
   get signal(): AbortSignal {

@@ -1,10 +1,10 @@
-import { delayBetweenRuns } from '../policy/decide.ts'
 import { countFruitlessRun, markDelivered, release } from '../operation/transition.ts'
+import { delayBetweenRuns } from '../policy/decide.ts'
 import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
+import { withoutLease, withoutSecrets } from './kept-record.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { reportFailure } from './report-failure.ts'
-import { withoutLease, withoutSecrets } from './kept-record.ts'
 
 /** Hands a settlement to its handlers; the record is let go only after they have taken it. Never rejects. */
 export async function deliver(engine: EngineContext, operation: LiveOperation): Promise<void> {
@@ -19,7 +19,10 @@ export async function deliver(engine: EngineContext, operation: LiveOperation): 
   }
 }
 
-async function attemptDelivery(engine: EngineContext, operation: LiveOperation): Promise<{ error: unknown } | undefined> {
+async function attemptDelivery(
+  engine: EngineContext,
+  operation: LiveOperation,
+): Promise<{ error: unknown } | undefined> {
   try {
     await engine.handlers.deliver(operation.record)
     return undefined
@@ -40,6 +43,13 @@ async function postpone(engine: EngineContext, operation: LiveOperation, error: 
   const now = engine.clock.now()
   const dueAt = now + delayBetweenRuns(operation.record.fruitlessRuns, engine.random)
   const postponed = release(countFruitlessRun(operation.record), { dueAt, heldBy: undefined })
-  engine.events.tell({ type: 'operation.waiting', at: now, ...about(postponed), until: dueAt, reason: 'attempts', error })
+  engine.events.tell({
+    type: 'operation.waiting',
+    at: now,
+    ...about(postponed),
+    until: dueAt,
+    reason: 'attempts',
+    error,
+  })
   await engine.keeper.commit(withoutSecrets(postponed), operation.fence)
 }

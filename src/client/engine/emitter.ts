@@ -1,5 +1,5 @@
-import { redactUrl } from '../../observe/redact.ts'
 import type { HoldfastEvent, Observer } from '../../observe/port.ts'
+import { redactUrl } from '../../observe/redact.ts'
 import { refOf } from '../operation/outcome.ts'
 import type { OperationRecord } from '../operation/record.ts'
 

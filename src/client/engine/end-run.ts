@@ -83,7 +83,8 @@ export async function keep({ engine, operation, terms, last }: Ended, stop: Stop
   const record = release(before, { dueAt, heldBy: stop.reason })
   if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
   operation.record = record
-  if (events.active) events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: stop.reason })
+  if (events.active)
+    events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: stop.reason })
   const told = { record, reason: stop.reason, pending: true, retryAt: stop.retryAt, cause: lastFailure(last) }
   return { is: 'kept', record, error: tell(told) }
 }

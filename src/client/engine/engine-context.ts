@@ -7,8 +7,10 @@ import type { Transport } from '../transport/port.ts'
 import type { Background } from './background.ts'
 import type { Breakers } from './breakers.ts'
 import type { Emitter } from './emitter.ts'
+import type { Housekeeping } from './engine-lifecycle.ts'
 import type { Handlers } from './handlers.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
+import type { LiveOperation } from './live-operation.ts'
 import type { LiveOperations } from './live-operations.ts'
 import type { ResumeBudget } from './resume-budget.ts'
 
@@ -26,6 +28,9 @@ export interface EngineContext {
   readonly leases: LeaseKeeper
   readonly live: LiveOperations
   readonly handlers: Handlers
+  /** Waiting here for what others work on. */
+  readonly followers: Set<LiveOperation>
   /** Deliveries and other work that outlives its call; `flush` waits for it. */
   readonly background: Background
+  readonly housekeeping: Housekeeping
 }

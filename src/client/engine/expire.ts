@@ -27,10 +27,19 @@ export function viewOf(record: OperationRecord): OperationView {
     acceptedAt: record.acceptedAt,
     method: record.request.method,
     url: record.request.url,
+    reason: record.reason ?? record.heldBy,
   }
 }
 
 async function plain(response: Response): Promise<TransportResponse> {
   const { status, statusText, url, redirected } = response
-  return { kind: 'response', status, statusText, headers: [...response.headers], body: new Uint8Array(await response.arrayBuffer()), url, redirected }
+  return {
+    kind: 'response',
+    status,
+    statusText,
+    headers: [...response.headers],
+    body: new Uint8Array(await response.arrayBuffer()),
+    url,
+    redirected,
+  }
 }

@@ -26,12 +26,17 @@ export async function follow(engine: EngineContext, operation: LiveOperation, te
     }
     const left = (terms?.deadlineAt ?? Number.POSITIVE_INFINITY) - engine.clock.now()
     if (operation.stopOrder) return { is: 'kept', record, error: tell({ record, reason: 'aborted', pending: true }) }
-    if (left <= 0) return { is: 'kept', record, error: tell({ record: unknown(record), reason: 'deadline', pending: true }) }
+    if (left <= 0)
+      return { is: 'kept', record, error: tell({ record: unknown(record), reason: 'deadline', pending: true }) }
     await pauseFor(engine, operation, Math.min(pause, left))
   }
 }
 
-async function takeOverAndRun(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish | undefined> {
+async function takeOverAndRun(
+  engine: EngineContext,
+  operation: LiveOperation,
+  terms: RunTerms,
+): Promise<Finish | undefined> {
   const owner = operation.record.lease?.owner
   const deadOwners = owner !== undefined && engine.coordination.isDead(owner) ? [owner] : []
   const record = await claimByKey(engine, operation.record.key, { statuses: ['pending'], deadOwners })
@@ -49,12 +54,15 @@ function unknown(record: OperationRecord): OperationRecord {
 }
 
 function vanished(record: OperationRecord): StorageError {
-  return new StorageError('The record of this operation is gone from the journal: it was forgotten, or its answer was already taken', {
-    code: 'HOLDFAST_RECORD_GONE',
-    effect: 'unknown',
-    operation: refOf(record),
-    attempts: record.attempts,
-  })
+  return new StorageError(
+    'The record of this operation is gone from the journal: it was forgotten, or its answer was already taken',
+    {
+      code: 'HOLDFAST_RECORD_GONE',
+      effect: 'unknown',
+      operation: refOf(record),
+      attempts: record.attempts,
+    },
+  )
 }
 
 async function pauseFor(engine: EngineContext, operation: LiveOperation, ms: number): Promise<void> {

@@ -54,7 +54,12 @@ export class LeaseKeeper {
       const { record } = operation
       if (record.lease) operation.record = { ...record, lease: { ...record.lease, until } }
     } catch (error) {
-      this.#events.tell({ type: 'journal.failed', at: this.#clock.now(), error: error as Error, key: operation.record.key })
+      this.#events.tell({
+        type: 'journal.failed',
+        at: this.#clock.now(),
+        error: error as Error,
+        key: operation.record.key,
+      })
       if (this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#clock.now()) this.lose(operation)
     }
   }

@@ -1,6 +1,6 @@
 import type { EngineContext } from './engine-context.ts'
-import type { LiveOperation } from './live-operation.ts'
 import { isKept, withoutLease, withoutSecrets } from './kept-record.ts'
+import type { LiveOperation } from './live-operation.ts'
 import { reportFailure } from './report-failure.ts'
 
 /** How a run writes down what it does. The same loop runs with a journal and without. */

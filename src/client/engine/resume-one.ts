@@ -34,7 +34,8 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
     return { record: put, skipOrigin: { origin, until: Number.POSITIVE_INFINITY } }
   }
   const { events, clock } = engine
-  if (events.active) events.tell({ type: 'operation.resumed', at: clock.now(), ...about(record), attempts: record.attemptCount })
+  if (events.active)
+    events.tell({ type: 'operation.resumed', at: clock.now(), ...about(record), attempts: record.attemptCount })
   const finish = await work(engine, operation, resumeTerms(engine))
   if (finish.is !== 'kept') return { record: operation.record }
   const { reason, retryAt } = finish.error
@@ -72,6 +73,13 @@ async function putBack(engine: EngineContext, operation: LiveOperation, reason: 
   const record = release(operation.record, { dueAt: 0, heldBy: reason })
   await engine.keeper.commit(withoutSecrets(record), operation.fence)
   const { events, clock } = engine
-  if (events.active) events.tell({ type: 'operation.waiting', at: clock.now(), ...about(record), until: Number.POSITIVE_INFINITY, reason })
+  if (events.active)
+    events.tell({
+      type: 'operation.waiting',
+      at: clock.now(),
+      ...about(record),
+      until: Number.POSITIVE_INFINITY,
+      reason,
+    })
   return { record }
 }

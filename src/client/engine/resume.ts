@@ -75,7 +75,12 @@ function start(
     })
     .catch((error: unknown) => {
       report.pending++
-      engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error: error as Error, key: claimed.record.key })
+      engine.events.tell({
+        type: 'journal.failed',
+        at: engine.clock.now(),
+        error: error as Error,
+        key: claimed.record.key,
+      })
     })
     .finally(() => running.delete(done))
   running.add(done)

@@ -119,7 +119,8 @@ class Run {
     const operation = this.#operation
     const startedAt = clock.now()
     const number = operation.record.attemptCount + 1
-    if (events.active) events.tell({ type: 'attempt.started', at: startedAt, ...about(operation.record), attempt: number })
+    if (events.active)
+      events.tell({ type: 'attempt.started', at: startedAt, ...about(operation.record), attempt: number })
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const result = await attempt(this.#engine, operation, {
@@ -134,7 +135,9 @@ class Run {
   #judge(result: AttemptResult, startedAt: number): Verdict {
     const { record } = this.#operation
     const { call, keyed } = this.#terms
-    const asked = result.hook ? { decision: false } : askShouldRetry(call.retry.shouldRetry, { result, record, attempt: this.#attempts })
+    const asked = result.hook
+      ? { decision: false }
+      : askShouldRetry(call.retry.shouldRetry, { result, record, attempt: this.#attempts })
     this.#last = asked.error === undefined ? result : { ...result, cause: asked.error }
     const verdict = classify(result.facts, {
       now: this.#engine.clock.now(),
@@ -207,7 +210,8 @@ class Run {
     if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
     const reason = this.#last?.facts.is === 'answer' ? 'status' : 'network'
     const until = now + decision.delayMs
-    if (events.active) events.tell({ type: 'operation.waiting', at: now, ...about(this.#operation.record), until, reason })
+    if (events.active)
+      events.tell({ type: 'operation.waiting', at: now, ...about(this.#operation.record), until, reason })
     await this.#wait(until - clock.now())
     return undefined
   }

@@ -73,7 +73,11 @@ function storable(response: TransportResponse): StoredResponse {
 }
 
 /** What is kept only so that it can be retried by key is of no use after its horizon; everything else is kept for `retention`. */
-function expiryOf(engine: EngineContext, record: OperationRecord, { ending, now }: { ending: Ending; now: number }): number {
+function expiryOf(
+  engine: EngineContext,
+  record: OperationRecord,
+  { ending, now }: { ending: Ending; now: number },
+): number {
   const onlyForRetry = ending.status === 'failed' && record.id === undefined && record.name === undefined
   return onlyForRetry ? record.horizonAt : now + engine.options.retentionMs
 }

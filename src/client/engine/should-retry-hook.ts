@@ -14,7 +14,8 @@ export function askShouldRetry(
   asked: { readonly result: AttemptResult; readonly record: OperationRecord; readonly attempt: number },
 ): HookAnswer {
   const { facts, fault } = asked.result
-  if (!shouldRetry || (facts.is === 'answer' && facts.status >= 200 && facts.status < 300)) return { decision: undefined }
+  if (!shouldRetry || (facts.is === 'answer' && facts.status >= 200 && facts.status < 300))
+    return { decision: undefined }
   try {
     const decision: unknown = shouldRetry({
       attempt: asked.attempt,

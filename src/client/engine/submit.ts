@@ -49,6 +49,7 @@ export async function submit(engine: EngineContext, submission: Submission, prog
   const { method, url } = submission.input
   const fingerprint = await submission.digest([method, url, body.bytes ?? ''])
   await engine.keeper.open()
+  engine.housekeeping.sweep(engine)
   refuseEarly(engine, submission)
   const existing = engine.live.find(submission.options.id) ?? engine.live.find(submission.key)
   if (existing) return joinLive(engine, existing, { submission, fingerprint, progress })
@@ -61,16 +62,21 @@ export async function submit(engine: EngineContext, submission: Submission, prog
 function refuseEarly(engine: EngineContext, { options, deadlineAt, input }: Submission): void {
   if (options.signal?.aborted) throw abortReason(options.signal)
   if (engine.clock.now() < deadlineAt) return
-  throw new NotSentError(`${input.method} ${input.origin}: the deadline passed before anything was sent`, { reason: 'deadline' })
+  throw new NotSentError(`${input.method} ${input.origin}: the deadline passed before anything was sent`, {
+    reason: 'deadline',
+  })
 }
 
 /** An open breaker ends a call at once, without a write; unless there may be something on record to be joined or kept. */
 function refuseWhileOpen(engine: EngineContext, { options, call, input }: Submission): void {
   if (options.id !== undefined || call.onGiveUp === 'keep') return
   if (engine.breakers.phase(input.origin, engine.clock.now()) !== 'open') return
-  throw new NotSentError(`${input.method} ${input.origin}: the circuit breaker of this origin is open. It was not done.`, {
-    reason: 'breaker',
-  })
+  throw new NotSentError(
+    `${input.method} ${input.origin}: the circuit breaker of this origin is open. It was not done.`,
+    {
+      reason: 'breaker',
+    },
+  )
 }
 
 function birth(
@@ -134,7 +140,8 @@ async function writeAhead(
     progress.accepted(engine.keeper.level)
     if (result.appended) {
       const { events, clock, keeper } = engine
-      if (events.active) events.tell({ type: 'operation.accepted', at: clock.now(), ...about(record), level: keeper.level })
+      if (events.active)
+        events.tell({ type: 'operation.accepted', at: clock.now(), ...about(record), level: keeper.level })
       await work(engine, operation, terms)
       return
     }

@@ -34,7 +34,11 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
 }
 
 /** A journal that fails for a while must not end the watch. */
-async function passSafely(engine: EngineContext, terms: Parameters<typeof resumePass>[1], report: ResumeReport): Promise<void> {
+async function passSafely(
+  engine: EngineContext,
+  terms: Parameters<typeof resumePass>[1],
+  report: ResumeReport,
+): Promise<void> {
   try {
     await resumePass(engine, terms, report)
   } catch (error) {

@@ -6,7 +6,9 @@ import type { Encryption } from '../options.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { Claim, Claimant, ClaimedRow, DurabilityLevel, Fence, Journal, JournalRow, PlacedRow } from './port.ts'
 
-export type AppendOutcome = { readonly appended: true } | { readonly appended: false; readonly existing: OperationRecord }
+export type AppendOutcome =
+  | { readonly appended: true }
+  | { readonly appended: false; readonly existing: OperationRecord }
 
 /** A record with its place in the order of acceptance. */
 export interface PlacedRecord {
@@ -61,7 +63,16 @@ export class RecordKeeper {
 
   /** False: the lease is not ours any more, and nothing was written. */
   async commit(record: OperationRecord, fence: Fence): Promise<boolean> {
-    const { version: _v, namespace: _n, key: _k, id: _i, name: _m, origin: _o, epoch: _e, ...columns } = encodeRecord(record)
+    const {
+      version: _v,
+      namespace: _n,
+      key: _k,
+      id: _i,
+      name: _m,
+      origin: _o,
+      epoch: _e,
+      ...columns
+    } = encodeRecord(record)
     const responseBody = await this.#seal(record.response?.body ?? null)
     return this.#writes.run({ do: 'commit', ...fence, change: { ...columns, responseBody } })
   }
@@ -85,7 +96,11 @@ export class RecordKeeper {
     return { claimed, last: rows.at(-1)?.place ?? command.after }
   }
 
-  async claimOne(claimant: Claimant, key: string, statuses: readonly OperationStatus[]): Promise<ClaimedRecord | undefined> {
+  async claimOne(
+    claimant: Claimant,
+    key: string,
+    statuses: readonly OperationStatus[],
+  ): Promise<ClaimedRecord | undefined> {
     const row: ClaimedRow | undefined = await this.#writes.run({ do: 'claim-one', ...claimant, key, statuses })
     return row && { place: row.place, record: await this.#decode(row), previousOwner: row.previousOwner }
   }
@@ -93,6 +108,12 @@ export class RecordKeeper {
   async read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined> {
     const row = await this.#writes.run({ do: 'read', namespace, keyOrId })
     return row && this.#decode(row)
+  }
+
+  /** Where a record stands in the order of acceptance. */
+  async placeOf(namespace: string, keyOrId: string): Promise<number | undefined> {
+    const row = await this.#writes.run({ do: 'read', namespace, keyOrId })
+    return row?.place
   }
 
   async list(query: { namespace: string; status: OperationStatus | undefined; after: number; limit: number }): Promise<{
@@ -136,7 +157,9 @@ export class RecordKeeper {
 
   persistIn(transaction: unknown, row: JournalRow): void | Promise<void> {
     if (!this.#journal.persistIn) {
-      throw new StorageError('This journal cannot write inside a transaction of yours; use the SQLite or the Postgres journal')
+      throw new StorageError(
+        'This journal cannot write inside a transaction of yours; use the SQLite or the Postgres journal',
+      )
     }
     return this.#journal.persistIn(transaction, row)
   }

@@ -107,9 +107,15 @@ function headOf(record: OperationRecord): HeadV1 {
 }
 
 /** The record of a row, or a CodecError. */
-export function decodeRecord(row: EncodedRecord, bodies: { body: Uint8Array | null; responseBody: Uint8Array | null }): OperationRecord {
+export function decodeRecord(
+  row: EncodedRecord,
+  bodies: { body: Uint8Array | null; responseBody: Uint8Array | null },
+): OperationRecord {
   if (row.version > CODEC_VERSION) {
-    throw new CodecError('newer', `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`)
+    throw new CodecError(
+      'newer',
+      `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`,
+    )
   }
   const head = parseHead(row)
   return {

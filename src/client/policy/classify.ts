@@ -1,7 +1,7 @@
 import type { Effect, Reason } from '../../errors/reason.ts'
+import { isReplayed } from '../../protocol/header-names.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { headerValue } from '../../protocol/headers.ts'
-import { isReplayed } from '../../protocol/header-names.ts'
 import { PROBLEM, type ProblemDetails } from '../../protocol/problem-details.ts'
 import { readRetryVerdict } from '../../protocol/retry-verdict.ts'
 import { serverDelayMs } from '../../protocol/server-timing.ts'
@@ -43,7 +43,12 @@ export type Verdict =
   | { readonly is: 'success'; readonly effect: 'applied' }
   | { readonly is: 'unauthorized'; readonly effect: Effect }
   | { readonly is: 'final'; readonly reason: Reason; readonly effect: Effect; readonly settles: 'rejected' | 'failed' }
-  | { readonly is: 'retry'; readonly reason: 'status' | 'network'; readonly effect: Effect; readonly floorMs: number | undefined }
+  | {
+      readonly is: 'retry'
+      readonly reason: 'status' | 'network'
+      readonly effect: Effect
+      readonly floorMs: number | undefined
+    }
 
 export function classify(facts: AttemptFacts, circumstances: Circumstances): Verdict {
   return facts.is === 'fault' ? classifyFault(facts, circumstances) : classifyAnswer(facts, circumstances)
@@ -70,7 +75,9 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
   if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
   if (!shouldRetry(answer, circumstances, said === 'retry')) {
-    return status === 401 ? { is: 'unauthorized', effect } : { is: 'final', reason: 'status', effect, settles: 'rejected' }
+    return status === 401
+      ? { is: 'unauthorized', effect }
+      : { is: 'final', reason: 'status', effect, settles: 'rejected' }
   }
   if (!circumstances.replayable) return { is: 'final', reason: 'not-replayable', effect, settles: 'rejected' }
   return { is: 'retry', reason: 'status', effect, floorMs: serverDelayMs(headers, circumstances.now) }
@@ -87,7 +94,9 @@ function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, forced: 
 function isInFlight(answer: AnswerFacts, earlierUnknown: boolean): boolean {
   if (answer.status !== 409) return false
   return (
-    answer.problem?.type === PROBLEM.inFlight || headerValue(answer.headers, 'retry-after') !== undefined || earlierUnknown
+    answer.problem?.type === PROBLEM.inFlight ||
+    headerValue(answer.headers, 'retry-after') !== undefined ||
+    earlierUnknown
   )
 }
 

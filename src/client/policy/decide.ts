@@ -37,7 +37,11 @@ export function decideRetry(question: RetryQuestion, random: Random): RetryDecis
   const end = Math.min(question.deadlineAt, question.horizonAt)
   const delayMs = fitted(spread(backoffMs, floorMs, retry), { floorMs, room: end - now })
   if (now + delayMs < end) return { do: 'wait', delayMs, backoffMs }
-  return { do: 'stop', reason: question.horizonAt <= question.deadlineAt ? 'horizon' : 'deadline', retryAt: retryAt ?? now + delayMs }
+  return {
+    do: 'stop',
+    reason: question.horizonAt <= question.deadlineAt ? 'horizon' : 'deadline',
+    retryAt: retryAt ?? now + delayMs,
+  }
 }
 
 /** Never earlier than the server asked; the jitter comes on top, so that those who were told the same time don't return together. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Observer } from '../../observe/port.ts'
+import type { Journal } from '../journal/port.ts'
 import type {
   CallOptions,
   ClientOptions,
@@ -11,7 +12,6 @@ import type {
   Jitter,
   RetryContext,
 } from '../options.ts'
-import type { Journal } from '../journal/port.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
 /** Every duration in milliseconds, every default filled in, frozen. */

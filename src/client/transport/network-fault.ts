@@ -3,15 +3,17 @@ import { type Judgement, judgeCode } from './fault-codes.ts'
 import { judgeMessage } from './fault-messages.ts'
 import type { TransportFault } from './port.ts'
 
-/** A chain of causes may be a circle. */
+/** A chain of causes may be a circle, and a bundle may hold itself. */
 const DEEPEST = 10
+const WIDEST = 16
+const BUNDLE_DEPTH = 4
 
 /** Errors of these kinds come from the program, unless their words say network. */
 const PROGRAM_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'EvalError', 'URIError'])
 
 /** Did it leave this machine, and can another attempt help? Reads codes through causes and bundles of errors. */
 export function toFault(error: unknown): TransportFault {
-  const { code, mayHaveArrived, transient } = judge(error, 0) ?? judgeByKind(error)
+  const { code, mayHaveArrived, transient } = judgeSafely(error)
   return { kind: 'fault', code, mayHaveArrived, transient, cause: error }
 }
 
@@ -24,6 +26,15 @@ export function abortedFault(signal: AbortSignal, fate: Pick<TransportFault, 'ma
 export function untrustedRedirect(origin: string): TransportFault {
   const cause = new Error(`Redirected to ${origin}, which is not a trusted origin`)
   return { kind: 'fault', code: 'untrusted-redirect', mayHaveArrived: true, transient: true, cause }
+}
+
+/** Anything can be thrown, also an object whose properties throw. */
+function judgeSafely(error: unknown): Judgement {
+  try {
+    return judge(error, 0) ?? judgeByKind(error)
+  } catch {
+    return { code: 'network', mayHaveArrived: true, transient: true }
+  }
 }
 
 function judge(error: unknown, depth: number): Judgement | undefined {
@@ -41,12 +52,12 @@ function judge(error: unknown, depth: number): Judgement | undefined {
 
 /** One per address that was tried: if any of them may have arrived, the request may have. */
 function judgeAll(errors: readonly unknown[], depth: number): Judgement | undefined {
-  const judgements = errors.map((error) => judge(error, depth + 1))
+  const judgements = errors.slice(0, WIDEST).map((error) => judge(error, depth + BUNDLE_DEPTH))
   const first = judgements.find((judgement) => judgement !== undefined)
   if (!first) return undefined
   return {
     code: first.code,
-    mayHaveArrived: judgements.some((judgement) => judgement?.mayHaveArrived ?? true),
+    mayHaveArrived: errors.length > WIDEST || judgements.some((judgement) => judgement?.mayHaveArrived ?? true),
     transient: judgements.some((judgement) => judgement?.transient ?? true),
   }
 }

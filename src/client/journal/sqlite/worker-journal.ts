@@ -52,12 +52,7 @@ export class WorkerJournal implements Journal {
     await opening?.catch(() => {})
     const link = this.#link
     this.#link = undefined
-    if (!link || link.isDead) return
-    await link.ask({ ask: 'close' }).catch((error: unknown) => {
-      // A worker that is dead has nothing left to close.
-      if (!link.isDead) throw error
-    })
-    await link.exited
+    if (link && !link.isDead) await link.close()
   }
 
   persistIn(transaction: unknown, row: JournalRow): void {

@@ -16,8 +16,9 @@ export class WorkerLink {
   readonly #worker: Worker
   readonly #waiting: Waiting[] = []
   readonly #path: string
-  readonly exited: Promise<void>
+  readonly #exited: Promise<void>
   #cause: unknown
+  #isEnding = false
   isDead = false
 
   constructor(settings: WorkerSettings) {
@@ -27,16 +28,12 @@ export class WorkerLink {
     this.#worker.unref()
     this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
     this.#worker.on('error', (error) => this.#bury(error))
-    this.exited = new Promise((resolve) => {
+    this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', () => {
         this.#bury(undefined)
         resolve()
       })
     })
-  }
-
-  get threadId(): number {
-    return this.#worker.threadId
   }
 
   ask(request: WorkerRequest): Promise<WorkerAnswer> {
@@ -48,13 +45,23 @@ export class WorkerLink {
     })
   }
 
+  /** Closes the file in good order. Holds the process until the thread has ended: somebody is waiting for it. */
+  async close(): Promise<void> {
+    this.#isEnding = true
+    await this.ask({ ask: 'close' }).catch((error: unknown) => {
+      // A worker that is dead has nothing left to close.
+      if (!this.isDead) throw error
+    })
+    await this.#exited
+  }
+
   async terminate(): Promise<void> {
     await this.#worker.terminate()
   }
 
   #settle(answer: WorkerAnswer): void {
     const waiting = this.#waiting.shift()
-    if (this.#waiting.length === 0) this.#worker.unref()
+    if (this.#waiting.length === 0 && !this.#isEnding) this.#worker.unref()
     if ('failure' in answer) waiting?.reject(revivedFailure(answer.failure))
     else waiting?.resolve(answer)
   }

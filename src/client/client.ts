@@ -1,0 +1,71 @@
+import type { Duration } from '../foundation/duration.ts'
+import type { CallContext } from './call-context.ts'
+import type { SettlementHandler } from './engine/handlers.ts'
+import type { ResumeReport } from './engine/resume.ts'
+import type { OperationStatus } from './operation/record.ts'
+import type { OperationHandle } from './operation-handle.ts'
+import type { CallOptions, FetchLike, OperationView } from './options.ts'
+import type { PreparedOperation } from './prepared-operation.ts'
+
+export interface ResumeOptions {
+  /** Keep watching for new pending records, dead runners and due times until `signal` aborts. Default false: one pass. */
+  readonly continuous?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
+  /** How many operations at once. Default 8. */
+  readonly concurrency?: number | undefined
+}
+
+export interface OperationsQuery {
+  readonly status?: OperationStatus | undefined
+  readonly limit?: number | undefined
+  /** The key or id of the operation to go on behind. */
+  readonly after?: string | undefined
+}
+
+/** An operation that was found again. Not itself a promise: awaiting the look-up does not await the operation. */
+export interface FoundOperation extends OperationView {
+  readonly result: OperationHandle
+}
+
+/** One call, the same in a browser tab and in a Node service. */
+export interface Client {
+  get(url: string | URL, options?: CallOptions): OperationHandle
+  head(url: string | URL, options?: CallOptions): OperationHandle
+  options(url: string | URL, options?: CallOptions): OperationHandle
+  post(url: string | URL, options?: CallOptions): OperationHandle
+  put(url: string | URL, options?: CallOptions): OperationHandle
+  patch(url: string | URL, options?: CallOptions): OperationHandle
+  delete(url: string | URL, options?: CallOptions): OperationHandle
+  /** Any method. */
+  request(method: string, url: string | URL, options?: CallOptions): OperationHandle
+  /** A drop-in `fetch`: same retries, key and journal; resolves with any final response, rejects as fetch does. */
+  readonly fetch: FetchLike
+  /** The same client inside an outer layer's limits. */
+  with(context: CallContext): Client
+
+  /** Claims the pending operations whose runner is gone, and sends each again under policy. */
+  resume(options?: ResumeOptions): Promise<ResumeReport>
+  /** Called once an operation with that name settles (`'*'`: any); again on the next resume if it throws. Returns how to stop. */
+  onSettled(name: string, handler: SettlementHandler): () => void
+  operation(keyOrId: string): Promise<FoundOperation | undefined>
+  operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>
+  /** Goes on with the same key and bytes, within the horizon; a settled operation gives its recorded answer. */
+  retry(keyOrId: string, options?: { readonly signal?: AbortSignal; readonly deadline?: Duration }): OperationHandle
+  /** Settles a pending operation as `cancelled`. False where there was nothing left to cancel. */
+  cancel(keyOrId: string): Promise<boolean>
+  /** Drops everything in this client's namespace, for log-out; the answer counts the records. */
+  forget(): Promise<number>
+  /** The retry budget's level for an origin; infinite where there is no budget. */
+  budget(origin: string): number
+
+  /** The outbox: makes key and bytes, writes nothing. `persist` then writes the record in a transaction of yours. */
+  prepare(method: string, url: string | URL, options?: CallOptions): Promise<PreparedOperation>
+  /** Runs a prepared operation now. */
+  send(operation: PreparedOperation): OperationHandle
+
+  /** Waits for what this client is running. */
+  flush(): Promise<void>
+  /** Stops starting attempts, releases leases, closes the journal it opened. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}

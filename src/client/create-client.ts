@@ -1,0 +1,93 @@
+import { platform } from '#platform'
+import type { Client } from './client.ts'
+import { Background } from './engine/background.ts'
+import { Breakers } from './engine/breakers.ts'
+import { Emitter } from './engine/emitter.ts'
+import type { EngineContext } from './engine/engine-context.ts'
+import { Housekeeping } from './engine/engine-lifecycle.ts'
+import { Handlers } from './engine/handlers.ts'
+import { LeaseKeeper } from './engine/lease-keeper.ts'
+import type { LiveOperation } from './engine/live-operation.ts'
+import { LiveOperations } from './engine/live-operations.ts'
+import { ResumeBudget } from './engine/resume-budget.ts'
+import { HoldfastClient } from './holdfast-client.ts'
+import { fallbackJournal } from './journal/fallback-journal.ts'
+import { memoryJournal } from './journal/memory/memory-journal.ts'
+import type { Journal } from './journal/port.ts'
+import { RecordKeeper } from './journal/record-keeper.ts'
+import type { ClientOptions } from './options.ts'
+import { resolveOptions } from './policy/resolve-options.ts'
+import type { ResolvedOptions } from './policy/resolved-options.ts'
+import { KeyReservations } from './start-call.ts'
+
+/**
+ * Makes a client. Synchronous; the journal opens with the first call that needs it.
+ *
+ * ```ts
+ * const client = createClient({ baseUrl: 'https://api.example.com' })
+ * const charge = await client.post('/charges', { json: { amount: 5000 } }).json()
+ * ```
+ */
+export function createClient(options?: ClientOptions): Client {
+  const resolved = resolveOptions(options, { sendHeaders: platform.sendHeaders })
+  const engine = assemble(resolved)
+  const owned = typeof resolved.journal === 'string' || resolved.journal === false
+  return new HoldfastClient({
+    engine,
+    digest: platform.digest,
+    reservations: new KeyReservations(),
+    closing: new AbortController(),
+    // A journal that was handed in may be shared; whoever made it closes it.
+    closeJournal: () => (owned ? engine.keeper.close() : engine.keeper.idle()),
+  })
+}
+
+function assemble(options: ResolvedOptions): EngineContext {
+  const { clock, random } = options
+  const events = new Emitter(options.observe)
+  const keeper = new RecordKeeper(journalOf(options), options.encryption, (error, key) =>
+    events.tell({ type: 'journal.failed', at: clock.now(), error, key }),
+  )
+  return {
+    options,
+    clock,
+    random,
+    keeper,
+    events,
+    transport: platform.transport(options),
+    coordination: platform.coordination(),
+    breakers: new Breakers(options.breaker, events),
+    resumeBudget: new ResumeBudget(options.budget),
+    leases: new LeaseKeeper(clock, keeper, events),
+    live: new LiveOperations(),
+    handlers: new Handlers(),
+    followers: new Set<LiveOperation>(),
+    background: new Background(),
+    housekeeping: new Housekeeping(),
+  }
+}
+
+function journalOf({ journal }: ResolvedOptions): Journal {
+  if (journal === false) return memoryJournal()
+  if (journal === 'platform') return lazily(() => platform.defaultJournal())
+  if (journal === 'platform-or-memory') return fallbackJournal(() => platform.defaultJournal(), memoryJournal)
+  return journal
+}
+
+/** The default journal is made when it is first opened: a client that only reads never touches the disk. */
+function lazily(make: () => Journal): Journal {
+  let journal: Journal | undefined
+  const made = (): Journal => {
+    journal ??= make()
+    return journal
+  }
+  return {
+    get level() {
+      return made().level
+    },
+    open: async () => made().open(),
+    execute: (commands) => made().execute(commands),
+    close: async () => journal?.close(),
+    persistIn: (transaction, row) => made().persistIn?.(transaction, row),
+  }
+}

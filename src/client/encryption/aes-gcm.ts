@@ -1,0 +1,37 @@
+import { ConfigurationError } from '../../errors/classes.ts'
+import { randomBytes } from '../../foundation/random.ts'
+import type { Encryption } from '../options.ts'
+
+const NONCE_BYTES = 12
+
+/** AES-GCM around bodies at rest; each body gets its own nonce, kept in front of it. The key is 16, 24 or 32 bytes, or a CryptoKey. */
+export function aesGcm(key: Uint8Array | CryptoKey): Encryption {
+  const imported = importKey(key)
+  // Whoever seals or opens first is told.
+  imported.catch(() => {})
+  return {
+    async seal(bytes) {
+      const iv = randomBytes(NONCE_BYTES)
+      const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await imported, bytes as BufferSource)
+      const whole = new Uint8Array(NONCE_BYTES + sealed.byteLength)
+      whole.set(iv)
+      whole.set(new Uint8Array(sealed), NONCE_BYTES)
+      return whole
+    },
+    async open(bytes) {
+      const iv = bytes.slice(0, NONCE_BYTES)
+      const opened = await crypto.subtle.decrypt(
+        { name: 'AES-GCM', iv },
+        await imported,
+        bytes.slice(NONCE_BYTES) as BufferSource,
+      )
+      return new Uint8Array(opened)
+    },
+  }
+}
+
+function importKey(key: Uint8Array | CryptoKey): Promise<CryptoKey> {
+  if (!(key instanceof Uint8Array)) return Promise.resolve(key)
+  if (![16, 24, 32].includes(key.length)) throw new ConfigurationError('aesGcm takes a key of 16, 24 or 32 bytes')
+  return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
+}

@@ -1,0 +1,44 @@
+import type { EngineContext } from './engine-context.ts'
+
+/** Waits until nothing is running, delivering or being written. */
+export async function flushEngine(engine: EngineContext): Promise<void> {
+  while (engine.live.size > 0) await Promise.all(engine.live.all().map((operation) => operation.finished))
+  await engine.background.idle()
+  await engine.keeper.idle()
+}
+
+/** Starts no further attempt, lets what is on its way come home, and releases every lease. */
+export async function closeEngine(engine: EngineContext): Promise<void> {
+  for (const operation of [...engine.live.all(), ...engine.followers]) operation.stop({ because: 'closing' })
+  await flushEngine(engine)
+  engine.coordination.leave()
+  await engine.transport.close?.()
+}
+
+/** Log-out: stops what is running here and drops everything that the namespace holds. */
+export async function forgetAll(engine: EngineContext): Promise<number> {
+  await engine.keeper.open()
+  const running = engine.live.all()
+  for (const operation of running) operation.stop({ because: 'cancelled' })
+  await Promise.all(running.map((operation) => operation.finished))
+  await engine.background.idle()
+  return engine.keeper.forget(engine.options.namespace)
+}
+
+const PRUNE_EVERY_MS = 60_000
+const PRUNE_BATCH = 500
+
+/** Drops what has outlived its retention, now and then, on the way of other work. */
+export class Housekeeping {
+  #lastAt = Number.NEGATIVE_INFINITY
+
+  sweep(engine: EngineContext): void {
+    const now = engine.clock.now()
+    if (now - this.#lastAt < PRUNE_EVERY_MS) return
+    this.#lastAt = now
+    const swept = engine.keeper.prune(now, PRUNE_BATCH).catch((error: Error) => {
+      engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error })
+    })
+    engine.background.add(swept)
+  }
+}

@@ -1,0 +1,112 @@
+import { ConfigurationError } from '../../errors/classes.ts'
+import { isSettled, type OperationRecord, type OperationStatus } from '../operation/record.ts'
+import { reopen } from '../operation/transition.ts'
+import type { OperationView } from '../options.ts'
+import { attach, type CallerTerms } from './attach.ts'
+import { claimByKey } from './claiming.ts'
+import type { EngineContext } from './engine-context.ts'
+import { viewOf } from './expire.ts'
+import { follow } from './follow.ts'
+import { joinStored } from './join-stored.ts'
+import { type Finish, LiveOperation } from './live-operation.ts'
+import { journaled } from './persistence.ts'
+import type { RunTerms } from './run-terms.ts'
+import { settleOperation } from './settle.ts'
+
+/** Goes on with an operation of the journal, with the same key and bytes. */
+export async function retryStored(
+  engine: EngineContext,
+  keyOrId: string,
+  { terms, caller, joined }: { terms: RunTerms; caller: CallerTerms; joined: (operation: LiveOperation) => void },
+): Promise<Finish> {
+  const live = engine.live.find(keyOrId)
+  if (live) {
+    joined(live)
+    return attach(engine, live, { ...caller, leaveAt: terms.deadlineAt })
+  }
+  const operation = new LiveOperation(await mustRead(engine, keyOrId))
+  joined(operation)
+  const finish = attach(engine, operation, caller)
+  joinStored(engine, operation, { existing: operation.record, terms }).catch((error: unknown) => {
+    engine.live.remove(operation)
+    operation.finish({ is: 'broken', error })
+  })
+  return finish
+}
+
+async function mustRead(engine: EngineContext, keyOrId: string): Promise<OperationRecord> {
+  await engine.keeper.open()
+  const record = await engine.keeper.read(engine.options.namespace, keyOrId)
+  if (record) return record
+  throw new ConfigurationError(`No operation with the key or id ${JSON.stringify(keyOrId)} is in the journal`, {
+    code: 'HOLDFAST_UNKNOWN_OPERATION',
+  })
+}
+
+/** Waits for how an operation ends, here or elsewhere, without working on it. */
+export async function awaitFinish(
+  engine: EngineContext,
+  record: OperationRecord,
+  caller: CallerTerms,
+): Promise<Finish> {
+  const live = engine.live.find(record.key)
+  if (live) return attach(engine, live, caller)
+  if (isSettled(record)) return { is: 'settled', record }
+  const follower = new LiveOperation(record)
+  engine.followers.add(follower)
+  try {
+    return await follow(engine, follower)
+  } finally {
+    engine.followers.delete(follower)
+  }
+}
+
+/**
+ * Settles a pending operation as cancelled, wherever it is: its holder, if it has one, finds its lease gone
+ * and stops. False where there is nothing left to cancel.
+ */
+export async function cancelStored(engine: EngineContext, keyOrId: string): Promise<boolean> {
+  const live = engine.live.find(keyOrId)
+  if (live) {
+    live.stop({ because: 'cancelled' })
+    const finish = await live.finished
+    return finish.is === 'settled' && finish.record.status === 'cancelled'
+  }
+  await engine.keeper.open()
+  const record = await engine.keeper.read(engine.options.namespace, keyOrId)
+  if (!record || isSettled(record)) return false
+  const deadOwners = record.lease ? [record.lease.owner] : []
+  const statuses: readonly OperationStatus[] = ['pending']
+  const claimed = await claimByKey(engine, record.key, { statuses, deadOwners })
+  if (!claimed) return false
+  const operation = new LiveOperation(reopen(claimed))
+  const ending = { status: 'cancelled', reason: 'aborted', effect: claimed.effect } as const
+  const finish = await settleOperation(engine, operation, { ending, persistence: journaled(engine, 'call') })
+  if (operation.delivered) engine.background.add(operation.delivered)
+  return finish.is === 'settled'
+}
+
+const PAGE = 100
+
+/** Every record of the namespace in the order of acceptance, a page at a time. */
+export async function* listStored(
+  engine: EngineContext,
+  query: {
+    readonly status?: OperationStatus | undefined
+    readonly limit?: number | undefined
+    readonly after?: string | undefined
+  },
+): AsyncGenerator<OperationView> {
+  await engine.keeper.open()
+  const { namespace } = engine.options
+  let after =
+    query.after === undefined ? 0 : ((await engine.keeper.placeOf(namespace, query.after)) ?? Number.MAX_SAFE_INTEGER)
+  let left = query.limit ?? Number.POSITIVE_INFINITY
+  while (left > 0) {
+    const page = await engine.keeper.list({ namespace, status: query.status, after, limit: Math.min(PAGE, left) })
+    for (const { record } of page.records) yield viewOf(record)
+    if (!page.more) return
+    left -= page.records.length
+    after = page.last
+  }
+}

@@ -1,0 +1,229 @@
+import { ConfigurationError } from '../errors/classes.ts'
+import type { Digest } from '../foundation/digest.ts'
+import { type Duration, parseDuration } from '../foundation/duration.ts'
+import { answerOf } from './answer.ts'
+import { type CallContext, strictest } from './call-context.ts'
+import type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client.ts'
+import { clientFetch } from './client-fetch.ts'
+import type { EngineContext } from './engine/engine-context.ts'
+import { closeEngine, flushEngine, forgetAll } from './engine/engine-lifecycle.ts'
+import { viewOf } from './engine/expire.ts'
+import type { SettlementHandler } from './engine/handlers.ts'
+import type { LiveOperation } from './engine/live-operation.ts'
+import { journaled } from './engine/persistence.ts'
+import { emptyReport, type ResumeReport, resumePass } from './engine/resume.ts'
+import type { RunTerms } from './engine/run-terms.ts'
+import { awaitFinish, cancelStored, listStored, retryStored } from './engine/stored-operations.ts'
+import { watch } from './engine/watch.ts'
+import type { OperationRecord } from './operation/record.ts'
+import { type HandleSource, OperationHandle } from './operation-handle.ts'
+import type { CallOptions, FetchLike, OperationView } from './options.ts'
+import { prepareOperation } from './prepare-operation.ts'
+import type { PreparedOperation } from './prepared-operation.ts'
+import { type CallSettings, closedError, type KeyReservations, startCall } from './start-call.ts'
+
+/** What all views of one client share. */
+export interface ClientCore {
+  readonly engine: EngineContext
+  readonly digest: Digest
+  readonly reservations: KeyReservations
+  /** Aborts when the client closes. */
+  readonly closing: AbortController
+  readonly closeJournal: () => Promise<void>
+}
+
+const DEFAULT_CONCURRENCY = 8
+
+export class HoldfastClient implements Client {
+  readonly #core: ClientCore
+  readonly #settings: CallSettings
+  readonly fetch: FetchLike
+
+  constructor(core: ClientCore, context: CallContext = {}) {
+    this.#core = core
+    const { engine, digest, reservations, closing } = core
+    this.#settings = { engine, digest, reservations, context, closed: () => closing.signal.aborted }
+    this.fetch = clientFetch(
+      (target, options) => startCall(this.#settings, target, options),
+      engine.options.maxBodyBytes,
+    )
+  }
+
+  request(method: string, url: string | URL, options: CallOptions = {}): OperationHandle {
+    return new OperationHandle(startCall(this.#settings, { method, url, redirect: 'follow' }, options))
+  }
+
+  get(url: string | URL, options?: CallOptions): OperationHandle {
+    return this.request('GET', url, options)
+  }
+
+  head(url: string | URL, options?: CallOptions): OperationHandle {
+    return this.request('HEAD', url, options)
+  }
+
+  options(url: string | URL, options?: CallOptions): OperationHandle {
+    return this.request('OPTIONS', url, options)
+  }
+
+  post(url: string | URL, options?: CallOptions): OperationHandle {
+    return this.request('POST', url, options)
+  }
+
+  put(url: string | URL, options?: CallOptions): OperationHandle {
+    return this.request('PUT', url, options)
+  }
+
+  patch(url: string | URL, options?: CallOptions): OperationHandle {
+    return this.request('PATCH', url, options)
+  }
+
+  delete(url: string | URL, options?: CallOptions): OperationHandle {
+    return this.request('DELETE', url, options)
+  }
+
+  with(context: CallContext): Client {
+    return new HoldfastClient(this.#core, strictest(this.#settings.context, context))
+  }
+
+  async resume(options: ResumeOptions = {}): Promise<ResumeReport> {
+    const { engine, closing } = this.#core
+    if (closing.signal.aborted) throw closedError()
+    const concurrency = options.concurrency ?? DEFAULT_CONCURRENCY
+    if (!Number.isInteger(concurrency) || concurrency < 1) {
+      throw new ConfigurationError('resume: concurrency must be a whole number of at least 1')
+    }
+    const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal
+    if (options.continuous) return watch(engine, concurrency, signal)
+    const report = emptyReport()
+    const stopped = (): boolean => signal.aborted
+    await resumePass(engine, { concurrency, dueBy: Number.MAX_SAFE_INTEGER, stopped, skip: new Map() }, report)
+    return report
+  }
+
+  onSettled(name: string, handler: SettlementHandler): () => void {
+    if (typeof name !== 'string' || name === '' || typeof handler !== 'function') {
+      throw new ConfigurationError("onSettled takes a name (or '*') and a function")
+    }
+    return this.#core.engine.handlers.add(name, handler)
+  }
+
+  async operation(keyOrId: string): Promise<FoundOperation | undefined> {
+    const { engine } = this.#core
+    const live = engine.live.find(keyOrId)
+    if (live) return this.#found(live.record)
+    await engine.keeper.open()
+    const record = await engine.keeper.read(engine.options.namespace, keyOrId)
+    return record && this.#found(record)
+  }
+
+  #found(record: OperationRecord): FoundOperation {
+    const { engine } = this.#core
+    // Waiting begins when somebody asks for the result, not with the look-up.
+    let answer: HandleSource['answer'] | undefined
+    const source: HandleSource = {
+      lazy: true,
+      key: () => record.key,
+      id: record.id,
+      accepted: Promise.resolve(engine.keeper.level),
+      get answer() {
+        answer ??= awaitFinish(engine, record, { signal: undefined }).then(answerOf)
+        return answer
+      },
+      cancel: async () => void (await cancelStored(engine, record.key)),
+    }
+    return { ...viewOf(record), result: new OperationHandle(source) }
+  }
+
+  operations(query: OperationsQuery = {}): AsyncIterableIterator<OperationView> {
+    return listStored(this.#core.engine, query)
+  }
+
+  retry(keyOrId: string, options: { signal?: AbortSignal; deadline?: Duration } = {}): OperationHandle {
+    const { engine } = this.#core
+    const deadlineMs = options.deadline === undefined ? engine.options.deadlineMs : parseDuration(options.deadline)
+    if (deadlineMs === undefined) throw new ConfigurationError('retry: deadline must be a duration')
+    return this.#rerun(keyOrId, { deadlineMs, signal: options.signal, giveUp: engine.options.onGiveUp })
+  }
+
+  #rerun(
+    keyOrId: string,
+    how: { deadlineMs: number; signal: AbortSignal | undefined; giveUp: 'fail' | 'keep' },
+  ): OperationHandle {
+    const { engine } = this.#core
+    let operation: LiveOperation | undefined
+    const terms: RunTerms = {
+      mode: 'call',
+      call: engine.options,
+      deadlineAt: Math.min(
+        engine.clock.now() + how.deadlineMs,
+        this.#settings.context.deadlineAt ?? Number.POSITIVE_INFINITY,
+      ),
+      singleAttempt: this.#settings.context.doNotRetry === true,
+      credentials: [],
+      keyed: true,
+      redirect: 'follow',
+      giveUp: how.giveUp,
+      persistence: journaled(engine, 'call'),
+    }
+    const joined = (found: LiveOperation): void => {
+      operation = found
+    }
+    const answer = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined }).then(answerOf)
+    return new OperationHandle({
+      key: () => operation?.record.key ?? keyOrId,
+      id: undefined,
+      accepted: answer.then(() => engine.keeper.level),
+      answer,
+      cancel: async () => {
+        operation?.stop({ because: 'cancelled' })
+        await operation?.finished
+      },
+    })
+  }
+
+  cancel(keyOrId: string): Promise<boolean> {
+    return cancelStored(this.#core.engine, keyOrId)
+  }
+
+  forget(): Promise<number> {
+    return forgetAll(this.#core.engine)
+  }
+
+  budget(origin: string): number {
+    const { options, clock } = this.#core.engine
+    if (!URL.canParse(origin))
+      throw new ConfigurationError('budget: an origin such as https://api.example.com is needed')
+    return options.budget ? options.budget.level(new URL(origin).origin, clock.now()) : Number.POSITIVE_INFINITY
+  }
+
+  prepare(method: string, url: string | URL, options: CallOptions = {}): Promise<PreparedOperation> {
+    return prepareOperation(this.#settings, { method, url, redirect: 'follow' }, options)
+  }
+
+  send(prepared: PreparedOperation): OperationHandle {
+    const { engine } = this.#core
+    const { options } = engine
+    // What was promised in a transaction is carried on, whether or not somebody waits for it.
+    const giveUp = prepared.persisted ? 'keep' : options.onGiveUp
+    if (prepared.persisted)
+      return this.#rerun(prepared.key, { deadlineMs: options.deadlineMs, signal: undefined, giveUp })
+    const { request, id, name, metadata, key } = prepared.record
+    const body = request.body === null ? undefined : { body: request.body }
+    return this.request(request.method, request.url, { ...body, headers: request.headers, key, id, name, metadata })
+  }
+
+  flush(): Promise<void> {
+    return flushEngine(this.#core.engine)
+  }
+
+  async close(): Promise<void> {
+    const { engine, closing, closeJournal } = this.#core
+    closing.abort()
+    await closeEngine(engine)
+    await closeJournal()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

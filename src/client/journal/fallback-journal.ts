@@ -1,0 +1,29 @@
+import type { DurabilityLevel, Journal, JournalCommand, JournalResult } from './port.ts'
+
+/** Where it was said on purpose that memory will do: a journal that can't open is replaced by another. */
+export function fallbackJournal(first: () => Journal, second: () => Journal): Journal {
+  let chosen: Journal | undefined
+  const open = async (): Promise<void> => {
+    try {
+      const journal = first()
+      await journal.open()
+      chosen = journal
+    } catch {
+      chosen = second()
+      await chosen.open()
+    }
+  }
+  const journal = (): Journal => {
+    if (!chosen) throw new TypeError('The journal is not open')
+    return chosen
+  }
+  return {
+    get level(): DurabilityLevel {
+      return chosen?.level ?? 'memory'
+    },
+    open,
+    execute: (commands: readonly JournalCommand[]): Promise<JournalResult[]> => journal().execute(commands),
+    close: async () => chosen?.close(),
+    persistIn: (transaction, row) => journal().persistIn?.(transaction, row),
+  }
+}

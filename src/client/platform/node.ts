@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+import { framed } from '../../foundation/digest.ts'
+import { processLiveness } from '../coordination/process-liveness.ts'
+import { sqliteJournal } from '../journal/sqlite/sqlite-journal.ts'
+import { chooseNodeTransport } from '../transport/undici/choose-node-transport.ts'
+import type { Platform } from './port.ts'
+
+export const platform: Platform = {
+  sendHeaders: true,
+  digest: (parts) => createHash('sha256').update(framed(parts)).digest('hex'),
+  defaultJournal: () => sqliteJournal({ path: process.env['HOLDFAST_DB'] || '.holdfast/operations.db' }),
+  transport: chooseNodeTransport,
+  coordination: processLiveness,
+}

@@ -1,0 +1,15 @@
+import type { Digest } from '../../foundation/digest.ts'
+import type { Coordination } from '../coordination/port.ts'
+import type { Journal } from '../journal/port.ts'
+import type { ResolvedOptions } from '../policy/resolved-options.ts'
+import type { Transport } from '../transport/port.ts'
+
+/** What a browser and a Node service do differently. */
+export interface Platform {
+  /** Are the optional request headers sent by default? Not where every name needs a place in a server's CORS list. */
+  readonly sendHeaders: boolean
+  readonly digest: Digest
+  defaultJournal(): Journal
+  transport(options: Pick<ResolvedOptions, 'fetch' | 'dispatcher'>): Transport
+  coordination(): Coordination
+}

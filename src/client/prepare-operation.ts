@@ -1,0 +1,28 @@
+import { newOperationKey } from '../foundation/identity.ts'
+import { newRecord } from './engine/accept.ts'
+import type { CallOptions } from './options.ts'
+import { resolveCall } from './policy/resolve-options.ts'
+import { PreparedOperation } from './prepared-operation.ts'
+import { snapshotBody } from './request-body.ts'
+import { readRequest } from './request-input.ts'
+import type { CallSettings, Target } from './start-call.ts'
+
+/** Makes key and bytes for an operation that will be written in somebody else's transaction. */
+export async function prepareOperation(
+  settings: CallSettings,
+  target: Target,
+  options: CallOptions,
+): Promise<PreparedOperation> {
+  const { engine, digest } = settings
+  resolveCall(options, engine.options)
+  const { baseUrl, keyHeader, maxBodyBytes, namespace, horizonMs } = engine.options
+  const input = readRequest(target, options, { baseUrl, keyHeaderName: keyHeader.name.toLowerCase() })
+  const body = await snapshotBody(options, maxBodyBytes)
+  const fingerprint = await digest([input.method, input.url, body.bytes ?? ''])
+  await engine.keeper.open()
+  const now = engine.clock.now()
+  const key = input.key ?? newOperationKey()
+  const horizonAt = now + horizonMs
+  const record = newRecord({ namespace, key, input, body, fingerprint, options, now, horizonAt, lease: undefined })
+  return new PreparedOperation(record, await engine.keeper.encode(record), engine.keeper)
+}

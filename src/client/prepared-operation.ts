@@ -1,0 +1,39 @@
+import type { JournalRow } from './journal/port.ts'
+import type { RecordKeeper } from './journal/record-keeper.ts'
+import type { OperationRecord } from './operation/record.ts'
+
+/** An operation with its key and bytes, not yet written anywhere. */
+export class PreparedOperation {
+  readonly key: string
+  readonly id: string | undefined
+  readonly name: string | undefined
+  /** @internal */
+  readonly record: OperationRecord
+  readonly #keeper: RecordKeeper
+  readonly #row: JournalRow
+  #persisted = false
+
+  constructor(record: OperationRecord, row: JournalRow, keeper: RecordKeeper) {
+    this.key = record.key
+    this.id = record.id
+    this.name = record.name
+    this.record = record
+    this.#row = row
+    this.#keeper = keeper
+  }
+
+  /**
+   * Writes the record inside a transaction of yours: commit makes it pending, rollback leaves nothing. With
+   * better-sqlite3 pass the database, inside `db.transaction`: it is done when this returns. With `pg` pass
+   * the client, inside `BEGIN`: await it.
+   */
+  persist(transaction: unknown): void | Promise<void> {
+    this.#persisted = true
+    return this.#keeper.persistIn(transaction, this.#row)
+  }
+
+  /** Was `persist` called? Then the operation is carried on until its horizon, whoever waits. */
+  get persisted(): boolean {
+    return this.#persisted
+  }
+}

@@ -1,0 +1,50 @@
+export type { CallContext } from './client/call-context.ts'
+export type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client/client.ts'
+export { FetchFailedError } from './client/client-fetch.ts'
+export { createClient } from './client/create-client.ts'
+export { aesGcm } from './client/encryption/aes-gcm.ts'
+export type { Settlement, SettlementHandler } from './client/engine/handlers.ts'
+export type { ResumeReport } from './client/engine/resume.ts'
+export { memoryJournal } from './client/journal/memory/memory-journal.ts'
+export type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from './client/journal/port.ts'
+export type { Json, OperationStatus, SettledStatus } from './client/operation/record.ts'
+export type { OperationHandle } from './client/operation-handle.ts'
+export type {
+  AttemptContext,
+  BodyInput,
+  BreakerOptions,
+  BudgetOptions,
+  CallOptions,
+  ClientOptions,
+  DispatcherLike,
+  DoNotRetryOptions,
+  Encryption,
+  FetchLike,
+  HeadersInput,
+  HeadersOption,
+  Jitter,
+  JournalFallback,
+  KeyHeaderOptions,
+  OperationView,
+  ReconciledOutcome,
+  RetryContext,
+  RetryOptions,
+} from './client/options.ts'
+export { createRetryBudget, type RetryBudget } from './client/policy/retry-budget.ts'
+export type { PreparedOperation } from './client/prepared-operation.ts'
+export {
+  BodyError,
+  ConfigurationError,
+  IndeterminateError,
+  KeyReuseError,
+  NotSentError,
+  RejectedError,
+  StorageError,
+} from './errors/classes.ts'
+export { type AttemptSummary, HoldfastError, isHoldfastError, type OperationRef } from './errors/holdfast-error.ts'
+export type { Effect, Reason } from './errors/reason.ts'
+export type { Clock } from './foundation/clock.ts'
+export type { Duration } from './foundation/duration.ts'
+export type { Random } from './foundation/random.ts'
+export type { HoldfastEvent, Observer } from './observe/port.ts'
+export type { ProblemDetails } from './protocol/problem-details.ts'

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { createClient, memoryJournal } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { scriptedFetch } from '../../src/testing/scripted-fetch.ts'
+import { seededRandom } from '../../src/testing/seeded-random.ts'
+
+describe('a post', () => {
+  it('is answered, and leaves nothing behind', async () => {
+    const fetch = scriptedFetch([{ status: 201, json: { id: 1 } }])
+    const journal = memoryJournal()
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1/', fetch, journal })
+    const handle = client.post('/charges', { json: { amount: 5000 } })
+    expect(handle.key).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await handle.json()).toEqual({ id: 1 })
+    await client.flush()
+    expect(fetch.calls[0]?.headers['idempotency-key']).toBe(handle.key)
+    const left = []
+    for await (const operation of client.operations()) left.push(operation)
+    expect(left).toEqual([])
+  })
+
+  it('is retried with the same key and bytes until it is answered', async () => {
+    const clock = manualClock()
+    const fetch = scriptedFetch([{ status: 503 }, { fault: 'reset' }, { status: 200, json: 'ok' }], { clock })
+    const client = createClient({
+      baseUrl: 'http://127.0.0.1:1/',
+      fetch,
+      journal: memoryJournal(),
+      clock,
+      random: seededRandom(1),
+    })
+    const answer = client.post('/charges', { json: { amount: 5000 } }).json()
+    await clock.advance(60_000)
+    expect(await answer).toBe('ok')
+    expect(fetch.calls).toHaveLength(3)
+    expect(new Set(fetch.calls.map((call) => call.headers['idempotency-key'])).size).toBe(1)
+    expect(new Set(fetch.calls.map((call) => call.text)).size).toBe(1)
+    expect(clock.pending()).toBe(0)
+  })
+})
