@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../src/client/transport/fetch/fetch-transport.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
@@ -115,6 +115,21 @@ test('through undici, a redirect to an origin that is not trusted is never follo
   await below.send(transportRequest(server.origin, { ...post, trusts: () => false }))
   expect(portal.seen).toEqual([])
   await portal.close()
+})
+
+test.each<[string, (socket: Socket) => void]>([
+  ['a server that speaks no TLS', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+  ['a reset during the handshake', (socket) => socket.resetAndDestroy()],
+  ['a connection that is closed during the handshake', (socket) => socket.end()],
+])('through undici, %s certainly did not get the request', async (_name, misbehave) => {
+  const greeter = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => misbehave(socket))
+  })
+  await new Promise<void>((resolve) => greeter.listen(0, '127.0.0.1', resolve))
+  const { port } = greeter.address() as AddressInfo
+  const fault = asFault(await below.send(transportRequest(`https://127.0.0.1:${port}/`, post)))
+  expect(fault).toMatchObject({ mayHaveArrived: false, transient: true })
+  await new Promise((resolve) => greeter.close(resolve))
 })
 
 test('through undici, a request aborted in the queue is never sent', async () => {

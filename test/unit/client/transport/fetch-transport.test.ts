@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import { fetchTransport } from '../../../../src/client/transport/fetch/fetch-transport.ts'
+import {
+  asFault,
+  asResponse,
+  bytes,
+  drain,
+  summary,
+  text,
+  transportRequest,
+} from '../../../support/transport-request.ts'
+
+const url = 'https://api.example/x'
+const answering = (make: () => unknown) => fetchTransport(async () => make() as Response)
+
+/** A response with properties that a constructor does not set. */
+function withProperties(response: Response, properties: Record<string, unknown>): Response {
+  for (const [name, value] of Object.entries(properties)) Object.defineProperty(response, name, { value })
+  return response
+}
+
+function cancellable(): { stream: ReadableStream<Uint8Array>; cancelled: () => boolean } {
+  let cancelled = false
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytes('x')),
+    cancel: () => {
+      cancelled = true
+      // As one half of a stream that was split in two: it waits for the other half.
+      return new Promise(() => {})
+    },
+  })
+  return { stream, cancelled: () => cancelled }
+}
+
+describe('what fetch is given', () => {
+  test('is method, headers, bytes, redirect mode and signal', async () => {
+    let seen: unknown[] = []
+    const transport = fetchTransport(async (input, init) => {
+      seen = [input, init]
+      return new Response(null, { status: 204 })
+    })
+    const body = bytes('{}')
+    const { signal } = new AbortController()
+    const headers = [
+      ['x-a', '1'],
+      ['x-a', '2'],
+      ['content-type', 'application/json'],
+    ] as const
+    await transport.send(transportRequest(url, { method: 'POST', headers, body, signal, redirect: 'error' }))
+    const [input, init] = seen as [string, RequestInit]
+    expect(input).toBe(url)
+    expect([...new Headers(init.headers)]).toEqual([
+      ['content-type', 'application/json'],
+      ['x-a', '1, 2'],
+    ])
+    expect(init).toMatchObject({ method: 'POST', redirect: 'error' })
+    expect(init.body).toBe(body)
+    expect(init.signal).toBe(signal)
+  })
+
+  test('does not include a this, which a browser would refuse', async () => {
+    let self: unknown = 'unset'
+    const fetch = function (this: unknown): Promise<Response> {
+      self = this
+      return Promise.resolve(new Response('ok'))
+    }
+    await fetchTransport(fetch).send(transportRequest(url))
+    expect(self).toBeUndefined()
+  })
+})
+
+describe('an answer', () => {
+  test('becomes plain values', async () => {
+    const headers = new Headers({ 'X-Own': '1' })
+    headers.append('set-cookie', 'a=1')
+    headers.append('set-cookie', 'b=2')
+    const response = new Response('body', { status: 201, statusText: 'Created', headers })
+    const outcome = asResponse(await answering(() => response).send(transportRequest(url)))
+    expect(outcome).toMatchObject({ status: 201, statusText: 'Created', url, redirected: false })
+    expect(outcome.headers).toEqual(
+      expect.arrayContaining([
+        ['x-own', '1'],
+        ['set-cookie', 'a=1'],
+        ['set-cookie', 'b=2'],
+      ]),
+    )
+    expect(text(outcome.body)).toBe('body')
+  })
+
+  test('without body has none', async () => {
+    const outcome = await answering(() => new Response(null, { status: 204 })).send(transportRequest(url))
+    expect(asResponse(outcome).body).toBeNull()
+  })
+
+  test('of a fetch with streams of another kind is read all the same', async () => {
+    const foreign = { status: 200, statusText: '', headers: new Headers(), type: 'basic', redirected: false, url }
+    const outcome = await answering(() => ({
+      ...foreign,
+      body: { pipe: () => {} },
+      arrayBuffer: async () => bytes('foreign').buffer,
+    })).send(transportRequest(url))
+    expect(text(asResponse(outcome).body)).toBe('foreign')
+  })
+
+  test("that is no answer is the program's fault", async () => {
+    for (const nothing of [undefined, null, 'text', {}]) {
+      const outcome = await answering(() => nothing).send(transportRequest(url))
+      expect(asFault(outcome)).toMatchObject({ code: 'TypeError', transient: false })
+    }
+  })
+
+  test("that was read before is the program's fault", async () => {
+    const used = new Response('x')
+    await used.text()
+    const outcome = await answering(() => used).send(transportRequest(url))
+    expect(asFault(outcome)).toMatchObject({ transient: false, head: { status: 200 } })
+  })
+
+  test('that is hidden is a fault, unless redirects are taken by hand', async () => {
+    const hidden = (): Response => withProperties(new Response(null), { status: 0, type: 'opaqueredirect' })
+    const followed = await answering(hidden).send(transportRequest(url))
+    expect(summary(followed)).toEqual({ code: 'opaque-response', mayHaveArrived: true, transient: false })
+    const byHand = await answering(hidden).send(transportRequest(url, { redirect: 'manual' }))
+    expect(asResponse(byHand).status).toBe(0)
+  })
+
+  test('that is an error is a network fault', async () => {
+    const outcome = await answering(() => Response.error()).send(transportRequest(url))
+    expect(summary(outcome)).toEqual({ code: 'network', mayHaveArrived: true, transient: true })
+  })
+})
+
+describe('a redirect', () => {
+  const redirected = (to: string, body: BodyInit): Response =>
+    withProperties(new Response(body), { redirected: true, url: to })
+
+  test('to a trusted origin is an answer', async () => {
+    const response = redirected('https://other.example/y', 'ok')
+    const outcome = await answering(() => response).send(transportRequest(url))
+    expect(asResponse(outcome)).toMatchObject({ url: 'https://other.example/y', redirected: true })
+  })
+
+  test('to an origin that is not trusted is a fault, and its body is thrown away without waiting', async () => {
+    const { stream, cancelled } = cancellable()
+    const asked: string[] = []
+    const trusts = (origin: string): boolean => {
+      asked.push(origin)
+      return false
+    }
+    const response = redirected('http://portal.example/login?token=secret', stream)
+    const fault = asFault(await answering(() => response).send(transportRequest(url, { trusts })))
+    expect(fault).toMatchObject({ code: 'untrusted-redirect', mayHaveArrived: true, transient: true })
+    expect(String(fault.cause)).not.toContain('secret')
+    expect(asked).toEqual(['http://portal.example'])
+    expect(cancelled()).toBe(true)
+  })
+})
+
+describe('a long body', () => {
+  test('is cancelled at its source when its reader has enough', async () => {
+    const { stream, cancelled } = cancellable()
+    const outcome = await answering(() => new Response(stream)).send(transportRequest(url, { bodyLimit: 0 }))
+    void asResponse(outcome).rest?.cancel()
+    expect(cancelled()).toBe(true)
+  })
+
+  test('comes whole, chunk by chunk', async () => {
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (let index = 0; index < 10; index += 1) controller.enqueue(bytes('0123456789'))
+        controller.close()
+      },
+    })
+    const outcome = await answering(() => new Response(stream)).send(transportRequest(url, { bodyLimit: 35 }))
+    expect(asResponse(outcome).body).toBeNull()
+    expect(await drain(asResponse(outcome).rest)).toBe(100)
+  })
+})
+
+describe('an abort', () => {
+  test('before the call means that fetch is not called', async () => {
+    let called = false
+    const transport = fetchTransport(async () => {
+      called = true
+      return new Response()
+    })
+    const outcome = await transport.send(transportRequest(url, { signal: AbortSignal.abort() }))
+    expect(summary(outcome)).toEqual({ code: 'aborted', mayHaveArrived: false, transient: true })
+    expect(called).toBe(false)
+  })
+
+  test('ends also a fetch that takes no notice, and a late answer is thrown away', async () => {
+    const controller = new AbortController()
+    const { stream, cancelled } = cancellable()
+    let answer: (response: Response) => void = () => {}
+    const transport = fetchTransport(() => new Promise((resolve) => (answer = resolve)))
+    const pending = transport.send(transportRequest(url, { signal: controller.signal }))
+    controller.abort('enough')
+    expect(asFault(await pending)).toMatchObject({ code: 'aborted', mayHaveArrived: true, cause: 'enough' })
+    answer(new Response(stream))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(cancelled()).toBe(true)
+  })
+
+  test('ends also a body that takes no notice', async () => {
+    const controller = new AbortController()
+    const { stream, cancelled } = cancellable()
+    const pending = answering(() => new Response(stream)).send(transportRequest(url, { signal: controller.signal }))
+    await new Promise((resolve) => setImmediate(resolve))
+    controller.abort('enough')
+    expect(asFault(await pending)).toMatchObject({ code: 'aborted', head: { status: 200 } })
+    expect(cancelled()).toBe(true)
+  })
+})
+
+test('a fetch that throws at once is a fault like one that rejects', async () => {
+  const transport = fetchTransport(() => {
+    throw new TypeError('Failed to fetch')
+  })
+  expect(asFault(await transport.send(transportRequest(url)))).toMatchObject({ code: 'network', transient: true })
+})

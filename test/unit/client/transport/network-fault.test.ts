@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { abortedFault, toFault } from '../../../../src/client/transport/network-fault.ts'
+
+const coded = (code: string, more: object = {}): Error => Object.assign(new Error(code), { code, ...more })
+const failed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause })
+
+type Row = readonly [name: string, error: unknown, code: string, mayHaveArrived: boolean, transient: boolean]
+
+const rows: readonly Row[] = [
+  ['a refused connection', coded('ECONNREFUSED'), 'ECONNREFUSED', false, true],
+  ['a refused connection inside fetch', failed(coded('ECONNREFUSED')), 'ECONNREFUSED', false, true],
+  ['an unknown name', failed(coded('ENOTFOUND', { syscall: 'getaddrinfo' })), 'ENOTFOUND', false, true],
+  ['a resolver that is away', coded('EAI_AGAIN'), 'EAI_AGAIN', false, true],
+  ['a connect that timed out in undici', coded('UND_ERR_CONNECT_TIMEOUT'), 'UND_ERR_CONNECT_TIMEOUT', false, true],
+  ['a connect that timed out in the system', coded('ETIMEDOUT', { syscall: 'connect' }), 'ETIMEDOUT', false, true],
+  ['a read that timed out', coded('ETIMEDOUT', { syscall: 'read' }), 'ETIMEDOUT', true, true],
+  ['no way to the host, at connect', coded('EHOSTUNREACH', { syscall: 'connect' }), 'EHOSTUNREACH', false, true],
+  ['no way to the host, later', coded('EHOSTUNREACH', { syscall: 'write' }), 'EHOSTUNREACH', true, true],
+  ['no way to the network, when is not said', coded('ENETUNREACH'), 'ENETUNREACH', true, true],
+  ['a reset', failed(coded('ECONNRESET', { syscall: 'read' })), 'ECONNRESET', true, true],
+  ['a broken pipe', coded('EPIPE'), 'EPIPE', true, true],
+  ['a closed socket', failed(coded('UND_ERR_SOCKET')), 'UND_ERR_SOCKET', true, true],
+  ['endless headers', failed(coded('UND_ERR_HEADERS_OVERFLOW')), 'headers-overflow', true, true],
+  ['a malformed answer', coded('HPE_INVALID_CONSTANT'), 'HPE_INVALID_CONSTANT', true, true],
+  ['a broken coding', coded('Z_DATA_ERROR'), 'Z_DATA_ERROR', true, true],
+  ['an expired certificate', failed(coded('CERT_HAS_EXPIRED')), 'CERT_HAS_EXPIRED', false, true],
+  [
+    'a certificate for another name',
+    coded('ERR_TLS_CERT_ALTNAME_INVALID'),
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    false,
+    true,
+  ],
+  ['a self-signed certificate', coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'DEPTH_ZERO_SELF_SIGNED_CERT', false, true],
+  [
+    'a TLS alert at any time',
+    coded('ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC'),
+    'ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC',
+    true,
+    true,
+  ],
+  ['an argument that undici refuses', failed(coded('UND_ERR_INVALID_ARG')), 'UND_ERR_INVALID_ARG', false, false],
+  ['a URL that is none', failed(coded('ERR_INVALID_URL')), 'ERR_INVALID_URL', false, false],
+  ['a port that fetch refuses', failed(new Error('bad port')), 'invalid-request', false, false],
+  ['a redirect that was not allowed', failed(new Error('unexpected redirect')), 'redirect-refused', true, false],
+  ['an abort of somebody else', new DOMException('x', 'AbortError'), 'aborted', true, true],
+  ['a timeout of somebody else', new DOMException('x', 'TimeoutError'), 'aborted', true, true],
+  [
+    'a bug in a custom fetch',
+    new TypeError("Cannot read properties of undefined (reading 'x')"),
+    'TypeError',
+    true,
+    false,
+  ],
+  ['a misspelt name in a custom fetch', new ReferenceError('x is not defined'), 'ReferenceError', true, false],
+  ['an error without detail', new Error('the network is down'), 'network', true, true],
+  ['something that is no error', 'oops', 'network', true, true],
+  ['nothing', undefined, 'network', true, true],
+  ['a code of another trade', coded('CARD_DECLINED'), 'network', true, true],
+]
+
+describe('toFault', () => {
+  test.each(rows)('%s', (...row) => {
+    const [, error, code, mayHaveArrived, transient] = row
+    expect(toFault(error)).toEqual({ kind: 'fault', code, mayHaveArrived, transient, cause: error })
+  })
+
+  test.each([
+    ['Chrome', 'Failed to fetch'],
+    ['Chrome, with a host appended by an error reporter', 'Failed to fetch (api.example.com)'],
+    ['Chrome, in the body', 'network error'],
+    ['Firefox', 'NetworkError when attempting to fetch resource.'],
+    ['Firefox, in the body', 'Error in input stream'],
+    ['Safari 17', 'Load failed'],
+    ['Safari 17, with a host appended', 'Load failed (api.example.com)'],
+    ['Safari 16, offline', 'The Internet connection appears to be offline.'],
+    ['Safari 16, lost', 'The network connection was lost.'],
+    ['Safari 16, unknown host', 'A server with the specified hostname could not be found.'],
+    ['Deno', 'error sending request for url (http://127.0.0.1:1/): client error (Connect): tcp connect error'],
+    ['Bun', 'Unable to connect. Is the computer able to access the url?'],
+    ['Bun, closed', 'The socket connection was closed unexpectedly. For more information, pass `verbose: true`'],
+    ['Cloudflare Workers', 'Network connection lost.'],
+    ['undici', 'fetch failed'],
+    ['undici, in the body', 'terminated'],
+  ])('takes the words of %s for the network', (_, message) => {
+    expect(toFault(new TypeError(message))).toMatchObject({ code: 'network', mayHaveArrived: true, transient: true })
+  })
+
+  test('says "did not arrive" of several addresses only when it holds for each', () => {
+    const refused = coded('ECONNREFUSED', { syscall: 'connect' })
+    const all = failed(new AggregateError([refused, coded('ENETUNREACH', { syscall: 'connect' })]))
+    expect(toFault(all)).toMatchObject({ code: 'ECONNREFUSED', mayHaveArrived: false })
+    const some = new AggregateError([refused, coded('ECONNRESET', { syscall: 'read' })])
+    expect(toFault(some)).toMatchObject({ code: 'ECONNREFUSED', mayHaveArrived: true })
+    const unknown = new AggregateError([refused, new Error('?')])
+    expect(toFault(unknown)).toMatchObject({ mayHaveArrived: true })
+  })
+
+  test('ends on causes that go in a circle, and on bundles in bundles', () => {
+    const circle = new Error('a') as Error & { cause: unknown }
+    circle.cause = new Error('b', { cause: circle })
+    expect(toFault(circle)).toMatchObject({ code: 'network' })
+    const bundle = new AggregateError([])
+    bundle.errors.push(...Array.from({ length: 1000 }, () => bundle))
+    expect(toFault(bundle)).toMatchObject({ code: 'network' })
+  })
+
+  test('looks ten causes deep and no deeper', () => {
+    const buried = (depth: number): unknown =>
+      depth === 0 ? coded('ECONNREFUSED') : new Error('wrapped', { cause: buried(depth - 1) })
+    expect(toFault(buried(10)).code).toBe('ECONNREFUSED')
+    expect(toFault(buried(11)).code).toBe('network')
+  })
+
+  test('takes no harm from an error whose properties throw', () => {
+    const hostile = Object.defineProperty({}, 'code', {
+      get() {
+        throw new Error('boo')
+      },
+    })
+    expect(toFault(hostile)).toMatchObject({ code: 'network', mayHaveArrived: true })
+  })
+})
+
+test('an abort carries the reason of its signal', () => {
+  expect(abortedFault(AbortSignal.abort('stop'), { mayHaveArrived: true })).toEqual({
+    kind: 'fault',
+    code: 'aborted',
+    mayHaveArrived: true,
+    transient: true,
+    cause: 'stop',
+  })
+})
