@@ -1,0 +1,69 @@
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { sourceOf } from '../../../../../src/client/journal/sqlite/sqlite-statements.ts'
+import { sqliteJournal } from '../../../../../src/sqlite/index.ts'
+import { append, claim, held, renew, settled } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+
+type StatementName = Parameters<typeof sourceOf>[0]
+
+const INDEXES: Partial<Record<StatementName, string>> = {
+  findClaims: 'holdfast_operations_open (namespace=? AND rowid>?)',
+  nextDue: 'holdfast_operations_open (namespace=?)',
+  owners: 'holdfast_operations_open (namespace=?)',
+  listPending: 'holdfast_operations_open (namespace=? AND rowid>?)',
+  findOne: 'holdfast_operations_key (namespace=? AND key=?)',
+  commit: 'holdfast_operations_key (namespace=? AND key=?)',
+  remove: 'holdfast_operations_key (namespace=? AND key=?)',
+  renew: 'holdfast_operations_key (namespace=? AND key=?)',
+  byId: 'holdfast_operations_id (namespace=? AND id=?)',
+  prune: 'holdfast_operations_expiry',
+}
+
+/** Binds nothing in particular: a plan does not depend on it. */
+function planOf(database: Database.Database, source: string): string {
+  const bare = source.replace(/@\w+|\?/g, '1')
+  const steps = database.prepare(`EXPLAIN QUERY PLAN ${bare}`).all() as { detail: string }[]
+  return steps.map(({ detail }) => detail).join('\n')
+}
+
+describe('what the SQLite journal costs', () => {
+  it.each(Object.entries(INDEXES))(
+    '%s looks through an index, and never sorts or scans the table',
+    async (name, index) => {
+      const database = new Database(':memory:')
+      await sqliteJournal({ database }).open()
+      const plan = planOf(database, sourceOf(name as StatementName))
+      expect(plan).toContain(index)
+      expect(plan).not.toMatch(/SCAN (o|holdfast)|ORDER BY/)
+    },
+  )
+
+  it('settled rows that nobody awaits are not in the index of claims', async () => {
+    const database = new Database(':memory:')
+    const journal = sqliteJournal({ database })
+    await journal.open()
+    const many = Array.from({ length: 1000 }, (_, at) => settled(`s${at}`, { expiresAt: 1 }))
+    await journal.execute([...many, append('a'), held('b', { leaseUntil: 0 }), settled('c', { deliveryDue: true })])
+    const pages = database
+      .prepare("SELECT sum(ncell) FROM dbstat WHERE name = 'holdfast_operations_open'")
+      .pluck()
+      .get()
+    expect(pages).toBe(3)
+    expect(await journal.execute([claim({ deliverNames: '*' })])).toMatchObject([
+      [{ key: 'a' }, { key: 'b' }, { key: 'c' }],
+    ])
+  })
+
+  it('a change of a row does not write its large body again', async () => {
+    const database = new Database(':memory:')
+    const journal = sqliteJournal({ database })
+    await journal.open()
+    await journal.execute([held('a', { body: new Uint8Array(1_000_000) })])
+    const size = () =>
+      database.prepare("SELECT sum(pgsize) FROM dbstat WHERE name = 'holdfast_operations'").pluck().get()
+    expect(size()).toBeLessThan(10_000)
+    expect(await journal.execute([renew('a', 5)])).toEqual([true])
+    await journal.execute([{ do: 'forget', namespace: 'contract' }])
+    expect(database.prepare('SELECT count(*) FROM holdfast_bodies').pluck().get()).toBe(0)
+  })
+})
