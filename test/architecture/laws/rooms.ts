@@ -60,6 +60,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'client input': ['client input', 'observe front', 'client options', 'client policy', 'client operation', ...HALL],
   'client surface': [
     'client surface',
+    'client platform port',
     'client input',
     'client engine',
     'client policy',
@@ -74,8 +75,10 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'client journal': ['client journal', 'client journal beside', 'client port', 'client operation', 'sql', ...HALL],
   'client transport': ['client transport', 'client port', 'client options', ...HALL],
   'client coordination': ['client coordination', 'client port', ...HALL],
+  'client platform port': ['client policy', 'client options', ...PORTS, ...HALL],
   'client platform': [
     'client platform',
+    'client platform port',
     'client journal',
     'client journal beside',
     'client transport',
@@ -87,6 +90,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   ],
   'client root': [
     'client platform',
+    'client platform port',
     'client surface',
     'client input',
     'client engine',
@@ -134,6 +138,7 @@ const CLIENT_FILES: Readonly<Record<string, string>> = {
 export function roomOf(path: string): string | undefined {
   const [first = '', second = '', third] = path.split('/')
   if (path === 'index.ts' || path.endsWith('/index.ts')) return 'door'
+  if (path === 'client/platform/port.ts') return 'client platform port'
   if (SEAM_PORT.test(path)) return `${first} port`
   if (FRONTS.includes(path)) return `${first} front`
   if (first === 'observe') return second === 'port.ts' ? 'observe port' : 'observe adapter'
