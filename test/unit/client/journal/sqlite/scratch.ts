@@ -54,7 +54,7 @@ export class Neighbour {
 
   /** What it says at last, once it has ended by itself. */
   async end(): Promise<number | null> {
-    if (this.process.exitCode !== null) return this.process.exitCode
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode
     return new Promise((resolve) => this.process.once('exit', resolve))
   }
 }
