@@ -74,6 +74,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'client journal beside': ['client journal beside', 'client port', 'client operation', ...HALL],
   'client journal': ['client journal', 'client journal beside', 'client port', 'client operation', 'sql', ...HALL],
   'client transport': ['client transport', 'client port', 'client options', ...HALL],
+  'client encryption': ['client encryption', 'client options', ...HALL],
   'client coordination': ['client coordination', 'client port', ...HALL],
   'client platform port': ['client policy', 'client options', ...PORTS, ...HALL],
   'client platform': [

@@ -1,0 +1,743 @@
+// Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
+export { AttemptContext, AttemptSummary, BodyError, BodyInput, BreakerOptions, BudgetOptions, CallContext, CallOptions, Client, ClientOptions, Clock, ConfigurationError, DispatcherLike, DoNotRetryOptions, DurabilityLevel, Duration, Effect, Encryption, FetchFailedError, FetchLike, FoundOperation, HeadersInput, HeadersOption, HoldfastError, HoldfastEvent, IndeterminateError, Jitter, Journal, JournalCommand, JournalFallback, JournalResult, JournalRow, Json, KeyHeaderOptions, KeyReuseError, NotSentError, Observer, OperationHandle, OperationRef, OperationStatus, OperationView, OperationsQuery, PreparedOperation, ProblemDetails, Random, Reason, ReconciledOutcome, RejectedError, ResumeOptions, ResumeReport, RetryBudget, RetryContext, RetryOptions, SettledStatus, Settlement, SettlementHandler, StorageError, aesGcm, createClient, createRetryBudget, isHoldfastError, memoryJournal }
+
+declare class BodyError extends HoldfastError {
+    name: string;
+    constructor(message: string, rest?: Rest);
+}
+
+declare class ConfigurationError extends HoldfastError {
+    name: string;
+    constructor(message: string, rest?: Rest);
+}
+
+declare class FetchFailedError extends TypeError {
+    name: string;
+}
+
+declare class HoldfastError extends Error {
+    name: string;
+    readonly code: string;
+    readonly effect: Effect;
+    readonly reason: Reason | undefined;
+    readonly operation: OperationRef | undefined;
+    readonly attempts: readonly AttemptSummary[];
+    readonly pending: boolean;
+    readonly retryAt: number | undefined;
+    constructor(message: string, details: ErrorDetails);
+}
+
+declare class IndeterminateError extends HoldfastError {
+    name: string;
+    readonly response: Response | undefined;
+    readonly problem: ProblemDetails | undefined;
+    constructor(message: string, rest: Rest & AnswerDetails & {
+        readonly effect: 'unknown' | 'applied';
+    });
+}
+
+declare class KeyReuseError extends HoldfastError {
+    name: string;
+    readonly response: Response | undefined;
+    readonly problem: ProblemDetails | undefined;
+    constructor(message: string, rest?: Rest & AnswerDetails);
+}
+
+declare class NotSentError extends HoldfastError {
+    name: string;
+    constructor(message: string, rest?: Rest);
+}
+
+declare class OperationHandle implements Promise<Response> {
+    #private;
+    readonly [Symbol.toStringTag] = "OperationHandle";
+    constructor(source: HandleSource);
+    get key(): string;
+    get id(): string | undefined;
+    get accepted(): Promise<DurabilityLevel>;
+    json<T = unknown>(): Promise<T>;
+    text(): Promise<string>;
+    bytes(): Promise<Uint8Array>;
+    cancel(): Promise<void>;
+    then<A = Response, B = never>(onFulfilled?: ((value: Response) => A | PromiseLike<A>) | null, onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<A | B>;
+    catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Response | B>;
+    finally(onFinally?: (() => void) | null): Promise<Response>;
+}
+
+declare class PreparedOperation {
+    #private;
+    readonly key: string;
+    readonly id: string | undefined;
+    readonly name: string | undefined;
+    readonly record: OperationRecord;
+    constructor(record: OperationRecord, row: JournalRow, keeper: RecordKeeper);
+    persist(transaction: unknown): void | Promise<void>;
+    get persisted(): boolean;
+}
+
+declare class RecordKeeper {
+    #private;
+    constructor(journal: Journal, encryption: Encryption | undefined, onUnreadable: UnreadableListener);
+    get level(): DurabilityLevel;
+    open(): Promise<void>;
+    append(record: OperationRecord): Promise<AppendOutcome>;
+    commit(record: OperationRecord, fence: Fence): Promise<boolean>;
+    remove(fence: Fence): Promise<boolean>;
+    renew(fence: Fence, leaseUntil: number): Promise<boolean>;
+    claim(command: Omit<Claim, 'do'>): Promise<{
+        claimed: ClaimedRecord[];
+        last: number;
+    }>;
+    claimOne(claimant: Claimant, key: string, statuses: readonly OperationStatus[]): Promise<ClaimedRecord | undefined>;
+    read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined>;
+    placeOf(namespace: string, keyOrId: string): Promise<number | undefined>;
+    list(query: {
+        namespace: string;
+        status: OperationStatus | undefined;
+        after: number;
+        limit: number;
+    }): Promise<{
+        records: PlacedRecord[];
+        last: number;
+        more: boolean;
+    }>;
+    owners(namespace: string, now: number): Promise<string[]>;
+    nextDue(namespace: string, deliverNames: readonly string[] | '*'): Promise<number | undefined>;
+    forget(namespace: string): Promise<number>;
+    prune(now: number, limit: number): Promise<number>;
+    encode(record: OperationRecord): Promise<JournalRow>;
+    persistIn(transaction: unknown, row: JournalRow): void | Promise<void>;
+    idle(): Promise<void>;
+    close(): Promise<void>;
+}
+
+declare class RejectedError extends HoldfastError {
+    name: string;
+    readonly response: Response | undefined;
+    readonly problem: ProblemDetails | undefined;
+    constructor(message: string, rest: Rest & AnswerDetails & {
+        readonly effect: 'none' | 'unknown';
+    });
+}
+
+declare class StorageError extends HoldfastError {
+    name: string;
+    constructor(message: string, rest?: Rest & {
+        readonly effect?: ErrorDetails['effect'];
+    });
+}
+
+declare function aesGcm(key: Uint8Array | CryptoKey): Encryption;
+
+declare function createClient(options?: ClientOptions): Client;
+
+declare function createRetryBudget(options?: BudgetOptions): RetryBudget;
+
+declare function isHoldfastError(error: unknown): error is HoldfastError;
+
+declare function memoryJournal(): Journal;
+
+interface Answer {
+    readonly response: StoredResponse;
+    readonly rest: ReadableStream<Uint8Array> | undefined;
+}
+
+interface AnswerDetails {
+    readonly response?: Response | undefined;
+    readonly problem?: ProblemDetails | undefined;
+}
+
+interface Append {
+    readonly do: 'append';
+    readonly row: JournalRow;
+}
+
+interface AttemptContext {
+    readonly attempt: number;
+    readonly method: string;
+    readonly url: string;
+    readonly key: string | undefined;
+    readonly refresh: 'unauthorized' | undefined;
+}
+
+interface AttemptSummary {
+    readonly number: number;
+    readonly startedAt: number;
+    readonly durationMs: number;
+    readonly status?: number | undefined;
+    readonly fault?: string | undefined;
+}
+
+interface BreakerOptions {
+    readonly failureRate?: number | undefined;
+    readonly minimumRequests?: number | undefined;
+    readonly window?: Duration | undefined;
+    readonly openFor?: Duration | undefined;
+    readonly probes?: number | undefined;
+}
+
+interface BudgetOptions {
+    readonly ratio?: number | undefined;
+    readonly burst?: number | undefined;
+    readonly reservePerSecond?: number | undefined;
+}
+
+interface CallContext {
+    readonly doNotRetry?: boolean | undefined;
+    readonly deadlineAt?: number | undefined;
+}
+
+interface CallOptions {
+    readonly json?: unknown;
+    readonly body?: BodyInput | null | undefined;
+    readonly headers?: HeadersInput | undefined;
+    readonly searchParams?: string | URLSearchParams | {
+        readonly [name: string]: string | number | boolean | undefined;
+    } | undefined;
+    readonly signal?: AbortSignal | undefined;
+    readonly deadline?: Duration | undefined;
+    readonly attemptTimeout?: Duration | undefined;
+    readonly retry?: RetryOptions | false | undefined;
+    readonly durable?: boolean | undefined;
+    readonly onGiveUp?: 'fail' | 'keep' | undefined;
+    readonly key?: string | undefined;
+    readonly id?: string | undefined;
+    readonly name?: string | undefined;
+    readonly metadata?: Json | undefined;
+    readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined;
+}
+
+interface Claim extends Claimant {
+    readonly do: 'claim';
+    readonly after: number;
+    readonly limit: number;
+    readonly dueBy: number;
+    readonly deliverNames: readonly string[] | '*';
+    readonly exceptOrigins: readonly string[];
+}
+
+interface ClaimOne extends Claimant {
+    readonly do: 'claim-one';
+    readonly key: string;
+    readonly statuses: readonly OperationStatus[];
+}
+
+interface Claimant {
+    readonly namespace: string;
+    readonly owner: string;
+    readonly now: number;
+    readonly leaseUntil: number;
+    readonly deadOwners: readonly string[];
+}
+
+interface ClaimedRecord extends PlacedRecord {
+    readonly previousOwner: string | null;
+}
+
+interface ClaimedRow extends PlacedRow {
+    readonly previousOwner: string | null;
+}
+
+interface Client {
+    get(url: string | URL, options?: CallOptions): OperationHandle;
+    head(url: string | URL, options?: CallOptions): OperationHandle;
+    options(url: string | URL, options?: CallOptions): OperationHandle;
+    post(url: string | URL, options?: CallOptions): OperationHandle;
+    put(url: string | URL, options?: CallOptions): OperationHandle;
+    patch(url: string | URL, options?: CallOptions): OperationHandle;
+    delete(url: string | URL, options?: CallOptions): OperationHandle;
+    request(method: string, url: string | URL, options?: CallOptions): OperationHandle;
+    readonly fetch: FetchLike;
+    with(context: CallContext): Client;
+    resume(options?: ResumeOptions): Promise<ResumeReport>;
+    onSettled(name: string, handler: SettlementHandler): () => void;
+    operation(keyOrId: string): Promise<FoundOperation | undefined>;
+    operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>;
+    retry(keyOrId: string, options?: {
+        readonly signal?: AbortSignal;
+        readonly deadline?: Duration;
+    }): OperationHandle;
+    cancel(keyOrId: string): Promise<boolean>;
+    forget(): Promise<number>;
+    budget(origin: string): number;
+    prepare(method: string, url: string | URL, options?: CallOptions): Promise<PreparedOperation>;
+    send(operation: PreparedOperation): OperationHandle;
+    flush(): Promise<void>;
+    close(): Promise<void>;
+    [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface ClientOptions {
+    readonly baseUrl?: string | URL | undefined;
+    readonly headers?: HeadersOption | undefined;
+    readonly trustedOrigins?: readonly (string | URL)[] | undefined;
+    readonly journal?: Journal | JournalFallback | false | undefined;
+    readonly namespace?: string | undefined;
+    readonly retry?: RetryOptions | false | undefined;
+    readonly deadline?: Duration | undefined;
+    readonly attemptTimeout?: Duration | undefined;
+    readonly dedupWindow?: Duration | undefined;
+    readonly horizon?: Duration | undefined;
+    readonly retention?: Duration | undefined;
+    readonly budget?: BudgetOptions | RetryBudget | false | undefined;
+    readonly breaker?: BreakerOptions | false | undefined;
+    readonly doNotRetry?: DoNotRetryOptions | undefined;
+    readonly keyHeader?: KeyHeaderOptions | undefined;
+    readonly maxBodyBytes?: number | undefined;
+    readonly maxResponseBytes?: number | undefined;
+    readonly fetch?: FetchLike | undefined;
+    readonly dispatcher?: DispatcherLike | undefined;
+    readonly observe?: Observer | undefined;
+    readonly encryption?: Encryption | undefined;
+    readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined;
+    readonly onGiveUp?: 'fail' | 'keep' | undefined;
+    readonly reconcile?: ((operation: OperationView) => ReconciledOutcome | undefined | Promise<ReconciledOutcome | undefined>) | undefined;
+    readonly clock?: Clock | undefined;
+    readonly random?: Random | undefined;
+}
+
+interface Clock {
+    now(): number;
+    sleep(ms: number, signal?: AbortSignal): Promise<void>;
+    after?(ms: number, callback: () => void): () => void;
+}
+
+interface CommandResults {
+    append: AppendResult;
+    commit: boolean;
+    remove: boolean;
+    renew: boolean;
+    claim: ClaimedRow[];
+    'claim-one': ClaimedRow | undefined;
+    read: PlacedRow | undefined;
+    list: PlacedRow[];
+    owners: string[];
+    'next-due': number | undefined;
+    forget: number;
+    prune: number;
+    'set-aside': boolean;
+}
+
+interface Commit extends Fence {
+    readonly do: 'commit';
+    readonly change: RowChange;
+}
+
+interface DispatcherLike {
+    dispatch(options: never, handler: never): boolean;
+    close?(): Promise<void>;
+}
+
+interface DoNotRetryOptions {
+    readonly stop?: readonly string[] | undefined;
+    readonly shouldRetry?: readonly string[] | undefined;
+    readonly pushback?: readonly string[] | undefined;
+    readonly send?: string | false | undefined;
+    readonly attempt?: string | false | undefined;
+    readonly timeout?: string | false | undefined;
+    readonly firstSent?: string | false | undefined;
+}
+
+interface Encryption {
+    seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+    open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+interface ErrorDetails {
+    readonly code: string;
+    readonly effect: Effect;
+    readonly reason?: Reason | undefined;
+    readonly operation?: OperationRef | undefined;
+    readonly attempts?: readonly AttemptSummary[] | undefined;
+    readonly pending?: boolean | undefined;
+    readonly retryAt?: number | undefined;
+    readonly cause?: unknown;
+}
+
+interface Fence {
+    readonly namespace: string;
+    readonly key: string;
+    readonly owner: string;
+    readonly epoch: number;
+}
+
+interface Forget {
+    readonly do: 'forget';
+    readonly namespace: string;
+}
+
+interface FoundOperation extends OperationView {
+    readonly result: OperationHandle;
+}
+
+interface HandleSource {
+    readonly key: () => string;
+    readonly id: string | undefined;
+    readonly accepted: Promise<DurabilityLevel>;
+    readonly answer: Promise<Answer>;
+    readonly cancel: () => Promise<void>;
+    readonly lazy?: boolean;
+}
+
+interface Journal {
+    readonly level: DurabilityLevel;
+    open(): Promise<void>;
+    execute(commands: readonly JournalCommand[]): Promise<JournalResult[]>;
+    close(): Promise<void>;
+    persistIn?(transaction: unknown, row: JournalRow): void | Promise<void>;
+}
+
+interface JournalFallback {
+    readonly fallback: 'memory';
+}
+
+interface JournalRow {
+    readonly version: number;
+    readonly namespace: string;
+    readonly key: string;
+    readonly id: string | null;
+    readonly name: string | null;
+    readonly origin: string;
+    readonly body: Uint8Array | null;
+    readonly status: OperationStatus;
+    readonly owner: string | null;
+    readonly epoch: number;
+    readonly leaseUntil: number;
+    readonly dueAt: number;
+    readonly notBefore: number;
+    readonly parked: boolean;
+    readonly deliveryDue: boolean;
+    readonly expiresAt: number | null;
+    readonly head: string;
+    readonly responseBody: Uint8Array | null;
+}
+
+interface KeyHeaderOptions {
+    readonly name?: string | undefined;
+    readonly format?: 'bare' | 'structured' | undefined;
+}
+
+interface Lease {
+    readonly owner: string;
+    readonly epoch: number;
+    readonly until: number;
+}
+
+interface List {
+    readonly do: 'list';
+    readonly namespace: string;
+    readonly status: OperationStatus | undefined;
+    readonly after: number;
+    readonly limit: number;
+}
+
+interface NextDue {
+    readonly do: 'next-due';
+    readonly namespace: string;
+    readonly deliverNames: readonly string[] | '*';
+}
+
+interface OfOperation extends Told {
+    readonly operation: OperationRef;
+    readonly method: string;
+    readonly url: string;
+}
+
+interface OperationRecord {
+    readonly namespace: string;
+    readonly key: string;
+    readonly id: string | undefined;
+    readonly name: string | undefined;
+    readonly metadata: Json | undefined;
+    readonly request: OperationRequest;
+    readonly fingerprint: string;
+    readonly acceptedAt: number;
+    readonly horizonAt: number;
+    readonly status: OperationStatus;
+    readonly attempts: readonly AttemptSummary[];
+    readonly attemptCount: number;
+    readonly inFlightSince: number | undefined;
+    readonly effect: Effect;
+    readonly notBefore: number;
+    readonly dueAt: number;
+    readonly fruitlessRuns: number;
+    readonly deaths: number;
+    readonly heldBy: Reason | undefined;
+    readonly settledAt: number | undefined;
+    readonly expiresAt: number | undefined;
+    readonly reason: Reason | undefined;
+    readonly response: StoredResponse | undefined;
+    readonly error: StoredFailure | undefined;
+    readonly deliveryDue: boolean;
+    readonly awaited: boolean;
+    readonly lease: Lease | undefined;
+    readonly epoch: number;
+}
+
+interface OperationRef {
+    readonly key: string;
+    readonly id?: string | undefined;
+    readonly name?: string | undefined;
+}
+
+interface OperationRequest {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+}
+
+interface OperationView {
+    readonly key: string;
+    readonly id: string | undefined;
+    readonly name: string | undefined;
+    readonly metadata: Json | undefined;
+    readonly status: 'pending' | SettledStatus;
+    readonly attempts: number;
+    readonly acceptedAt: number;
+    readonly method: string;
+    readonly url: string;
+    readonly reason: Reason | undefined;
+}
+
+interface OperationsQuery {
+    readonly status?: OperationStatus | undefined;
+    readonly limit?: number | undefined;
+    readonly after?: string | undefined;
+}
+
+interface Owners {
+    readonly do: 'owners';
+    readonly namespace: string;
+    readonly now: number;
+}
+
+interface PlacedRecord {
+    readonly place: number;
+    readonly record: OperationRecord;
+}
+
+interface PlacedRow extends JournalRow {
+    readonly place: number;
+}
+
+interface ProblemDetails {
+    readonly type?: string;
+    readonly title?: string;
+    readonly status?: number;
+    readonly detail?: string;
+    readonly instance?: string;
+    readonly [extension: string]: unknown;
+}
+
+interface Prune {
+    readonly do: 'prune';
+    readonly now: number;
+    readonly limit: number;
+}
+
+interface Read {
+    readonly do: 'read';
+    readonly namespace: string;
+    readonly keyOrId: string;
+}
+
+interface ReconciledOutcome {
+    readonly status: SettledStatus;
+    readonly effect?: Effect | undefined;
+    readonly response?: Response | undefined;
+}
+
+interface Remove extends Fence {
+    readonly do: 'remove';
+}
+
+interface Renew extends Fence {
+    readonly do: 'renew';
+    readonly leaseUntil: number;
+}
+
+interface ResumeOptions {
+    readonly continuous?: boolean | undefined;
+    readonly signal?: AbortSignal | undefined;
+    readonly concurrency?: number | undefined;
+}
+
+interface RetryBudget {
+    deposit(origin: string, now: number): void;
+    take(origin: string, now: number): boolean;
+    giveBack(origin: string, now: number): void;
+    level(origin: string, now: number): number;
+    waitMs(origin: string, now: number): number;
+}
+
+interface RetryContext {
+    readonly attempt: number;
+    readonly method: string;
+    readonly url: string;
+    readonly status: number | undefined;
+    readonly headers: Headers;
+    readonly fault: string | undefined;
+}
+
+interface RetryOptions {
+    readonly jitter?: Jitter | undefined;
+    readonly base?: Duration | undefined;
+    readonly cap?: Duration | undefined;
+    readonly maxAttempts?: number | undefined;
+    readonly statuses?: readonly number[] | undefined;
+    readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined;
+}
+
+interface SetAside {
+    readonly do: 'set-aside';
+    readonly namespace: string;
+    readonly key: string;
+}
+
+interface Settlement {
+    readonly operation: {
+        readonly key: string;
+        readonly id: string | undefined;
+        readonly name: string | undefined;
+        readonly metadata: Json | undefined;
+        readonly attempts: number;
+    };
+    readonly status: SettledStatus;
+    readonly response: Response | undefined;
+    readonly error: HoldfastError | undefined;
+    readonly replayed: boolean;
+}
+
+interface StoredFailure {
+    readonly detail: string | undefined;
+    readonly retryAt: number | undefined;
+}
+
+interface StoredResponse {
+    readonly status: number;
+    readonly statusText: string;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+    readonly bodyOmitted: boolean;
+    readonly url: string;
+    readonly redirected: boolean;
+}
+
+interface Told {
+    readonly at: number;
+}
+
+type AppendOutcome = {
+    readonly appended: true;
+} | {
+    readonly appended: false;
+    readonly existing: OperationRecord;
+};
+
+type AppendResult = {
+    readonly appended: true;
+} | {
+    readonly appended: false;
+    readonly existing: PlacedRow;
+};
+
+type BodyInput = string | Uint8Array | ArrayBuffer | ArrayBufferView | Blob | URLSearchParams | FormData | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
+
+type DurabilityLevel = 'memory' | 'process' | 'power';
+
+type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+type Effect = 'none' | 'unknown' | 'applied';
+
+type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+type HeaderList = readonly (readonly [
+    name: string,
+    value: string
+])[];
+
+type HeadersInput = Headers | readonly (readonly [
+    string,
+    string
+])[] | {
+    readonly [name: string]: string | undefined;
+};
+
+type HeadersOption = HeadersInput | ((attempt: AttemptContext) => HeadersInput | Promise<HeadersInput>);
+
+type HoldfastEvent = (OfOperation & {
+    readonly type: 'operation.accepted';
+    readonly level: 'memory' | 'process' | 'power';
+}) | (OfOperation & {
+    readonly type: 'attempt.started';
+    readonly attempt: number;
+}) | (OfOperation & {
+    readonly type: 'attempt.ended';
+    readonly attempt: AttemptSummary;
+    readonly effect: Effect;
+}) | (OfOperation & {
+    readonly type: 'operation.waiting';
+    readonly until: number;
+    readonly reason: Reason;
+    readonly error?: unknown;
+}) | (OfOperation & {
+    readonly type: 'operation.settled';
+    readonly status: 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled';
+    readonly reason: Reason | undefined;
+    readonly effect: Effect;
+    readonly attempts: number;
+    readonly replayed: boolean;
+}) | (OfOperation & {
+    readonly type: 'operation.resumed';
+    readonly attempts: number;
+}) | (OfOperation & {
+    readonly type: 'lease.lost';
+}) | (Told & {
+    readonly type: 'budget.exhausted';
+    readonly origin: string;
+}) | (Told & {
+    readonly type: 'breaker.changed';
+    readonly origin: string;
+    readonly from: 'closed' | 'open' | 'half-open';
+    readonly to: 'closed' | 'open' | 'half-open';
+}) | (Told & {
+    readonly type: 'journal.failed';
+    readonly error: Error;
+    readonly key?: string | undefined;
+});
+
+type Jitter = 'full' | 'equal' | 'decorrelated' | 'none';
+
+type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
+
+type JournalResult = CommandResults[keyof CommandResults];
+
+type Json = string | number | boolean | null | readonly Json[] | {
+    readonly [key: string]: Json;
+};
+
+type Observer = (event: HoldfastEvent) => void;
+
+type OperationStatus = 'pending' | SettledStatus;
+
+type Random = () => number;
+
+type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network';
+
+type Rest = Omit<ErrorDetails, 'code' | 'effect'> & {
+    readonly code?: string;
+};
+
+type ResumeReport = {
+    claimed: number;
+    pending: number;
+} & Record<SettledStatus, number>;
+
+type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'body' | 'epoch'>;
+
+type SettledStatus = 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled';
+
+type SettlementHandler = (settlement: Settlement) => unknown;
+
+type UnreadableListener = (error: StorageError, key: string) => void;
