@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config'
 import { inlineSourceForVite } from './build/inline-source.ts'
 import { SummaryReporter } from './build/summary-reporter.ts'
+import { testsThatNeedSqlite } from './build/tests-without-sqlite.ts'
 
 /** What starts processes, opens sockets or builds packages: slower, and never more than two files at once. */
 const heavy = ['test/architecture/**', 'test/crash/**', 'test/end-to-end/**', 'test/examples/**']
+
+const leftOut = [...testsThatNeedSqlite(), '**/node_modules/**', 'test/**/*.browser.test.ts']
 
 export default defineConfig({
   plugins: [inlineSourceForVite()],
@@ -16,8 +19,9 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...heavy, '**/node_modules/**', 'test/**/*.browser.test.ts'],
+          exclude: [...heavy, ...leftOut],
           testTimeout: 10_000,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -25,9 +29,12 @@ export default defineConfig({
         test: {
           name: 'heavy',
           include: heavy.map((folder) => `${folder}/*.test.ts`),
+          exclude: leftOut,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+          // After the fast ones: vitest wants projects with their own number of workers to run one after the other.
+          sequence: { groupOrder: 1 },
         },
       },
     ],
