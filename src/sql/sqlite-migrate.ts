@@ -39,8 +39,8 @@ export function versionOf(database: SqliteDatabase, schema: Schema): number {
 
 function applySteps(database: SqliteDatabase, schema: Schema): void {
   database.exec(`CREATE TABLE IF NOT EXISTS holdfast_migrations (
-    component TEXT NOT NULL, version INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (component, version))`)
-  const record = database.prepare("INSERT INTO holdfast_migrations VALUES (?, ?, datetime('now'))")
+    component TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (component, version))`)
+  const record = database.prepare('INSERT INTO holdfast_migrations VALUES (?, ?)')
   for (let version = versionOf(database, schema); version < schema.steps.length; version++) {
     database.exec(schema.steps[version] as string)
     record.run(schema.component, version + 1)

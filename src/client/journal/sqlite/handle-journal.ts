@@ -13,6 +13,12 @@ import { journalSchema } from './sqlite-schema.ts'
 const BLOCKING_MS = 5
 const LONGEST_PAUSE_MS = 20
 
+/** What stands in the way for now, and how long it has blocked this thread. */
+interface Obstacle {
+  readonly failure: StorageError
+  readonly blockedMs: number
+}
+
 /** The journal on the caller's own connection and thread. The file and its settings stay the caller's. */
 export class HandleJournal implements Journal {
   readonly level: DurabilityLevel
@@ -51,26 +57,26 @@ export class HandleJournal implements Journal {
 
   /** Stays out of the caller's transactions and out of other processes' way without blocking this thread. */
   async #patiently<T>(action: () => T): Promise<T> {
-    let pauseMs = 1
-    for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    let waitedMs = 0
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const outcome = this.#attempt(action)
       if ('value' in outcome) return outcome.value
       if (waitedMs >= LOCK_PATIENCE_MS) throw outcome.failure
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       await systemClock.sleep(pauseMs)
+      waitedMs += outcome.blockedMs + pauseMs
     }
   }
 
   /** The value, or the failure to report if waiting does not help; throws what waiting cannot help. */
-  #attempt<T>(action: () => T): { readonly value: T } | { readonly failure: StorageError } {
+  #attempt<T>(action: () => T): { readonly value: T } | Obstacle {
     const database = this.#database
     if (!database.open) throw new StorageError('The database handle that was given to the journal is closed')
-    if (database.inTransaction) return { failure: new StorageError(TRANSACTION_OPEN) }
+    if (database.inTransaction) return { failure: new StorageError(TRANSACTION_OPEN), blockedMs: 0 }
     try {
       return { value: this.#withSettings(action) }
     } catch (error) {
       const failure = storageFailure(error, database.name)
-      if (isBusy(error)) return { failure }
+      if (isBusy(error)) return { failure, blockedMs: BLOCKING_MS }
       throw failure
     }
   }

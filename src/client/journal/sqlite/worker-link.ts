@@ -28,6 +28,8 @@ export class WorkerLink {
     this.#worker.unref()
     this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
     this.#worker.on('error', (error) => this.#bury(error))
+    // An answer that cannot be read would otherwise never come.
+    this.#worker.on('messageerror', () => void this.terminate())
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', () => {
         this.#bury(undefined)
@@ -39,9 +41,13 @@ export class WorkerLink {
   ask(request: WorkerRequest): Promise<WorkerAnswer> {
     return new Promise((resolve, reject) => {
       if (this.isDead) return reject(this.#died())
+      try {
+        this.#worker.postMessage(request)
+      } catch (cause) {
+        return reject(new StorageError('The journal was given something that cannot be stored', { cause }))
+      }
       this.#waiting.push({ resolve, reject })
       this.#worker.ref()
-      this.#worker.postMessage(request)
     })
   }
 

@@ -105,7 +105,7 @@ describe('a row in the transaction of the caller', () => {
       message: expect.stringMatching(/transaction/),
     })
     db.exec('ROLLBACK')
-  }, 10_000)
+  }, 20_000)
 
   it("leaves the caller's settings as they were", async () => {
     const db = database()

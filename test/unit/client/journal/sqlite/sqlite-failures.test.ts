@@ -139,7 +139,7 @@ describe('what the SQLite journal says when it cannot work', () => {
   it('tables of a newer version, which are left as they are', async () => {
     const path = await writtenFile()
     const newer = new Database(path)
-    newer.prepare("INSERT INTO holdfast_migrations VALUES ('journal', 99, '')").run()
+    newer.prepare("INSERT INTO holdfast_migrations VALUES ('journal', 99)").run()
     newer.pragma('journal_mode = DELETE')
     newer.close()
     const before = digest(path)
@@ -160,6 +160,14 @@ describe('what the SQLite journal says when it cannot work', () => {
     const error = await refusal(link.ask({ ask: 'open' }))
     expect(error).toMatchObject({ message: expect.stringMatching(/npm install better-sqlite3/) })
     await link.terminate()
+  })
+
+  it('something that cannot be sent to another thread, after which it goes on', async () => {
+    const journal = await opened({ path: join(scratchFolder(), 'a.db') })
+    const odd = append('odd', { head: (() => '') as never })
+    const [refused, fine] = await Promise.all([refusal(journal.execute([odd])), journal.execute([append('a')])])
+    expect(refused).toMatchObject({ message: expect.stringMatching(/cannot be stored/) })
+    expect(fine).toEqual([{ appended: true }])
   })
 
   it('wrong options, at once', () => {
