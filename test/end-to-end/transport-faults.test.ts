@@ -31,6 +31,7 @@ describe.each([
     ['a connection that is closed without an answer', (socket) => socket.end()],
     ['garbage', (socket) => socket.end('not http\r\n\r\n')],
     ['half a head', (socket) => socket.end('HTTP/1.1 200 OK\r\nx: ')],
+    ['early hints and then nothing', (socket) => socket.end('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')],
   ])('%s may have arrived, without a head', async (_name, misbehave) => {
     server = await rawServer(misbehave)
     const fault = asFault(await transport.send(transportRequest(server.origin, post)))

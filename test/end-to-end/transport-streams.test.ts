@@ -1,5 +1,5 @@
 import { getEventListeners, setMaxListeners } from 'node:events'
-import { gzipSync } from 'node:zlib'
+import { createGzip, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../src/client/transport/fetch/fetch-transport.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
@@ -140,17 +140,41 @@ describe('through undici', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('a stream can be read into buffers of the reader', async () => {
-    server = await httpServer((_request, response) => response.end('x'.repeat(5000)))
+  test('a stream can be read into buffers of the reader, also when its end comes late', async () => {
+    let finish = (): void => {}
+    server = await httpServer((_request, response) => {
+      response.write('x'.repeat(5000))
+      finish = () => response.end()
+    })
     const { rest } = asResponse(await below.send(transportRequest(server.origin, { bodyLimit: 10 })))
     const reader = (rest as ReadableStream<Uint8Array<ArrayBuffer>>).getReader({ mode: 'byob' })
     let size = 0
-    for (;;) {
-      const { done, value } = await reader.read(new Uint8Array(600))
-      if (done) break
-      size += value.byteLength
-    }
+    while (size < 5000) size += (await reader.read(new Uint8Array(600))).value?.byteLength ?? 0
     expect(size).toBe(5000)
+    const last = reader.read(new Uint8Array(600))
+    finish()
+    expect((await last).done).toBe(true)
+  })
+
+  test('an endless body that is packed waits for its reader too', async () => {
+    let sent = 0
+    server = await httpServer((_request, response) => {
+      // Stored, not compressed: what goes in comes out.
+      const packer = createGzip({ level: 0 })
+      const piece = Buffer.alloc(MIB)
+      const more = (): void => {
+        do sent += piece.byteLength
+        while (packer.write(piece))
+      }
+      packer.on('drain', more)
+      response.setHeader('content-encoding', 'gzip').on('close', () => packer.destroy())
+      packer.pipe(response)
+      more()
+    })
+    const { rest } = asResponse(await below.send(transportRequest(server.origin, { bodyLimit: MIB })))
+    await settledAt(() => sent)
+    expect(sent).toBeLessThan(24 * MIB)
+    await rest?.cancel()
   })
 
   test("a body is nobody else's memory", async () => {
