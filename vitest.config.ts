@@ -4,7 +4,13 @@ import { SummaryReporter } from './build/summary-reporter.ts'
 import { testsThatNeedSqlite } from './build/tests-without-sqlite.ts'
 
 /** What starts processes, opens sockets or builds packages: slower, and never more than two files at once. */
-const heavy = ['test/architecture/**', 'test/crash/**', 'test/end-to-end/**', 'test/examples/**']
+const heavy = [
+  'test/architecture/**',
+  'test/crash/**',
+  'test/documentation/**',
+  'test/end-to-end/**',
+  'test/examples/**',
+]
 
 const leftOut = [...testsThatNeedSqlite(), '**/node_modules/**', 'test/**/*.browser.test.ts']
 
