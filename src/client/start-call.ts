@@ -4,6 +4,7 @@ import { newOperationKey } from '../foundation/identity.ts'
 import { isSafeMethod } from '../protocol/methods.ts'
 import { answerOf } from './answer.ts'
 import type { CallContext } from './call-context.ts'
+import { EarlyExit } from './engine/early-exit.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import type { LiveOperation } from './engine/live-operation.ts'
 import { type Submission, submit } from './engine/submit.ts'
@@ -78,6 +79,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     singleAttempt: atMostOnce || settings.context.doNotRetry === true,
     redirect: target.redirect,
     digest: settings.digest,
+    exit: new EarlyExit(),
   }
   const source = begin(settings, submission)
   if (id !== undefined) void source.answer.catch(() => {}).finally(() => reservations.release(id))
@@ -108,6 +110,7 @@ function begin({ engine, closed }: CallSettings, submission: Submission): Handle
     accepted: accept,
     joined: (joined: LiveOperation) => {
       operation = joined
+      if (submission.exit.taken) joined.stop({ because: 'cancelled' })
     },
   }
   const finish = closed() ? Promise.reject(closedError()) : submit(engine, submission, progress)
@@ -120,8 +123,9 @@ function begin({ engine, closed }: CallSettings, submission: Submission): Handle
     accepted,
     answer,
     cancel: async () => {
+      if (!operation) submission.exit.take()
       operation?.stop({ because: 'cancelled' })
-      await operation?.finished
+      await answer.catch(() => {})
     },
   }
 }

@@ -30,6 +30,7 @@ export function newRecord(birth: Birth): OperationRecord {
     request: {
       method: input.method,
       url: input.url,
+      origin: input.origin,
       headers: withContentType(input.headers, birth.body),
       body: birth.body.bytes,
     },

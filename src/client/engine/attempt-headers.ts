@@ -25,7 +25,7 @@ export function clientHeaders(
   terms: AttemptTerms,
 ): HeaderList | Promise<HeaderList> {
   const { headers } = options
-  if (headers === undefined || !trustsOrigin(options, new URL(record.request.url).origin)) return []
+  if (headers === undefined || !trustsOrigin(options, record.request.origin)) return []
   if (typeof headers !== 'function') return readHeaders(headers, 'headers')
   const { method, url } = record.request
   const context: AttemptContext = {

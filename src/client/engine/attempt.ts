@@ -34,8 +34,9 @@ export async function attempt(
 ): Promise<AttemptResult> {
   const time = new AttemptTime(engine, operation, limits)
   try {
-    const own = await time.bound(clientHeaders(engine.options, operation.record, terms))
-    if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
+    const made = clientHeaders(engine.options, operation.record, terms)
+    const own = made instanceof Promise ? await time.bound(made) : made
+    if (own === TIMED_OUT || time.signal.aborted) return faultResult(time.fault(notSent()))
     const { record } = operation
     const outcome = await time.outcome(
       engine.transport.send({
@@ -46,7 +47,7 @@ export async function attempt(
         signal: time.signal,
         bodyLimit: engine.options.maxResponseBytes,
         redirect: limits.redirect,
-        trusts: trusting(engine, record.request.url),
+        trusts: (origin) => origin === record.request.origin || trustsOrigin(engine.options, origin),
       }),
     )
     return await judge(time, outcome, limits.accept)
@@ -61,11 +62,6 @@ const NOT_SENT = { is: 'fault', mayHaveArrived: false, transient: true, headStat
 
 function notSent(): TransportFault {
   return { kind: 'fault', code: 'aborted', mayHaveArrived: false, transient: true, cause: undefined }
-}
-
-/** Redirects may lead to the request's own origin and to those that the client trusts. */
-function trusting(engine: EngineContext, url: string): (origin: string) => boolean {
-  return (origin) => url.startsWith(`${origin}/`) || trustsOrigin(engine.options, origin)
 }
 
 async function judge(
@@ -138,10 +134,8 @@ class AttemptTime {
   }
 
   /** The value, or TIMED_OUT: a hook that never settles can't hold an attempt beyond its time. */
-  async bound<T>(value: T | Promise<T>): Promise<T | typeof TIMED_OUT> {
-    if (this.signal.aborted) return TIMED_OUT
-    if (!(value instanceof Promise)) return value
-    return this.#firstOf(value, () => TIMED_OUT)
+  bound<T>(value: Promise<T>): Promise<T | typeof TIMED_OUT> {
+    return this.#firstOf<T, typeof TIMED_OUT>(value, () => TIMED_OUT)
   }
 
   /** The transport's outcome. One that ignores its signal gets a moment after the abort, then counts as lost. */

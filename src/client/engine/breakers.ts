@@ -36,6 +36,12 @@ export class Breakers {
     return this.#options && state ? breakerPhase(state, this.#options, now) : 'closed'
   }
 
+  /** Until when calls to this origin end at once; undefined where it is not open. */
+  openUntil(origin: string, now: number): number | undefined {
+    const state = this.#states.get(origin)
+    return state?.phase === 'open' && this.phase(origin, now) === 'open' ? state.until : undefined
+  }
+
   #keep(origin: string, before: BreakerState, after: { state: BreakerState; now: number }): void {
     this.#states.set(origin, after.state)
     if (this.#states.size > ORIGINS_KEPT) this.#forgetOldest()

@@ -28,7 +28,7 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
   const operation = new LiveOperation(record)
   if (isSettled(record)) return redeliver(engine, operation)
   if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
-  const { origin } = new URL(record.request.url)
+  const { origin } = record.request
   if (!maySendTo(engine, origin)) {
     const { record: put } = await putBack(engine, operation, 'auth')
     return { record: put, skipOrigin: { origin, until: Number.POSITIVE_INFINITY } }

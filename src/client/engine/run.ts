@@ -39,7 +39,7 @@ class Run {
     this.#engine = engine
     this.#operation = operation
     this.#terms = terms
-    this.#admission = new Admission(engine, new URL(operation.record.request.url).origin)
+    this.#admission = new Admission(engine, operation.record.request.origin)
     this.#maxAttempts = terms.singleAttempt ? 1 : terms.call.retry.maxAttempts
     this.#previousMs = terms.call.retry.baseMs
   }
@@ -63,9 +63,11 @@ class Run {
   async #step(): Promise<Finish | undefined> {
     const barred = this.#barred() ?? this.#admission.enter()
     if (barred) return this.#stop(barred)
-    const held = await this.#payFirstAttempt()
-    if (held) return this.#turnBack(held)
-    if (!(await this.#putOnRecord())) return this.#loseLease()
+    // Each await costs a turn; where there is nothing to wait for, none is taken.
+    const held = this.#attempts === 0 ? this.#payFirstAttempt() : undefined
+    const stop = held && (await held)
+    if (stop) return this.#turnBack(stop)
+    if (this.#operation.record.inFlightSince === undefined && !(await this.#putOnRecord())) return this.#loseLease()
     const late = this.#barred()
     if (late) return this.#turnBack(late)
     return this.#conclude(await this.#attempt())
@@ -80,8 +82,7 @@ class Run {
     return answer === 'yes' ? undefined : { reason: answer }
   }
 
-  async #payFirstAttempt(): Promise<Stop | undefined> {
-    if (this.#attempts > 0) return undefined
+  #payFirstAttempt(): Promise<Stop | undefined> | undefined {
     if (this.#terms.mode === 'resume') return this.#admission.borrow(() => this.#barred())
     this.#admission.deposit()
     return undefined
@@ -106,10 +107,9 @@ class Run {
     return operation.stopOrder ? obeyStop(this.#ended) : giveUp(this.#ended, stop)
   }
 
-  /** The attempt is on record before its first byte. A fresh operation was accepted with its first attempt on it. */
+  /** The attempt is on record before its first byte. (A fresh operation was accepted with its first attempt on it.) */
   async #putOnRecord(): Promise<boolean> {
     const operation = this.#operation
-    if (operation.record.inFlightSince !== undefined) return true
     operation.record = startAttempt(operation.record, this.#engine.clock.now())
     return this.#terms.persistence.save(operation)
   }

@@ -1,5 +1,4 @@
 import { KeyReuseError, NotSentError } from '../../errors/classes.ts'
-import { abortReason } from '../../foundation/abort.ts'
 import type { Digest } from '../../foundation/digest.ts'
 import type { DurabilityLevel } from '../journal/port.ts'
 import type { OperationRecord } from '../operation/record.ts'
@@ -9,6 +8,7 @@ import type { BodySnapshot } from '../request-body.ts'
 import type { RequestInput } from '../request-input.ts'
 import { newRecord } from './accept.ts'
 import { attach } from './attach.ts'
+import { type EarlyExit, refusalOf } from './early-exit.ts'
 import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { joinStored } from './join-stored.ts'
@@ -31,6 +31,7 @@ export interface Submission {
   readonly singleAttempt: boolean
   readonly redirect: 'follow' | 'error' | 'manual'
   readonly digest: Digest
+  readonly exit: EarlyExit
 }
 
 /** Told on the way. */
@@ -44,11 +45,15 @@ export interface Progress {
 /** Makes the operation or joins it, and waits for its finish. Rejects where nothing could be accepted. */
 export async function submit(engine: EngineContext, submission: Submission, progress: Progress): Promise<Finish> {
   refuseEarly(engine, submission)
-  const body = submission.body instanceof Promise ? await submission.body : submission.body
-  if (!submission.durable) return startUnwritten(engine, { submission, body, progress })
+  const { body: taken, exit } = submission
+  const body = taken instanceof Promise ? await exit.bound(taken, engine.clock, submission) : taken
+  if (!submission.durable) {
+    refuseEarly(engine, submission)
+    return startUnwritten(engine, { submission, body, progress })
+  }
   const { method, url } = submission.input
   const fingerprint = await submission.digest([method, url, body.bytes ?? ''])
-  await engine.keeper.open()
+  if (!engine.keeper.opened) await exit.bound(engine.keeper.open(), engine.clock, submission)
   engine.housekeeping.sweep(engine)
   refuseEarly(engine, submission)
   const existing = engine.live.find(submission.options.id) ?? engine.live.find(submission.key)
@@ -59,24 +64,18 @@ export async function submit(engine: EngineContext, submission: Submission, prog
 }
 
 /** Nothing is written or sent for a caller who has already left, or whose time is already up. */
-function refuseEarly(engine: EngineContext, { options, deadlineAt, input }: Submission): void {
-  if (options.signal?.aborted) throw abortReason(options.signal)
-  if (engine.clock.now() < deadlineAt) return
-  throw new NotSentError(`${input.method} ${input.origin}: the deadline passed before anything was sent`, {
-    reason: 'deadline',
-  })
+function refuseEarly(engine: EngineContext, submission: Submission): void {
+  const refusal = refusalOf(submission, engine.clock)
+  if (refusal) throw refusal.error
 }
 
 /** An open breaker ends a call at once, without a write; unless there may be something on record to be joined or kept. */
-function refuseWhileOpen(engine: EngineContext, { options, call, input }: Submission): void {
+function refuseWhileOpen(engine: EngineContext, { options, call, input, key }: Submission): void {
   if (options.id !== undefined || call.onGiveUp === 'keep') return
-  if (engine.breakers.phase(input.origin, engine.clock.now()) !== 'open') return
-  throw new NotSentError(
-    `${input.method} ${input.origin}: the circuit breaker of this origin is open. It was not done.`,
-    {
-      reason: 'breaker',
-    },
-  )
+  const retryAt = engine.breakers.openUntil(input.origin, engine.clock.now())
+  if (retryAt === undefined) return
+  const message = `${input.method} ${input.origin}: the circuit breaker of this origin is open. It was not done.`
+  throw new NotSentError(message, { reason: 'breaker', retryAt, operation: { key, name: options.name } })
 }
 
 function birth(
@@ -161,7 +160,7 @@ export function refuseReuse(existing: OperationRecord, fingerprint: string): voi
   })
 }
 
-export function runTerms(engine: EngineContext, submission: Omit<Submission, 'body' | 'digest'>): RunTerms {
+export function runTerms(engine: EngineContext, submission: Omit<Submission, 'body' | 'digest' | 'exit'>): RunTerms {
   return {
     mode: 'call',
     call: submission.call,

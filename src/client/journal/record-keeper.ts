@@ -34,6 +34,7 @@ export class RecordKeeper {
   readonly #encryption: Encryption | undefined
   readonly #onUnreadable: UnreadableListener
   #opening: Promise<void> | undefined
+  #opened = false
 
   constructor(journal: Journal, encryption: Encryption | undefined, onUnreadable: UnreadableListener) {
     this.#journal = journal
@@ -46,12 +47,21 @@ export class RecordKeeper {
     return this.#journal.level
   }
 
+  get opened(): boolean {
+    return this.#opened
+  }
+
   /** Opens once; a failed opening may be tried again. */
   open(): Promise<void> {
-    this.#opening ??= this.#journal.open().catch((error: unknown) => {
-      this.#opening = undefined
-      throw asStorageError(error, 'The journal could not be opened')
-    })
+    this.#opening ??= this.#journal.open().then(
+      () => {
+        this.#opened = true
+      },
+      (error: unknown) => {
+        this.#opening = undefined
+        throw asStorageError(error, 'The journal could not be opened')
+      },
+    )
     return this.#opening
   }
 

@@ -66,7 +66,7 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
     key: record.key,
     id: record.id ?? null,
     name: record.name ?? null,
-    origin: originOf(record.request.url),
+    origin: record.request.origin,
     status: record.status,
     owner: record.lease?.owner ?? null,
     epoch: record.epoch,
@@ -124,7 +124,7 @@ export function decodeRecord(
     id: row.id ?? undefined,
     name: row.name ?? undefined,
     metadata: head.metadata,
-    request: { method: head.method, url: head.url, headers: head.headers, body: bodies.body },
+    request: { method: head.method, url: head.url, origin: row.origin, headers: head.headers, body: bodies.body },
     fingerprint: head.fingerprint,
     acceptedAt: head.acceptedAt,
     horizonAt: head.horizonAt,
@@ -176,8 +176,4 @@ function isHead(value: unknown): value is HeadV1 {
     typeof head.fingerprint === 'string' &&
     (head.effect === 'none' || head.effect === 'unknown' || head.effect === 'applied')
   )
-}
-
-function originOf(url: string): string {
-  return new URL(url).origin
 }

@@ -22,6 +22,8 @@ export interface Lease {
 export interface OperationRequest {
   readonly method: string
   readonly url: string
+  /** Of the URL. */
+  readonly origin: string
   /** Without credentials: those are made afresh at every attempt and never written down. */
   readonly headers: HeaderList
   readonly body: Uint8Array | null

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { framed } from '../../foundation/digest.ts'
 import { processLiveness } from '../coordination/process-liveness.ts'
 import { sqliteJournal } from '../journal/sqlite/sqlite-journal.ts'
@@ -7,7 +7,7 @@ import type { Platform } from './port.ts'
 
 export const platform: Platform = {
   sendHeaders: true,
-  digest: (parts) => createHash('sha256').update(framed(parts)).digest('hex'),
+  digest: (parts) => hash('sha256', framed(parts), 'hex'),
   defaultJournal: () => sqliteJournal({ path: process.env['HOLDFAST_DB'] || '.holdfast/operations.db' }),
   transport: chooseNodeTransport,
   coordination: processLiveness,

@@ -1,0 +1,35 @@
+import { createClient } from 'holdfast'
+import { sqliteJournal } from 'holdfast/sqlite'
+import ky from 'ky'
+import { Agent, fetch as undiciFetch, request } from 'undici'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Each contender reads the answer as JSON. `post` of Holdfast is durable: on disk, synced, before it is sent. */
+export function contenders({ base, directory, body }) {
+  const text = JSON.stringify(body)
+  const agent = new Agent({ connections: 128 })
+  const holdfast = createClient({ baseUrl: base, journal: sqliteJournal({ path: `${directory}/bench.db` }) })
+  return {
+    'undici.request': {
+      get: async () => (await request(`${base}/thing`, { dispatcher: agent })).body.json(),
+      post: async () =>
+        (await request(`${base}/charges`, { dispatcher: agent, method: 'POST', headers: JSON_TYPE, body: text })).body.json(),
+    },
+    holdfast: {
+      get: () => holdfast.get('/thing').json(),
+      post: () => holdfast.post('/charges', { json: body }).json(),
+      close: () => holdfast.close(),
+    },
+    'undici.fetch': {
+      get: async () => (await undiciFetch(`${base}/thing`, { dispatcher: agent })).json(),
+      post: async () =>
+        (await undiciFetch(`${base}/charges`, { dispatcher: agent, method: 'POST', headers: JSON_TYPE, body: text })).json(),
+    },
+    ky: {
+      get: () => ky.get(`${base}/thing`).json(),
+      post: () => ky.post(`${base}/charges`, { json: body }).json(),
+      close: () => agent.close(),
+    },
+  }
+}
