@@ -1,4 +1,4 @@
-import { BodyError } from '../errors/classes.ts'
+import { BodyError, IndeterminateError } from '../errors/classes.ts'
 import { type StoredResponse, toResponse } from '../protocol/stored-message.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 import { Observation } from './observed-promise.ts'
@@ -30,6 +30,7 @@ export class OperationHandle implements Promise<Response> {
   readonly #source: HandleSource
   readonly #observation = new Observation()
   #response: Promise<Response> | undefined
+  #bytes: Promise<Uint8Array> | undefined
 
   constructor(source: HandleSource) {
     this.#source = source
@@ -54,7 +55,7 @@ export class OperationHandle implements Promise<Response> {
   /** The answer's body, parsed. */
   json<T = unknown>(): Promise<T> {
     return this.#read(async (answer) => {
-      const text = new TextDecoder().decode(await bytesOf(answer))
+      const text = new TextDecoder().decode(await this.#bytesOf(answer))
       try {
         return JSON.parse(text) as T
       } catch (cause) {
@@ -68,11 +69,11 @@ export class OperationHandle implements Promise<Response> {
   }
 
   text(): Promise<string> {
-    return this.#read(async (answer) => new TextDecoder().decode(await bytesOf(answer)))
+    return this.#read(async (answer) => new TextDecoder().decode(await this.#bytesOf(answer)))
   }
 
   bytes(): Promise<Uint8Array> {
-    return this.#read(bytesOf)
+    return this.#read(async (answer) => (await this.#bytesOf(answer)).slice())
   }
 
   /** Sends nothing more and settles the operation as `cancelled`, for everybody who waits for it. */
@@ -105,9 +106,20 @@ export class OperationHandle implements Promise<Response> {
   #read<T>(read: (answer: Answer) => Promise<T>): Promise<T> {
     return this.#observation.watch(this.#source.answer.then(read))
   }
-}
+  /** A body that was too large to hold can be taken once; all readers share what it gave. */
+  #bytesOf({ response, rest }: Answer): Promise<Uint8Array> {
+    this.#bytes ??= rest
+      ? new Response(rest).arrayBuffer().then((buffer) => new Uint8Array(buffer), this.#lost)
+      : Promise.resolve(response.body ?? new Uint8Array())
+    return this.#bytes
+  }
 
-async function bytesOf({ response, rest }: Answer): Promise<Uint8Array> {
-  if (rest) return new Uint8Array(await new Response(rest).arrayBuffer())
-  return response.body ?? new Uint8Array()
+  readonly #lost = (cause: unknown): never => {
+    throw new IndeterminateError('It was done, but its answer did not arrive whole', {
+      effect: 'applied',
+      reason: 'network',
+      cause,
+      operation: { key: this.key, id: this.id },
+    })
+  }
 }

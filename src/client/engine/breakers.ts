@@ -31,15 +31,11 @@ export class Breakers {
     this.#keep(origin, before, { state: record(before, this.#options, now, outcome), now })
   }
 
-  phase(origin: string, now: number): 'closed' | 'open' | 'half-open' {
-    const state = this.#states.get(origin)
-    return this.#options && state ? breakerPhase(state, this.#options, now) : 'closed'
-  }
-
   /** Until when calls to this origin end at once; undefined where it is not open. */
   openUntil(origin: string, now: number): number | undefined {
     const state = this.#states.get(origin)
-    return state?.phase === 'open' && this.phase(origin, now) === 'open' ? state.until : undefined
+    if (!this.#options || state?.phase !== 'open') return undefined
+    return breakerPhase(state, this.#options, now) === 'open' ? state.until : undefined
   }
 
   #keep(origin: string, before: BreakerState, after: { state: BreakerState; now: number }): void {

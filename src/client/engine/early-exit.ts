@@ -1,0 +1,60 @@
+import { NotSentError } from '../../errors/classes.ts'
+import { abortReason, onAbort } from '../../foundation/abort.ts'
+import { type Clock, startTimer } from '../../foundation/clock.ts'
+import type { Submission } from './submit.ts'
+
+/**
+ * The caller's way out while there is no operation yet: its signal, its deadline, or a cancel. A body that
+ * never ends or a journal that never opens can't hold a caller for longer than that.
+ */
+export class EarlyExit {
+  #taken = false
+  #leave: (() => void) | undefined
+
+  take(): void {
+    this.#taken = true
+    this.#leave?.()
+  }
+
+  get taken(): boolean {
+    return this.#taken
+  }
+
+  /** What the work gives, unless the caller leaves first. Neither a listener nor a timer stays behind. */
+  bound<T>(work: Promise<T>, clock: Clock, submission: Submission): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const leave = (): void => {
+        const refusal = refusalOf(submission, clock)
+        if (refusal) end(() => reject(refusal.error))
+      }
+      const stopListening = onAbort(submission.options.signal, leave)
+      const stopTimer = startTimer(clock, submission.deadlineAt - clock.now(), leave)
+      const end = (tell: () => void): void => {
+        this.#leave = undefined
+        stopListening()
+        stopTimer()
+        tell()
+      }
+      this.#leave = leave
+      work.then(
+        (value) => end(() => resolve(value)),
+        (error: unknown) => end(() => reject(error)),
+      )
+    })
+  }
+}
+
+/** Why nothing is written or sent: the caller has already left, or its time is already up. */
+export function refusalOf(submission: Submission, clock: Clock): { readonly error: unknown } | undefined {
+  const { signal, id, name } = submission.options
+  if (signal?.aborted) return { error: abortReason(signal) }
+  const { method, origin } = submission.input
+  const operation = { key: submission.key, id, name }
+  if (submission.exit.taken) {
+    const message = `${method} ${origin}: it was cancelled before anything was sent`
+    return { error: new NotSentError(message, { reason: 'aborted', operation }) }
+  }
+  if (clock.now() < submission.deadlineAt) return undefined
+  const message = `${method} ${origin}: the deadline passed before anything was sent`
+  return { error: new NotSentError(message, { reason: 'deadline', operation }) }
+}
