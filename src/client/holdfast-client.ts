@@ -5,6 +5,7 @@ import { answerOf } from './answer.ts'
 import { type CallContext, strictest } from './call-context.ts'
 import type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client.ts'
 import { clientFetch } from './client-fetch.ts'
+import { Crew } from './engine/crew.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import { closeEngine, flushEngine, forgetAll } from './engine/engine-lifecycle.ts'
 import { viewOf } from './engine/expire.ts'
@@ -94,9 +95,14 @@ export class HoldfastClient implements Client {
     }
     const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal
     if (options.continuous) return watch(engine, concurrency, signal)
+    const crew = new Crew(concurrency)
     const report = emptyReport()
     const stopped = (): boolean => signal.aborted
-    await resumePass(engine, { concurrency, dueBy: Number.MAX_SAFE_INTEGER, stopped, skip: new Map() }, report)
+    try {
+      await resumePass(engine, { crew, dueBy: Number.MAX_SAFE_INTEGER, stopped, skip: new Map(), report })
+    } finally {
+      await crew.idle()
+    }
     return report
   }
 

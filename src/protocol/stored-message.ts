@@ -13,6 +13,11 @@ export interface StoredResponse {
   readonly redirected: boolean
 }
 
+/** A server may say 999; the constructor takes 200 to 599. */
+function isConstructible(status: number): boolean {
+  return status >= 200 && status <= 599
+}
+
 /** Statuses for which the Response constructor refuses a body. */
 const BODILESS = new Set([101, 103, 204, 205, 304])
 
@@ -20,11 +25,12 @@ const BODILESS = new Set([101, 103, 204, 205, 304])
 export function toResponse(stored: StoredResponse, rest?: ReadableStream<Uint8Array>): Response {
   const body = BODILESS.has(stored.status) ? null : (rest ?? stored.body)
   const response = new Response(body as BodyInit | null, {
-    status: stored.status,
+    status: isConstructible(stored.status) ? stored.status : 500,
     statusText: stored.statusText,
     headers: stored.headers as [string, string][],
   })
-  // A constructed Response has no url; people's code and SDKs read it.
+  // A constructed Response has no url, and refuses odd statuses; people's code and SDKs read both.
   Object.defineProperties(response, { url: { value: stored.url }, redirected: { value: stored.redirected } })
+  if (!isConstructible(stored.status)) Object.defineProperty(response, 'status', { value: stored.status })
   return response
 }

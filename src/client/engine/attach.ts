@@ -16,7 +16,7 @@ export interface CallerTerms {
 /** One caller's view of an operation: its finish, unless this caller leaves before. */
 export function attach(engine: EngineContext, operation: LiveOperation, terms: CallerTerms): Promise<Finish> {
   operation.callers++
-  if (!terms.signal && terms.leaveAt === undefined) return operation.finished
+  if (!terms.signal && terms.leaveAt === undefined) return operation.finished.then((finish) => operation.share(finish))
   return new Promise<Finish>((resolve, reject) => {
     const stopListening = onAbort(terms.signal, () => void leaveByAbort().then(reject))
     const stopTimer =
@@ -36,7 +36,7 @@ export function attach(engine: EngineContext, operation: LiveOperation, terms: C
     void operation.finished.then((finish) => {
       stopListening()
       stopTimer()
-      if (!terms.signal?.aborted) resolve(finish)
+      if (!terms.signal?.aborted) resolve(operation.share(finish))
     })
   })
 }

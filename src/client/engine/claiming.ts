@@ -17,10 +17,10 @@ export function claimant(engine: EngineContext, deadOwners: readonly string[]): 
   }
 }
 
-/** The record of a fresh claim: an attempt that was left open counts as unknown, a runner that vanished is counted. */
+/** The record of a fresh claim: an attempt that was left open counts as unknown, and so does the runner that died with it. */
 export function takeOver(engine: EngineContext, { record, previousOwner }: ClaimedRecord): OperationRecord {
   const lease = { owner: engine.coordination.owner, epoch: record.epoch, until: record.lease?.until ?? 0 }
-  const died = previousOwner !== null && record.status === 'pending'
+  const died = previousOwner !== null && record.inFlightSince !== undefined
   const taken = claim(record, lease, died ? 1 : 0)
   // Its runner may only have been slow, and somebody there may still wait for the answer.
   const awaited = taken.awaited || (previousOwner !== null && !engine.coordination.isDead(previousOwner))

@@ -32,6 +32,7 @@ export class LiveOperation {
   /** The delivery to handlers, once it has begun. */
   delivered: Promise<void> | undefined
   readonly finished: Promise<Finish>
+  #rest: ReadableStream<Uint8Array> | undefined
   #finish!: (finish: Finish) => void
   #order: StopOrder | undefined
   #onStop: (() => void) | undefined
@@ -44,7 +45,17 @@ export class LiveOperation {
   }
 
   finish(finish: Finish): void {
+    if (finish.is === 'settled') this.#rest = finish.rest
     this.#finish(finish)
+  }
+
+  /** One caller's share of the finish: a body that comes as a stream is split, so that each has its own. */
+  share(finish: Finish): Finish {
+    if (finish.is !== 'settled' || !this.#rest) return finish
+    if (--this.callers <= 0) return { ...finish, rest: this.#rest }
+    const [rest, others] = this.#rest.tee()
+    this.#rest = others
+    return { ...finish, rest }
   }
 
   /** The first order stands. */

@@ -1,20 +1,22 @@
 import type { ClaimedRecord } from '../journal/record-keeper.ts'
 import type { SettledStatus } from '../operation/record.ts'
 import { claimant, deadOwners } from './claiming.ts'
+import type { Crew } from './crew.ts'
 import type { EngineContext } from './engine-context.ts'
-import { type Resumed, resumeOne } from './resume-one.ts'
+import { resumeOne } from './resume-one.ts'
 
 /** How the operations that a resume took up ended. `claimed` is the sum of the others. */
 export type ResumeReport = { claimed: number; pending: number } & Record<SettledStatus, number>
 
 export interface PassTerms {
-  readonly concurrency: number
-  /** Claim only what is due by then; infinity takes our own delays back. What a server asked for is always kept. */
+  readonly crew: Crew
+  /** Claim only what is due by then; the far future takes our own delays back. What a server asked for is always kept. */
   readonly dueBy: number
   /** Ends the pass early. */
   readonly stopped: () => boolean
   /** Origins that take nothing before a time, shared between the passes of one watch. */
   readonly skip: Map<string, number>
+  readonly report: ResumeReport
 }
 
 export function emptyReport(): ResumeReport {
@@ -23,65 +25,51 @@ export function emptyReport(): ResumeReport {
 
 /**
  * One pass over what is pending and whose runner is gone, in the order of acceptance. It moves forward by
- * cursor and holds at most `concurrency` operations, so memory does not grow with the journal.
+ * cursor and never claims more than the crew can start, so memory does not grow with the journal. It ends
+ * when everything has been started; the crew may still be at work.
  */
-export async function resumePass(engine: EngineContext, terms: PassTerms, report: ResumeReport): Promise<void> {
+export async function resumePass(engine: EngineContext, terms: PassTerms): Promise<void> {
   await engine.keeper.open()
   const dead = await deadOwners(engine)
-  const running = new Set<Promise<void>>()
-  let after = 0
-  try {
-    while (!terms.stopped()) {
-      const free = terms.concurrency - running.size
-      const { claimed, last } = await claimSome(engine, terms, { dead, after, limit: free })
-      const end = last === after
-      after = last
-      for (const one of claimed) start(engine, one, { terms, report, running })
-      if (end && running.size === 0) return
-      if (end || running.size >= terms.concurrency) await Promise.race(running)
-    }
-  } finally {
-    await Promise.all(running)
+  for (let after = 0; ; ) {
+    await terms.crew.roomy()
+    if (terms.stopped()) return
+    const { claimed, last } = await claimSome(engine, terms, { dead, after })
+    for (const one of claimed) start(engine, one, terms)
+    if (last === after) return
+    after = last
   }
 }
 
 function claimSome(
   engine: EngineContext,
-  terms: PassTerms,
-  { dead, after, limit }: { readonly dead: readonly string[]; readonly after: number; readonly limit: number },
+  { crew, skip, dueBy }: PassTerms,
+  { dead, after }: { readonly dead: readonly string[]; readonly after: number },
 ): Promise<{ claimed: ClaimedRecord[]; last: number }> {
   const now = engine.clock.now()
-  for (const [origin, until] of terms.skip) if (until <= now) terms.skip.delete(origin)
+  for (const [origin, until] of skip) if (until <= now) skip.delete(origin)
   return engine.keeper.claim({
     ...claimant(engine, dead),
     after,
-    limit,
-    dueBy: terms.dueBy,
+    limit: crew.free,
+    dueBy,
     deliverNames: engine.handlers.names,
-    exceptOrigins: [...terms.skip.keys()],
+    exceptOrigins: [...skip.keys()],
   })
 }
 
-function start(
-  engine: EngineContext,
-  claimed: ClaimedRecord,
-  { terms, report, running }: { terms: PassTerms; report: ResumeReport; running: Set<Promise<void>> },
-): void {
+function start(engine: EngineContext, claimed: ClaimedRecord, { crew, report, skip }: PassTerms): void {
   report.claimed++
-  const done: Promise<void> = resumeOne(engine, claimed)
-    .then(({ record, skipOrigin }: Resumed) => {
+  const work = async (): Promise<void> => {
+    try {
+      const { record, skipOrigin } = await resumeOne(engine, claimed)
       report[record.status]++
-      if (skipOrigin) terms.skip.set(skipOrigin.origin, skipOrigin.until)
-    })
-    .catch((error: unknown) => {
+      if (skipOrigin) skip.set(skipOrigin.origin, skipOrigin.until)
+    } catch (cause) {
       report.pending++
-      engine.events.tell({
-        type: 'journal.failed',
-        at: engine.clock.now(),
-        error: error as Error,
-        key: claimed.record.key,
-      })
-    })
-    .finally(() => running.delete(done))
-  running.add(done)
+      const error = cause as Error
+      engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error, key: claimed.record.key })
+    }
+  }
+  crew.start(work())
 }

@@ -16,7 +16,8 @@ import { askShouldRetry } from './should-retry-hook.ts'
 export async function runUnderLease(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
   if (terms.persistence.durable) engine.leases.hold(operation)
   const finish = await new Run(engine, operation, terms).go()
-  if (terms.persistence.durable) engine.leases.drop(operation)
+  // A delivery that has begun keeps the lease until it is done.
+  if (terms.persistence.durable && !operation.delivered) engine.leases.drop(operation)
   return finish
 }
 

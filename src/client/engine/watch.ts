@@ -1,6 +1,7 @@
 import { onAbort } from '../../foundation/abort.ts'
+import { Crew } from './crew.ts'
 import type { EngineContext } from './engine-context.ts'
-import { emptyReport, type ResumeReport, resumePass } from './resume.ts'
+import { emptyReport, type PassTerms, type ResumeReport, resumePass } from './resume.ts'
 
 /** How often the journal is looked at for what neighbours left there. */
 const LOOK_EVERY_MS = 500
@@ -10,6 +11,7 @@ const CHECK_RUNNERS_EVERY_MS = 5000
 /** Keeps resuming until the signal aborts: new pending records, dead runners, coming online, a due time. */
 export async function watch(engine: EngineContext, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
   const report = emptyReport()
+  const crew = new Crew(concurrency)
   const skip = new Map<string, number>()
   const stopped = (): boolean => signal.aborted
   let hurry = false
@@ -22,25 +24,22 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
     while (!stopped()) {
       const dueBy = hurry ? Number.MAX_SAFE_INTEGER : engine.clock.now()
       hurry = false
-      await passSafely(engine, { concurrency, dueBy, stopped, skip }, report)
+      await passSafely(engine, { crew, dueBy, stopped, skip, report })
       await untilThereIsWork(engine, signal, (wakeUp) => {
         wake = wakeUp
       })
     }
   } finally {
     stopWaking()
+    await crew.idle()
   }
   return report
 }
 
 /** A journal that fails for a while must not end the watch. */
-async function passSafely(
-  engine: EngineContext,
-  terms: Parameters<typeof resumePass>[1],
-  report: ResumeReport,
-): Promise<void> {
+async function passSafely(engine: EngineContext, terms: PassTerms): Promise<void> {
   try {
-    await resumePass(engine, terms, report)
+    await resumePass(engine, terms)
   } catch (error) {
     engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error: error as Error })
     await engine.clock.sleep(LOOK_EVERY_MS).catch(() => {})
