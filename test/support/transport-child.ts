@@ -41,7 +41,9 @@ const scenarios: Record<string, Scenario> = {
     // Node's own copy, which speaks an older dialect.
     const dispatcher = (globalThis as unknown as Record<symbol, never>)[Symbol.for('undici.globalDispatcher.1')]
     const { undiciTransport } = await loadTransport()
-    const outcome = await undiciTransport({ dispatcher }).send(transportRequest(`${origin}/long`, { bodyLimit: 100 }))
+    const outcome = await undiciTransport({ dispatcher }).send(
+      transportRequest(`${origin}/long`, { bodyLimit: 300_000 }),
+    )
     const { text } = await import('node:stream/consumers')
     if (outcome.kind === 'fault' || !outcome.rest) return outcome
     return { status: outcome.status, headers: outcome.headers, size: (await text(outcome.rest)).length }

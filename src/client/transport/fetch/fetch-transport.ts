@@ -96,5 +96,9 @@ function fault(code: 'network' | 'opaque-response', message: string): TransportF
 
 /** `'null'`, as opaque origins have it, where there is no URL to tell. */
 function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : 'null'
+  try {
+    return new URL(url).origin
+  } catch {
+    return 'null'
+  }
 }
