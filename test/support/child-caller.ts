@@ -1,0 +1,91 @@
+/** Posts one operation, and stops for good at a point of its life. */
+import { type ClientOptions, createClient, type JournalCommand } from '../../src/index.ts'
+import { sqliteJournal } from '../../src/sqlite/index.ts'
+import { heldJournal } from './child-journal.ts'
+import { hang, inputOf, say } from './child-voice.ts'
+
+/** Where this process stops; the rest of the points are the server's. */
+export type CallerPoint =
+  | 'before the write'
+  | 'after the write'
+  | 'before sending'
+  | 'between attempts'
+  | 'before the record of the answer'
+  | 'after the record of the answer'
+  | 'in the handler'
+  | 'after the handler'
+
+export interface CallerInput {
+  readonly origin: string
+  readonly db: string
+  readonly path: string
+  readonly point?: CallerPoint | undefined
+  readonly id?: string | undefined
+  readonly name?: string | undefined
+  readonly bodyBytes?: number | undefined
+  readonly deadline?: number | undefined
+}
+
+const input = inputOf<CallerInput>()
+const { point } = input
+
+async function stop(): Promise<never> {
+  say('at', { point })
+  return hang()
+}
+
+let handled = false
+
+const isAppend = (command: JournalCommand): boolean => command.do === 'append'
+/** The settlement, or the letting go of a record that nobody needs; once the handler ran, what follows it. */
+const isEnd = (command: JournalCommand): boolean => {
+  if (point === 'after the handler') return handled && (command.do === 'commit' || command.do === 'remove')
+  return command.do === 'remove' || (command.do === 'commit' && command.change.status !== 'pending')
+}
+
+const holds: Partial<Record<CallerPoint, Parameters<typeof heldJournal>[1]>> = {
+  'before the write': { at: isAppend, when: 'before', stop },
+  'after the write': { at: isAppend, when: 'after', stop },
+  'before the record of the answer': { at: isEnd, when: 'before', stop },
+  'after the record of the answer': { at: isEnd, when: 'after', stop },
+  'after the handler': { at: isEnd, when: 'before', stop },
+}
+
+const file = sqliteJournal({ path: input.db })
+const hold = point && holds[point]
+const options: ClientOptions = {
+  baseUrl: input.origin,
+  journal: hold ? heldJournal(file, hold) : file,
+  headers: point === 'before sending' ? stop : undefined,
+  // Long enough to be found in the middle of the wait.
+  retry: point === 'between attempts' ? { base: 20_000, jitter: 'none' } : { base: 10 },
+  deadline: input.deadline ?? 60_000,
+  attemptTimeout: 60_000,
+  observe: (event) => {
+    if (event.type === 'operation.waiting' && point === 'between attempts') say('at', { point })
+    if (event.type === 'attempt.started' || event.type === 'lease.lost') say(event.type)
+  },
+}
+
+const client = createClient(options)
+client.onSettled('charge', async (settlement) => {
+  say('handled', { status: settlement.status, key: settlement.operation.key })
+  handled = true
+  if (point === 'in the handler') await stop()
+})
+
+const { id, name, bodyBytes = 0 } = input
+const handle = client.post(input.path, { json: { amount: 5000, filling: 'x'.repeat(bodyBytes) }, id, name })
+say('key', { key: handle.key })
+handle.accepted.then((level) => say('accepted', { level })).catch(() => {})
+try {
+  const answer = await handle.json()
+  say('answered', { answer })
+} catch (error) {
+  say('failed', { message: String(error), reason: (error as { reason?: string }).reason })
+}
+await client.flush()
+await client.close()
+await file.close()
+say('closed')
+process.exit()
