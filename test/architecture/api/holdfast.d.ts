@@ -79,6 +79,7 @@ declare class RecordKeeper {
     #private;
     constructor(journal: Journal, encryption: Encryption | undefined, onUnreadable: UnreadableListener);
     get level(): DurabilityLevel;
+    get opened(): boolean;
     open(): Promise<void>;
     append(record: OperationRecord): Promise<AppendOutcome>;
     commit(record: OperationRecord, fence: Fence): Promise<boolean>;
@@ -483,6 +484,7 @@ interface OperationRef {
 interface OperationRequest {
     readonly method: string;
     readonly url: string;
+    readonly origin: string;
     readonly headers: HeaderList;
     readonly body: Uint8Array | null;
 }
