@@ -53,9 +53,8 @@ function timeOfDay(hour: number, minute: number, second: number): number | undef
 
 function instant(year: number, date: { month: number; day: number }, timeMs: number): number | undefined {
   const days = daysFromCivil(year, date.month, date.day)
-  const back = civilFromDays(days)
   // 30 February comes back as a day of March: no such date.
-  return back.month === date.month && back.day === date.day ? days * DAY_MS + timeMs : undefined
+  return civilFromDays(days).month === date.month ? days * DAY_MS + timeMs : undefined
 }
 
 /** RFC 9110: what seems more than 50 years ahead is the latest past year with the same last two digits. */
@@ -70,7 +69,7 @@ function inNearestCentury(
   const latest = Math.floor((today.year + 50) / 100) * 100 + shortYear
   for (const year of [latest, latest - 100]) {
     const candidate = at(year)
-    if (year <= today.year + 50 && (candidate === undefined || candidate <= limit)) return candidate
+    if (candidate === undefined || candidate <= limit) return candidate
   }
   return undefined
 }

@@ -26,7 +26,7 @@ const step = fc.record({
 describe('a breaker', () => {
   test('never has more than `probes` admitted while it is half open', () => {
     fc.assert(
-      fc.property(options, fc.array(step, { maxLength: 200 }), (config, steps) => {
+      fc.property(options, fc.array(step, { maxLength: 200, size: 'max' }), (config, steps) => {
         let state = closedBreaker()
         let now = 1_750_000_000_000
         let probes: number[] = []
@@ -49,7 +49,7 @@ describe('a breaker', () => {
 
   test('never wedges: a refusal names a time at which it admits', () => {
     fc.assert(
-      fc.property(options, fc.array(step, { maxLength: 200 }), (config, steps) => {
+      fc.property(options, fc.array(step, { maxLength: 200, size: 'max' }), (config, steps) => {
         let state = closedBreaker()
         let now = 1_750_000_000_000
         for (const { elapsed, ends, outcome } of steps) {
@@ -72,7 +72,7 @@ describe('a breaker', () => {
 
   test('opens exactly when the requests of the last window say so', () => {
     fc.assert(
-      fc.property(options, fc.array(step, { maxLength: 100 }), (config, steps) => {
+      fc.property(options, fc.array(step, { maxLength: 100, size: 'max' }), (config, steps) => {
         const slice = config.windowMs / 10
         let state = closedBreaker()
         let now = 1_750_000_000_000

@@ -38,6 +38,7 @@ describe('a call that overrides nothing', () => {
     { searchParams: { q: 1 }, signal: new AbortController().signal },
     { searchParams: new URLSearchParams('q=1') },
     { metadata: { left: undefined } },
+    { key: undefined, id: undefined, name: undefined, metadata: undefined, headers: undefined, signal: undefined },
     { metadata: null },
   ])("gets the client's own object: %j", (call) => {
     expect(resolveCall(call as CallOptions | undefined, CLIENT)).toBe(CLIENT)

@@ -381,6 +381,7 @@ describe('a complaint never shows a credential', () => {
     { baseUrl: new URL('https://hunter2@api.example.com') },
     { baseUrl: 'ftp://ann:hunter2@api.example.com' },
     { baseUrl: 'ftp://a.example/?token=hunter2' },
+    { baseUrl: 'https:ann:hunter2@bad host' },
     { trustedOrigins: ['https://ann:hunter2@api.example.com'] },
     { trustedOrigins: ['https://a.example/?token=hunter2'] },
     { deadline: 'Bearer hunter2' },
