@@ -79,7 +79,7 @@ function earliest(timers: Iterable<Timer>): Timer | undefined {
 async function settle(): Promise<void> {
   for (let turn = 1; turn <= TURNS; turn++) {
     await yieldToEventLoop()
-    // Node hashes on other threads, first come, first served: when this one is back, those before it are too.
+    // Node hashes on other threads. A hash of our own waits its turn behind theirs: short ones are then back, a long one may not be.
     if (turn % TURNS_PER_HASH === 0) await crypto.subtle.digest('SHA-256', new Uint8Array(4096))
   }
 }
