@@ -54,18 +54,26 @@ function tooLarge(limit: number): BodyError {
   )
 }
 
+/** A file that went away, a stream that failed: nothing was sent, and trying again can't help. */
+export function unreadable(cause: unknown): never {
+  if (cause instanceof BodyError) throw cause
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  throw new BodyError(`The body could not be read: ${detail}`, { code: 'HOLDFAST_BODY_UNREADABLE', cause })
+}
+
 function readBody(body: BodyInput, limit: number): Promise<BodySnapshot> {
   if (body instanceof Blob) {
     if (body.size > limit) throw tooLarge(limit)
-    return body.arrayBuffer().then((buffer) => ({ bytes: new Uint8Array(buffer), contentType: body.type || undefined }))
+    const contentType = body.type || undefined
+    return body.arrayBuffer().then((buffer) => ({ bytes: new Uint8Array(buffer), contentType }), unreadable)
   }
-  if (body instanceof FormData) return readForm(body, limit)
+  if (body instanceof FormData) return readForm(body, limit).catch(unreadable)
   if (body instanceof ReadableStream) {
     if (body.locked)
       throw new BodyError('The body is a stream that somebody else is already reading; it cannot be replayed')
-    return readChunks(body as unknown as AsyncIterable<unknown>, limit)
+    return readChunks(body as unknown as AsyncIterable<unknown>, limit).catch(unreadable)
   }
-  if (isAsyncIterable(body)) return readChunks(body, limit)
+  if (isAsyncIterable(body)) return readChunks(body, limit).catch(unreadable)
   throw new ConfigurationError(
     'body must be a string, bytes, Blob, URLSearchParams, FormData, ReadableStream or async iterable; use json for plain objects',
   )

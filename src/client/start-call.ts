@@ -1,4 +1,4 @@
-import { NotSentError } from '../errors/classes.ts'
+import { ConfigurationError, NotSentError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import { isSafeMethod } from '../protocol/methods.ts'
@@ -7,7 +7,9 @@ import type { CallContext } from './call-context.ts'
 import { EarlyExit } from './engine/early-exit.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import type { LiveOperation } from './engine/live-operation.ts'
+import { cancelLive } from './engine/stored-operations.ts'
 import { type Submission, submit } from './engine/submit.ts'
+import { toldOf } from './engine/told-of.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 import type { HandleSource } from './operation-handle.ts'
 import type { CallOptions } from './options.ts'
@@ -29,7 +31,8 @@ export interface CallSettings {
   readonly digest: Digest
   readonly context: CallContext
   readonly reservations: KeyReservations
-  readonly closed: () => boolean
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal
 }
 
 /** Keys of calls with an id that have not become operations yet, so that two of them in one tick share a key. */
@@ -57,7 +60,9 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     baseUrl: engine.options.baseUrl,
     keyHeaderName: engine.options.keyHeader.name.toLowerCase(),
   })
+  refuseBodyOf(input.method, target, options)
   const durable = options.durable ?? !isSafeMethod(input.method)
+  const body = snapshot(target, options, engine.options.maxBodyBytes)
   const { id } = options
   const ownKey = input.key
   const freshKey = (): string => engine.live.find(id)?.record.key ?? ownKey ?? newOperationKey()
@@ -69,8 +74,8 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   const atMostOnce = !keyed && (input.method === 'POST' || input.method === 'PATCH')
   const submission: Submission = {
     input,
-    body: snapshot(target, options, engine.options.maxBodyBytes),
-    options,
+    body,
+    options: fixed(options),
     call,
     key,
     keyed,
@@ -80,10 +85,25 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     redirect: target.redirect,
     digest: settings.digest,
     exit: new EarlyExit(),
+    closing: settings.closing,
   }
-  const source = begin(settings, submission)
+  const source = begin(engine, submission)
   if (id !== undefined) void source.answer.catch(() => {}).finally(() => reservations.release(id))
   return source
+}
+
+/** Metadata as it is now: changing it later changes nothing. */
+function fixed(options: CallOptions): CallOptions {
+  const { metadata } = options
+  return typeof metadata === 'object' && metadata !== null
+    ? { ...options, metadata: JSON.parse(JSON.stringify(metadata)) as typeof metadata }
+    : options
+}
+
+function refuseBodyOf(method: string, target: Target, { json, body }: CallOptions): void {
+  if (method !== 'GET' && method !== 'HEAD') return
+  if (json === undefined && (body === undefined || body === null) && !target.body) return
+  throw new ConfigurationError(`A ${method} request has no body; put what it asks for into searchParams`)
 }
 
 /** A body that can't be taken rejects the call; it does not throw at the caller. */
@@ -92,13 +112,14 @@ function snapshot(target: Target, options: CallOptions, limit: number): BodySnap
   try {
     return snapshotBody(options, limit)
   } catch (error) {
+    if (error instanceof ConfigurationError) throw error
     const failed = Promise.reject(error)
     failed.catch(() => {})
     return failed
   }
 }
 
-function begin({ engine, closed }: CallSettings, submission: Submission): HandleSource {
+function begin(engine: EngineContext, submission: Submission): HandleSource {
   let operation: LiveOperation | undefined
   let accept!: (level: DurabilityLevel) => void
   let refuse!: (error: unknown) => void
@@ -113,23 +134,24 @@ function begin({ engine, closed }: CallSettings, submission: Submission): Handle
       if (submission.exit.taken) joined.stop({ because: 'cancelled' })
     },
   }
-  const finish = closed() ? Promise.reject(closedError()) : submit(engine, submission, progress)
-  const answer = finish.then(answerOf)
+  const { id, name } = submission.options
+  const finish = submit(engine, submission, progress)
+  // From the first moment on it is something that this client is running.
+  engine.background.add(finish)
+  const answer = finish.then(answerOf).catch((error: unknown) => {
+    throw toldOf(error, { key: submission.key, id, name })
+  })
   // Where nothing could be accepted, whoever waits for acceptance is told why.
   answer.catch(refuse)
   return {
     key: () => operation?.record.key ?? submission.key,
-    id: submission.options.id,
+    id,
     accepted,
     answer,
     cancel: async () => {
       if (!operation) submission.exit.take()
-      operation?.stop({ because: 'cancelled' })
+      else await cancelLive(engine, operation)
       await answer.catch(() => {})
     },
   }
-}
-
-export function closedError(): NotSentError {
-  return new NotSentError('This client is closed; nothing was sent', { code: 'HOLDFAST_CLOSED', reason: 'aborted' })
 }

@@ -107,7 +107,11 @@ describe('a handle', () => {
 
   it('cancels in the same tick: nothing is ever sent', async () => {
     const { client, fetch, clock } = scenario(() => ({ status: 200 }))
-    const calls = [() => client.post('/a'), () => client.get('/a'), () => client.post('/a', { id: 'x' })]
+    const calls = [
+      () => client.post('/a'),
+      () => client.post('/a', { id: 'x' }),
+      () => client.put('/a', { body: new Blob(['x']) }),
+    ]
     for (const call of calls) {
       const handle = call()
       const failed = failure(handle)
