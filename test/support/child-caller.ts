@@ -1,4 +1,4 @@
-/** Posts one operation, and stops for good at a point of its life. */
+/** Posts one operation, and stops at a point of its life: for good, or until somebody sends SIGCONT. */
 import { type ClientOptions, createClient, type JournalCommand } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { heldJournal } from './child-journal.ts'
@@ -20,18 +20,22 @@ export interface CallerInput {
   readonly db: string
   readonly path: string
   readonly point?: CallerPoint | undefined
+  /** Freezes at the point, and goes on from it when woken. */
+  readonly freeze?: boolean | undefined
   readonly id?: string | undefined
   readonly name?: string | undefined
   readonly bodyBytes?: number | undefined
   readonly deadline?: number | undefined
+  readonly attemptTimeout?: number | undefined
 }
 
 const input = inputOf<CallerInput>()
 const { point } = input
 
-async function stop(): Promise<never> {
+async function stop(): Promise<void> {
   say('at', { point })
-  return hang()
+  if (!input.freeze) await hang()
+  process.kill(process.pid, 'SIGSTOP')
 }
 
 let handled = false
@@ -56,11 +60,14 @@ const hold = point && holds[point]
 const options: ClientOptions = {
   baseUrl: input.origin,
   journal: hold ? heldJournal(file, hold) : file,
-  headers: point === 'before sending' ? stop : undefined,
+  headers: async () => {
+    if (point === 'before sending') await stop()
+    return {}
+  },
   // Long enough to be found in the middle of the wait.
   retry: point === 'between attempts' ? { base: 20_000, jitter: 'none' } : { base: 10 },
   deadline: input.deadline ?? 60_000,
-  attemptTimeout: 60_000,
+  attemptTimeout: input.attemptTimeout ?? 60_000,
   observe: (event) => {
     if (event.type === 'operation.waiting' && point === 'between attempts') say('at', { point })
     if (event.type === 'attempt.started' || event.type === 'lease.lost') say(event.type)
@@ -68,6 +75,13 @@ const options: ClientOptions = {
 }
 
 const client = createClient(options)
+process.on('SIGTERM', async () => {
+  say('closing')
+  await client.close()
+  await file.close()
+  say('closed')
+  process.exit()
+})
 client.onSettled('charge', async (settlement) => {
   say('handled', { status: settlement.status, key: settlement.operation.key })
   handled = true

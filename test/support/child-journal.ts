@@ -5,7 +5,7 @@ export interface Hold {
   readonly at: (command: JournalCommand) => boolean
   /** Stops before the batch is written, or once it is durable and before anybody is told. */
   readonly when: 'before' | 'after'
-  readonly stop: () => Promise<never>
+  readonly stop: () => Promise<void>
 }
 
 /** A journal in which time stands still at one write. */

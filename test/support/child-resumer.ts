@@ -12,6 +12,7 @@ export interface ResumerInput {
   /** Goes on with this one operation, instead of resuming. */
   readonly retry?: string
   readonly baseMs?: number
+  readonly attemptTimeoutMs?: number
 }
 
 const input = inputOf<ResumerInput>()
@@ -20,6 +21,8 @@ const client = createClient({
   baseUrl: input.origin,
   journal,
   retry: { base: input.baseMs ?? 10 },
+  attemptTimeout: input.attemptTimeoutMs ?? 10_000,
+  deadline: Math.max(30_000, input.attemptTimeoutMs ?? 0),
   observe: (event) => {
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
     if (event.type === 'operation.settled') say('settled', { key: event.operation.key, status: event.status })
