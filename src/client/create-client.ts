@@ -13,6 +13,7 @@ import { ResumeBudget } from './engine/resume-budget.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
+import { persistIn } from './journal/persist-in.ts'
 import type { Journal } from './journal/port.ts'
 import { RecordKeeper } from './journal/record-keeper.ts'
 import type { ClientOptions } from './options.ts'
@@ -88,6 +89,6 @@ function lazily(make: () => Journal): Journal {
     open: async () => made().open(),
     execute: (commands) => made().execute(commands),
     close: async () => journal?.close(),
-    persistIn: (transaction, row) => made().persistIn?.(transaction, row),
+    persistIn: (transaction, row) => persistIn(made(), transaction, row),
   }
 }

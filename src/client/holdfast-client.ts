@@ -6,6 +6,7 @@ import { type CallContext, strictest } from './call-context.ts'
 import type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client.ts'
 import { clientFetch } from './client-fetch.ts'
 import { Crew } from './engine/crew.ts'
+import { closedError } from './engine/early-exit.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import { closeEngine, flushEngine, forgetAll } from './engine/engine-lifecycle.ts'
 import { viewOf } from './engine/expire.ts'
@@ -14,14 +15,14 @@ import type { LiveOperation } from './engine/live-operation.ts'
 import { journaled } from './engine/persistence.ts'
 import { emptyReport, type ResumeReport, resumePass } from './engine/resume.ts'
 import type { RunTerms } from './engine/run-terms.ts'
-import { awaitFinish, cancelStored, listStored, retryStored } from './engine/stored-operations.ts'
+import { awaitFinish, cancelLive, cancelStored, listStored, retryStored } from './engine/stored-operations.ts'
 import { watch } from './engine/watch.ts'
 import type { OperationRecord } from './operation/record.ts'
 import { type HandleSource, OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike, OperationView } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
-import { type CallSettings, closedError, type KeyReservations, startCall } from './start-call.ts'
+import { type CallSettings, type KeyReservations, startCall } from './start-call.ts'
 
 /** What all views of one client share. */
 export interface ClientCore {
@@ -43,7 +44,7 @@ export class HoldfastClient implements Client {
   constructor(core: ClientCore, context: CallContext = {}) {
     this.#core = core
     const { engine, digest, reservations, closing } = core
-    this.#settings = { engine, digest, reservations, context, closed: () => closing.signal.aborted }
+    this.#settings = { engine, digest, reservations, context, closing: closing.signal }
     this.fetch = clientFetch(
       (target, options) => startCall(this.#settings, target, options),
       engine.options.maxBodyBytes,
@@ -157,6 +158,7 @@ export class HoldfastClient implements Client {
   ): OperationHandle {
     const { engine } = this.#core
     let operation: LiveOperation | undefined
+    let cancelled = false
     const terms: RunTerms = {
       mode: 'call',
       call: engine.options,
@@ -173,16 +175,21 @@ export class HoldfastClient implements Client {
     }
     const joined = (found: LiveOperation): void => {
       operation = found
+      if (cancelled) found.stop({ because: 'cancelled' })
     }
-    const answer = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined }).then(answerOf)
+    const { closing } = this.#settings
+    const finish = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined, closing })
+    engine.background.add(finish)
+    const answer = finish.then(answerOf)
     return new OperationHandle({
       key: () => operation?.record.key ?? keyOrId,
       id: undefined,
       accepted: answer.then(() => engine.keeper.level),
       answer,
       cancel: async () => {
-        operation?.stop({ because: 'cancelled' })
-        await operation?.finished
+        cancelled = true
+        if (operation) await cancelLive(engine, operation)
+        await answer.catch(() => {})
       },
     })
   }

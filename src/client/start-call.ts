@@ -1,4 +1,4 @@
-import { ConfigurationError, NotSentError } from '../errors/classes.ts'
+import { ConfigurationError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import { isSafeMethod } from '../protocol/methods.ts'

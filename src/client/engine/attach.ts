@@ -2,6 +2,7 @@ import { abortReason, onAbort } from '../../foundation/abort.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import { tell } from '../operation/outcome.ts'
 import type { EngineContext } from './engine-context.ts'
+import { inFlightAsUnknown } from './follow.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 
 /** How long an abort waits for its settlement to be written down before the caller is told anyway. */
@@ -18,16 +19,26 @@ export function attach(engine: EngineContext, operation: LiveOperation, terms: C
   operation.callers++
   if (!terms.signal && terms.leaveAt === undefined) return operation.finished.then((finish) => operation.share(finish))
   return new Promise<Finish>((resolve, reject) => {
+    let here = true
+    let stopTimer = (): void => {}
     const stopListening = onAbort(terms.signal, () => void leaveByAbort().then(reject))
-    const stopTimer =
-      terms.leaveAt === undefined ? () => {} : startTimer(engine.clock, terms.leaveAt - engine.clock.now(), leaveLate)
-    function leaveLate(): void {
+    if (here && terms.leaveAt !== undefined) {
+      stopTimer = startTimer(engine.clock, terms.leaveAt - engine.clock.now(), leaveLate)
+    }
+    // Nobody leaves twice: whoever is counted out by one way does not take another caller along by the other.
+    function leave(): void {
+      here = false
       operation.callers--
-      const { record } = operation
+      stopTimer()
+    }
+    function leaveLate(): void {
+      leave()
+      stopListening()
+      const record = inFlightAsUnknown(operation.record)
       resolve({ is: 'kept', record, error: tell({ record, reason: 'deadline', pending: true }) })
     }
     async function leaveByAbort(): Promise<unknown> {
-      operation.callers--
+      leave()
       const cause = abortReason(terms.signal as AbortSignal)
       // Others may still wait for it: only the last one to leave takes the operation along.
       if (operation.callers === 0) await cancelWithin(engine, operation, cause)
@@ -36,7 +47,7 @@ export function attach(engine: EngineContext, operation: LiveOperation, terms: C
     void operation.finished.then((finish) => {
       stopListening()
       stopTimer()
-      if (!terms.signal?.aborted) resolve(operation.share(finish))
+      if (here) resolve(operation.share(finish))
     })
   })
 }

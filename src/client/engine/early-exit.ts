@@ -22,16 +22,23 @@ export class EarlyExit {
 
   /** What the work gives, unless the caller leaves first. Neither a listener nor a timer stays behind. */
   bound<T>(work: Promise<T>, clock: Clock, submission: Submission): Promise<T> {
+    const refused = refusalOf(submission, clock)
+    if (refused) {
+      work.catch(() => {})
+      return Promise.reject(refused.error)
+    }
     return new Promise<T>((resolve, reject) => {
       const leave = (): void => {
         const refusal = refusalOf(submission, clock)
         if (refusal) end(() => reject(refusal.error))
       }
       const stopListening = onAbort(submission.options.signal, leave)
+      const stopWatching = onAbort(submission.closing, leave)
       const stopTimer = startTimer(clock, submission.deadlineAt - clock.now(), leave)
       const end = (tell: () => void): void => {
         this.#leave = undefined
         stopListening()
+        stopWatching()
         stopTimer()
         tell()
       }
@@ -48,6 +55,7 @@ export class EarlyExit {
 export function refusalOf(submission: Submission, clock: Clock): { readonly error: unknown } | undefined {
   const { signal, id, name } = submission.options
   if (signal?.aborted) return { error: abortReason(signal) }
+  if (submission.closing.aborted) return { error: closedError() }
   const { method, origin } = submission.input
   const operation = { key: submission.key, id, name }
   if (submission.exit.taken) {
@@ -57,4 +65,8 @@ export function refusalOf(submission: Submission, clock: Clock): { readonly erro
   if (clock.now() < submission.deadlineAt) return undefined
   const message = `${method} ${origin}: the deadline passed before anything was sent`
   return { error: new NotSentError(message, { reason: 'deadline', operation }) }
+}
+
+export function closedError(): NotSentError {
+  return new NotSentError('This client is closed; nothing was sent', { code: 'HOLDFAST_CLOSED', reason: 'aborted' })
 }

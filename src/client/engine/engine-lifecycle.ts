@@ -36,9 +36,14 @@ export class Housekeeping {
     const now = engine.clock.now()
     if (now - this.#lastAt < PRUNE_EVERY_MS) return
     this.#lastAt = now
-    const swept = engine.keeper.prune(now, PRUNE_BATCH).catch((error: Error) => {
+    const swept = this.prune(engine).catch((error: Error) => {
       engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error })
     })
     engine.background.add(swept)
+  }
+
+  /** In batches, so that no other write waits long, but all of it: what comes in faster must not pile up. */
+  async prune(engine: EngineContext): Promise<void> {
+    while ((await engine.keeper.prune(engine.clock.now(), PRUNE_BATCH)) === PRUNE_BATCH);
   }
 }

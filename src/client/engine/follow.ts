@@ -17,6 +17,7 @@ const LONGEST_LOOK_MS = 1000
 export async function follow(engine: EngineContext, operation: LiveOperation, terms?: RunTerms): Promise<Finish> {
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
     const record = await engine.keeper.read(engine.options.namespace, operation.record.key)
+    if (operation.learned) return operation.learned
     if (!record) return { is: 'broken', error: vanished(operation.record) }
     operation.record = record
     if (isSettled(record)) return { is: 'settled', record }
@@ -25,9 +26,10 @@ export async function follow(engine: EngineContext, operation: LiveOperation, te
       if (finish) return finish
     }
     const left = (terms?.deadlineAt ?? Number.POSITIVE_INFINITY) - engine.clock.now()
-    if (operation.stopOrder) return { is: 'kept', record, error: tell({ record, reason: 'aborted', pending: true }) }
-    if (left <= 0)
-      return { is: 'kept', record, error: tell({ record: unknown(record), reason: 'deadline', pending: true }) }
+    if (operation.stopOrder || left <= 0) {
+      const reason = operation.stopOrder ? 'aborted' : 'deadline'
+      return { is: 'kept', record, error: tell({ record: inFlightAsUnknown(record), reason, pending: true }) }
+    }
     await pauseFor(engine, operation, Math.min(pause, left))
   }
 }
@@ -49,7 +51,7 @@ async function takeOverAndRun(
 }
 
 /** Somebody else's attempt may be on its way right now. */
-function unknown(record: OperationRecord): OperationRecord {
+export function inFlightAsUnknown(record: OperationRecord): OperationRecord {
   return record.effect === 'none' && record.inFlightSince !== undefined ? { ...record, effect: 'unknown' } : record
 }
 

@@ -1,8 +1,9 @@
+import { tell } from '../operation/outcome.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import { reopen } from '../operation/transition.ts'
 import { claimByKey } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
-import { follow } from './follow.ts'
+import { follow, inFlightAsUnknown } from './follow.ts'
 import type { LiveOperation } from './live-operation.ts'
 import type { RunTerms } from './run-terms.ts'
 import { work } from './work.ts'
@@ -23,6 +24,31 @@ export async function joinStored(
   const statuses: readonly OperationStatus[] = [...REOPENABLE, 'pending']
   if (!statuses.includes(existing.status)) return operation.finish({ is: 'settled', record: existing })
   engine.live.add(operation)
+  engine.followers.add(operation)
+  try {
+    await takeOrFollow(engine, operation, { existing, terms, statuses })
+  } catch (cause) {
+    // The journal failed, but the operation is there: beginning anew would not be safe.
+    const record = inFlightAsUnknown(operation.record)
+    const error = tell({ record, reason: 'storage', pending: record.status === 'pending', cause })
+    operation.finish({ is: 'broken', error })
+  } finally {
+    engine.followers.delete(operation)
+    engine.live.remove(operation)
+  }
+}
+
+interface Joining {
+  readonly existing: OperationRecord
+  readonly terms: RunTerms
+  readonly statuses: readonly OperationStatus[]
+}
+
+async function takeOrFollow(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { existing, terms, statuses }: Joining,
+): Promise<void> {
   const owner = existing.lease?.owner
   const deadOwners = owner !== undefined && engine.coordination.isDead(owner) ? [owner] : []
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
@@ -31,7 +57,5 @@ export async function joinStored(
     await work(engine, operation, terms)
     return
   }
-  const finish = await follow(engine, operation, terms)
-  engine.live.remove(operation)
-  operation.finish(finish)
+  operation.finish(await follow(engine, operation, terms))
 }

@@ -31,11 +31,14 @@ export class LiveOperation {
   callers = 0
   /** The delivery to handlers, once it has begun. */
   delivered: Promise<void> | undefined
+  /** Settles when its record is durable or could not be made so; undefined where it was there before. */
+  onRecord: Promise<unknown> | undefined
   readonly finished: Promise<Finish>
   #rest: ReadableStream<Uint8Array> | undefined
   #finish!: (finish: Finish) => void
   #order: StopOrder | undefined
   #onStop: (() => void) | undefined
+  #learned: Finish | undefined
 
   constructor(record: OperationRecord) {
     this.record = record
@@ -58,6 +61,16 @@ export class LiveOperation {
     return { ...finish, rest }
   }
 
+  /** What this one only waits for was finished by a run in this very client. */
+  learn(finish: Finish): void {
+    this.#learned = finish
+    this.#onStop?.()
+  }
+
+  get learned(): Finish | undefined {
+    return this.#learned
+  }
+
   /** The first order stands. */
   stop(order: StopOrder): void {
     if (this.#order) return
@@ -77,7 +90,7 @@ export class LiveOperation {
   /** What to do the moment a stop is ordered: end the attempt, end the wait. One listener at a time. */
   whenStopped(listener: (() => void) | undefined): void {
     this.#onStop = listener
-    if (this.#order) listener?.()
+    if (this.#order || this.#learned) listener?.()
   }
 
   /** Proves the right to write. */

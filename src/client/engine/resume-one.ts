@@ -37,7 +37,10 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
   if (events.active)
     events.tell({ type: 'operation.resumed', at: clock.now(), ...about(record), attempts: record.attemptCount })
   const finish = await work(engine, operation, resumeTerms(engine))
-  if (finish.is !== 'kept') return { record: operation.record }
+  await operation.delivered
+  if (finish.is === 'settled') return { record: finish.record }
+  // Taken away, or not written down: whatever this run believes, the journal says pending.
+  if (finish.is !== 'kept') return { record: { ...operation.record, status: 'pending' } }
   const { reason, retryAt } = finish.error
   const blocked = reason === 'budget' || reason === 'breaker'
   return { record: finish.record, skipOrigin: blocked ? { origin, until: retryAt ?? clock.now() } : undefined }

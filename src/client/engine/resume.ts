@@ -30,6 +30,7 @@ export function emptyReport(): ResumeReport {
  */
 export async function resumePass(engine: EngineContext, terms: PassTerms): Promise<void> {
   await engine.keeper.open()
+  engine.housekeeping.sweep(engine)
   const dead = await deadOwners(engine)
   for (let after = 0; ; ) {
     await terms.crew.roomy()

@@ -8,6 +8,7 @@ import { type AttemptResult, attempt } from './attempt.ts'
 import { about } from './emitter.ts'
 import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
+import { LEASE_MS } from './lease-keeper.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import type { RunTerms } from './run-terms.ts'
 import { askShouldRetry } from './should-retry-hook.ts'
@@ -62,13 +63,16 @@ class Run {
 
   /** One attempt with everything before and after it; undefined means: go on. */
   async #step(): Promise<Finish | undefined> {
+    const floorMs = this.#attempts === 0 ? this.#operation.record.notBefore - this.#engine.clock.now() : 0
+    // What the server asked for in an earlier run still holds, whoever asks now.
+    if (floorMs > 0 && !this.#barred()) await this.#wait(floorMs)
     const barred = this.#barred() ?? this.#admission.enter()
     if (barred) return this.#stop(barred)
     // Each await costs a turn; where there is nothing to wait for, none is taken.
     const held = this.#attempts === 0 ? this.#payFirstAttempt() : undefined
     const stop = held && (await held)
     if (stop) return this.#turnBack(stop)
-    if (this.#operation.record.inFlightSince === undefined && !(await this.#putOnRecord())) return this.#loseLease()
+    if (!this.#onRecord && !(await this.#putOnRecord())) return this.#loseLease()
     const late = this.#barred()
     if (late) return this.#turnBack(late)
     return this.#conclude(await this.#attempt())
@@ -78,9 +82,10 @@ class Run {
   #barred(): Stop | undefined {
     const order = this.#operation.stopOrder
     if (order) return { reason: order.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
-    const { horizonAt } = this.#operation.record
-    const answer = mayStart({ now: this.#engine.clock.now(), deadlineAt: this.#terms.deadlineAt, horizonAt })
-    return answer === 'yes' ? undefined : { reason: answer }
+    const { horizonAt, notBefore } = this.#operation.record
+    const now = this.#engine.clock.now()
+    const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt: this.#terms.deadlineAt, horizonAt })
+    return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
   }
 
   #payFirstAttempt(): Promise<Stop | undefined> | undefined {
@@ -108,10 +113,21 @@ class Run {
     return operation.stopOrder ? obeyStop(this.#ended) : giveUp(this.#ended, stop)
   }
 
+  /** A lease that lapsed on the way (a slow disk, a frozen process) has to be proven first: somebody may have taken it. */
+  get #onRecord(): boolean {
+    const { inFlightSince, lease } = this.#operation.record
+    return inFlightSince !== undefined && lease !== undefined && lease.until > this.#engine.clock.now()
+  }
+
   /** The attempt is on record before its first byte. (A fresh operation was accepted with its first attempt on it.) */
   async #putOnRecord(): Promise<boolean> {
     const operation = this.#operation
-    operation.record = startAttempt(operation.record, this.#engine.clock.now())
+    const now = this.#engine.clock.now()
+    const { lease, inFlightSince } = operation.record
+    if (inFlightSince === undefined) operation.record = startAttempt(operation.record, now)
+    if (lease && lease.until <= now) {
+      operation.record = { ...operation.record, lease: { ...lease, until: now + LEASE_MS } }
+    }
     return this.#terms.persistence.save(operation)
   }
 
@@ -148,7 +164,8 @@ class Run {
       doNotRetry: this.#engine.options.doNotRetry,
       override: asked.decision,
     })
-    this.#admission.learn(result, verdict, this.#operation.stopOrder !== undefined || result.hook !== undefined)
+    const ours = this.#operation.stopOrder !== undefined || result.hook !== undefined
+    this.#admission.learn({ result, verdict, ours })
     this.#writeEnd(verdict, startedAt)
     return verdict
   }

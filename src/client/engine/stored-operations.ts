@@ -4,6 +4,7 @@ import { reopen } from '../operation/transition.ts'
 import type { OperationView } from '../options.ts'
 import { attach, type CallerTerms } from './attach.ts'
 import { claimByKey } from './claiming.ts'
+import { closedError } from './early-exit.ts'
 import type { EngineContext } from './engine-context.ts'
 import { viewOf } from './expire.ts'
 import { follow } from './follow.ts'
@@ -17,14 +18,34 @@ import { settleOperation } from './settle.ts'
 export async function retryStored(
   engine: EngineContext,
   keyOrId: string,
-  { terms, caller, joined }: { terms: RunTerms; caller: CallerTerms; joined: (operation: LiveOperation) => void },
+  {
+    terms,
+    caller,
+    joined,
+    closing,
+  }: {
+    readonly terms: RunTerms
+    readonly caller: CallerTerms
+    readonly joined: (operation: LiveOperation) => void
+    /** Aborts when the client closes. */
+    readonly closing: AbortSignal
+  },
 ): Promise<Finish> {
+  if (closing.aborted) throw closedError()
   const live = engine.live.find(keyOrId)
   if (live) {
     joined(live)
     return attach(engine, live, { ...caller, leaveAt: terms.deadlineAt })
   }
-  const operation = new LiveOperation(await mustRead(engine, keyOrId))
+  const record = await mustRead(engine, keyOrId)
+  if (closing.aborted) throw closedError()
+  // Somebody here may have taken it up in the meantime.
+  const taken = engine.live.find(record.key)
+  if (taken) {
+    joined(taken)
+    return attach(engine, taken, { ...caller, leaveAt: terms.deadlineAt })
+  }
+  const operation = new LiveOperation(record)
   joined(operation)
   const finish = attach(engine, operation, caller)
   joinStored(engine, operation, { existing: operation.record, terms }).catch((error: unknown) => {
@@ -67,10 +88,10 @@ export async function awaitFinish(
  */
 export async function cancelStored(engine: EngineContext, keyOrId: string): Promise<boolean> {
   const live = engine.live.find(keyOrId)
-  if (live) {
+  if (live && isOurs(engine, live)) {
     live.stop({ because: 'cancelled' })
     const finish = await live.finished
-    return finish.is === 'settled' && finish.record.status === 'cancelled'
+    if (finish.is === 'settled') return finish.record.status === 'cancelled'
   }
   await engine.keeper.open()
   const record = await engine.keeper.read(engine.options.namespace, keyOrId)
@@ -84,6 +105,18 @@ export async function cancelStored(engine: EngineContext, keyOrId: string): Prom
   const finish = await settleOperation(engine, operation, { ending, persistence: journaled(engine, 'call') })
   if (operation.delivered) engine.background.add(operation.delivered)
   return finish.is === 'settled'
+}
+
+/** Do we work on it, or only wait for somebody who does? */
+function isOurs(engine: EngineContext, { record }: LiveOperation): boolean {
+  return record.lease?.owner === engine.coordination.owner
+}
+
+/** The same by a caller's handle: for everybody who waits for it, here or elsewhere. */
+export async function cancelLive(engine: EngineContext, operation: LiveOperation): Promise<void> {
+  if (isOurs(engine, operation)) operation.stop({ because: 'cancelled' })
+  else await cancelStored(engine, operation.record.key)
+  await operation.finished
 }
 
 const PAGE = 100

@@ -1,4 +1,4 @@
-import { KeyReuseError, NotSentError } from '../../errors/classes.ts'
+import { NotSentError } from '../../errors/classes.ts'
 import type { Digest } from '../../foundation/digest.ts'
 import type { DurabilityLevel } from '../journal/port.ts'
 import type { OperationRecord } from '../operation/record.ts'
@@ -17,6 +17,7 @@ import { type Finish, LiveOperation } from './live-operation.ts'
 import { journaled, unwritten } from './persistence.ts'
 import type { RunTerms } from './run-terms.ts'
 import { work } from './work.ts'
+import { refuseReuse, writeAhead } from './write-ahead.ts'
 
 /** A call, ready to become an operation. */
 export interface Submission {
@@ -32,6 +33,8 @@ export interface Submission {
   readonly redirect: 'follow' | 'error' | 'manual'
   readonly digest: Digest
   readonly exit: EarlyExit
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal
 }
 
 /** Told on the way. */
@@ -110,7 +113,10 @@ function joinLive(
 ): Promise<Finish> {
   refuseReuse(existing.record, fingerprint)
   progress.joined(existing)
-  progress.accepted(engine.keeper.level)
+  const accepted = (): void => progress.accepted(engine.keeper.level)
+  // Its record may still be on its way to the disk; if that fails, the finish tells.
+  if (existing.onRecord) existing.onRecord.then(accepted, () => {})
+  else accepted()
   return attach(engine, existing, { signal: submission.options.signal, leaveAt: submission.deadlineAt })
 }
 
@@ -123,44 +129,37 @@ async function startJournaled(
   engine.live.add(operation)
   const finish = attach(engine, operation, { signal: submission.options.signal })
   progress.joined(operation)
-  void writeAhead(engine, operation, { submission, progress })
+  void acceptAndWork(engine, operation, { submission, progress })
   return finish
 }
 
-async function writeAhead(
+async function acceptAndWork(
   engine: EngineContext,
   operation: LiveOperation,
   { submission, progress }: { submission: Submission; progress: Progress },
 ): Promise<void> {
   const terms = runTerms(engine, submission)
   try {
-    const { record } = operation
-    const result = await engine.keeper.append(record)
+    const written = writeAhead(engine, operation)
+    operation.onRecord = written
+    const existing = await written
     progress.accepted(engine.keeper.level)
-    if (result.appended) {
-      const { events, clock, keeper } = engine
-      if (events.active)
-        events.tell({ type: 'operation.accepted', at: clock.now(), ...about(record), level: keeper.level })
-      await work(engine, operation, terms)
-      return
+    if (existing) return await joinStored(engine, operation, { existing, terms })
+    const { events, clock, keeper } = engine
+    if (events.active) {
+      events.tell({ type: 'operation.accepted', at: clock.now(), ...about(operation.record), level: keeper.level })
     }
-    refuseReuse(result.existing, record.fingerprint)
-    await joinStored(engine, operation, { existing: result.existing, terms })
+    await work(engine, operation, terms)
   } catch (error) {
     engine.live.remove(operation)
     operation.finish({ is: 'broken', error })
   }
 }
 
-export function refuseReuse(existing: OperationRecord, fingerprint: string): void {
-  if (existing.fingerprint === fingerprint) return
-  const what = existing.id === undefined ? 'key' : 'id'
-  throw new KeyReuseError(`This ${what} was used before for another method, URL or body; nothing was sent`, {
-    operation: { key: existing.key, id: existing.id, name: existing.name },
-  })
-}
-
-export function runTerms(engine: EngineContext, submission: Omit<Submission, 'body' | 'digest' | 'exit'>): RunTerms {
+export function runTerms(
+  engine: EngineContext,
+  submission: Omit<Submission, 'body' | 'digest' | 'exit' | 'closing'>,
+): RunTerms {
   return {
     mode: 'call',
     call: submission.call,

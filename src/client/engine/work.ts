@@ -12,6 +12,7 @@ export async function work(engine: EngineContext, operation: LiveOperation, term
   engine.live.remove(operation)
   if (operation.delivered) engine.background.add(operation.delivered)
   operation.finish(finish)
+  if (finish.is === 'settled') tellFollowers(engine, operation, finish)
   return finish
 }
 
@@ -25,5 +26,13 @@ async function runAndFollow(engine: EngineContext, operation: LiveOperation, ter
   } catch (cause) {
     const { record } = operation
     return { is: 'broken', error: tell({ record, reason: 'storage', pending: true, cause }) }
+  }
+}
+
+/** Whoever waits in this client for the same operation need not find it in the journal, from where it may be gone. */
+function tellFollowers(engine: EngineContext, operation: LiveOperation, finish: Finish & { is: 'settled' }): void {
+  const { rest: _taken, ...told } = finish
+  for (const follower of engine.followers) {
+    if (follower !== operation && follower.record.key === operation.record.key) follower.learn(told)
   }
 }

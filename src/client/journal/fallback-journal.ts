@@ -1,3 +1,4 @@
+import { persistIn } from './persist-in.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult } from './port.ts'
 
 /** Where it was said on purpose that memory will do: a journal that can't open is replaced by another. */
@@ -24,6 +25,6 @@ export function fallbackJournal(first: () => Journal, second: () => Journal): Jo
     open,
     execute: (commands: readonly JournalCommand[]): Promise<JournalResult[]> => journal().execute(commands),
     close: async () => chosen?.close(),
-    persistIn: (transaction, row) => journal().persistIn?.(transaction, row),
+    persistIn: (transaction, row) => persistIn(journal(), transaction, row),
   }
 }

@@ -4,6 +4,7 @@ import { CodecError, decodeRecord, encodeRecord } from '../operation/codec.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import type { Encryption } from '../options.ts'
 import { GroupCommit } from './group-commit.ts'
+import { persistIn } from './persist-in.ts'
 import type { Claim, Claimant, ClaimedRow, DurabilityLevel, Fence, Journal, JournalRow, PlacedRow } from './port.ts'
 
 export type AppendOutcome =
@@ -166,12 +167,7 @@ export class RecordKeeper {
   }
 
   persistIn(transaction: unknown, row: JournalRow): void | Promise<void> {
-    if (!this.#journal.persistIn) {
-      throw new StorageError(
-        'This journal cannot write inside a transaction of yours; use the SQLite or the Postgres journal',
-      )
-    }
-    return this.#journal.persistIn(transaction, row)
+    return persistIn(this.#journal, transaction, row)
   }
 
   /** Resolves once every write that was asked for has been made. */
@@ -214,7 +210,9 @@ export class RecordKeeper {
       if (error instanceof CodecError) {
         throw new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
       }
-      throw asStorageError(error, `Record ${row.key} could not be opened`)
+      // Sealed with another key, say: it is there, and may have been done.
+      const { message } = asStorageError(error, `Record ${row.key} could not be opened`)
+      throw new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
     }
   }
 

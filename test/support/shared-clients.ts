@@ -1,0 +1,95 @@
+import type { Journal } from '../../src/client/journal/port.ts'
+import type { HoldfastError } from '../../src/errors/holdfast-error.ts'
+import { type Client, type ClientOptions, createClient, type HoldfastEvent, memoryJournal } from '../../src/index.ts'
+import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
+import { seededRandom } from '../../src/testing/seeded-random.ts'
+import { type FaultJournal, faultJournal } from './fault-journal.ts'
+import { type ModelServer, modelServer } from './shared-model-server.ts'
+
+export const ORIGIN = 'http://127.0.0.1:1'
+
+/** Several clients, as if in several processes, on one journal, one server and one clock. */
+export interface Neighbourhood {
+  readonly clock: ManualClock
+  readonly disk: Journal
+  readonly server: ModelServer
+  client(options?: ClientOptions): TestClient
+}
+
+export interface TestClient extends Client {
+  readonly journal: FaultJournal
+  readonly events: HoldfastEvent[]
+}
+
+export function neighbourhood(disk: Journal = memoryJournal()): Neighbourhood {
+  const clock = manualClock()
+  const server = modelServer(clock)
+  const client = (options: ClientOptions = {}): TestClient => {
+    const journal = faultJournal(disk)
+    const events: HoldfastEvent[] = []
+    const made = createClient({
+      baseUrl: ORIGIN,
+      fetch: server.fetch,
+      journal,
+      clock,
+      random: seededRandom(7),
+      observe: (event) => events.push(event),
+      ...options,
+    })
+    return Object.assign(made, { journal, events })
+  }
+  return { clock, disk, server, client }
+}
+
+export const LEASE_MS = 30_000
+
+/** Everything that can happen without time happens. */
+export function settle(clock: ManualClock): Promise<void> {
+  return clock.advance(0)
+}
+
+/** A promise's end as a value, so that the clock can be moved before it is looked at. */
+export function outcome<T>(promise: PromiseLike<T>): Promise<{ value?: T; error?: HoldfastError }> {
+  return Promise.resolve(
+    promise.then(
+      (value) => ({ value }),
+      (error: HoldfastError) => ({ error }),
+    ),
+  )
+}
+
+/** Has it ended by now? */
+export async function isSettled(promise: PromiseLike<unknown>, clock: ManualClock): Promise<boolean> {
+  let settled = false
+  const done = (): void => {
+    settled = true
+  }
+  promise.then(done, done)
+  await settle(clock)
+  return settled
+}
+
+/** Leaves an operation behind whose runner died with the attempt under way, at the wish of the weather. */
+export async function leaveBehind(
+  place: Neighbourhood,
+  call: { readonly id?: string; readonly name?: string; readonly body?: string; readonly path?: string } = {},
+): Promise<string> {
+  const weather = place.server.weather
+  place.server.weather = () => 'hang-before'
+  const dead = place.client()
+  const { path = '/charges', body = 'one', ...rest } = call
+  const handle = dead.post(path, { ...rest, body })
+  handle.catch(() => {})
+  await handle.accepted
+  await settle(place.clock)
+  dead.journal.crash()
+  place.server.weather = weather
+  return handle.key
+}
+
+/** All operations that a client sees. */
+export async function listed(client: Client): Promise<string[]> {
+  const found: string[] = []
+  for await (const { key, status } of client.operations()) found.push(`${key} ${status}`)
+  return found
+}
