@@ -4,8 +4,16 @@ import type { Encryption } from '../options.ts'
 
 const NONCE_BYTES = 12
 
+/** The platform's CryptoKey, named by its shape: not every project has a type of that name. */
+export interface CryptoKeyLike {
+  readonly type: string
+  readonly extractable: boolean
+  readonly algorithm: object
+  readonly usages: readonly string[]
+}
+
 /** AES-GCM around bodies at rest; each body gets its own nonce, kept in front of it. The key is 16, 24 or 32 bytes, or a CryptoKey. */
-export function aesGcm(key: Uint8Array | CryptoKey): Encryption {
+export function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption {
   const imported = importKey(key)
   // Whoever seals or opens first is told.
   imported.catch(() => {})
@@ -30,8 +38,8 @@ export function aesGcm(key: Uint8Array | CryptoKey): Encryption {
   }
 }
 
-function importKey(key: Uint8Array | CryptoKey): Promise<CryptoKey> {
-  if (!(key instanceof Uint8Array)) return Promise.resolve(key)
+function importKey(key: Uint8Array | CryptoKeyLike): Promise<CryptoKey> {
+  if (!(key instanceof Uint8Array)) return Promise.resolve(key as CryptoKey)
   if (![16, 24, 32].includes(key.length)) throw new ConfigurationError('aesGcm takes a key of 16, 24 or 32 bytes')
   return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
 }

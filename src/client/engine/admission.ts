@@ -70,7 +70,15 @@ export class Admission {
   }
 
   /** The attempt ended. What we stopped ourselves says nothing about the server. */
-  learn(result: AttemptResult, verdict: Verdict, ours: boolean): void {
+  learn({
+    result,
+    verdict,
+    ours,
+  }: {
+    readonly result: AttemptResult
+    readonly verdict: Verdict
+    readonly ours: boolean
+  }): void {
     const { facts } = result
     const failed = facts.is === 'fault' || facts.status >= 500
     const outcome = ours ? 'ignored' : failed ? 'failure' : 'success'

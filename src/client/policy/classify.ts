@@ -74,7 +74,7 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   const said = readRetryVerdict(headers, circumstances.doNotRetry)
   if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
   if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
-  if (!shouldRetry(answer, circumstances, said === 'retry')) {
+  if (!shouldRetry(answer, circumstances, said)) {
     return status === 401
       ? { is: 'unauthorized', effect }
       : { is: 'final', reason: 'status', effect, settles: 'rejected' }
@@ -83,15 +83,15 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   return { is: 'retry', reason: 'status', effect, floorMs: serverDelayMs(headers, circumstances.now) }
 }
 
-function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, forced: boolean): boolean {
+function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'retry' | undefined): boolean {
   if (circumstances.override !== undefined) return circumstances.override
   // The same failure, told again from the server's record, is definitive.
   if (isReplayed(answer.headers)) return false
-  return forced || circumstances.statuses.has(answer.status) || isInFlight(answer, circumstances.earlierUnknown)
+  return said === 'retry' || circumstances.statuses.has(answer.status) || isInFlight(answer, circumstances)
 }
 
 /** A 409 that means "the first one is still being worked on", not "your version is stale". */
-function isInFlight(answer: AnswerFacts, earlierUnknown: boolean): boolean {
+function isInFlight(answer: AnswerFacts, { earlierUnknown }: Circumstances): boolean {
   if (answer.status !== 409) return false
   return (
     answer.problem?.type === PROBLEM.inFlight ||
@@ -118,8 +118,8 @@ const GATE_STATUSES = new Set([401, 403, 405, 407, 408, 412, 413, 414, 421, 425,
  * What this attempt alone may have done: a 4xx, nothing; a 5xx or a redirect, perhaps. An in-flight answer
  * says that another attempt is being done right now, so the whole is unknown.
  */
-function effectOfAnswer(answer: AnswerFacts, { earlierUnknown }: Circumstances): Effect {
-  if (isInFlight(answer, earlierUnknown)) return 'unknown'
+function effectOfAnswer(answer: AnswerFacts, circumstances: Circumstances): Effect {
+  if (isInFlight(answer, circumstances)) return 'unknown'
   return answer.status >= 400 && answer.status < 500 ? 'none' : 'unknown'
 }
 
