@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/classes.ts'
+import { redactUrl } from '../observe/redact.ts'
 import type { HeaderList } from '../protocol/headers.ts'
 import { isValidKey, parseKey } from '../protocol/idempotency-key.ts'
 import { isCredentialHeader } from '../protocol/sensitive-names.ts'
@@ -75,7 +76,7 @@ function resolveUrl(input: string | URL, baseUrl: URL | undefined): URL {
     return new URL(input, baseUrl)
   } catch {
     const hint = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
-    throw new ConfigurationError(`Not a URL: ${JSON.stringify(String(input).split('?')[0])} (${hint})`)
+    throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(String(input)).split('?')[0])} (${hint})`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { BodyInput, CallOptions } from '../../src/index.ts'
-import { after, failure, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
+import { elapse, failure, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 
@@ -51,7 +51,7 @@ describe('every attempt sends the same bytes and the same content type', () => {
   for (const [kind, options, sent, type] of kinds) {
     it(`for ${kind}`, async () => {
       const { client, clock, fetch } = scenario([{ status: 503 }, { fault: 'reset' }, { status: 200 }])
-      await after(clock, 60_000, client.post('/a', options()))
+      await elapse(clock, 60_000, client.post('/a', options()))
       expect(fetch.calls).toHaveLength(3)
       expect(new Set(fetch.calls.map((call) => Buffer.from(call.body).toString('hex'))).size).toBe(1)
       expect(new Set(fetch.calls.map((call) => call.headers['content-type'])).size).toBe(1)
@@ -63,7 +63,7 @@ describe('every attempt sends the same bytes and the same content type', () => {
 
   it('FormData has one boundary, the one in its content type', async () => {
     const { client, clock, fetch } = scenario([{ status: 503 }, { status: 200 }])
-    await after(clock, 60_000, client.post('/a', { body: form }))
+    await elapse(clock, 60_000, client.post('/a', { body: form }))
     const boundary = /^multipart\/form-data; ?boundary=(.+)$/.exec(fetch.calls[1]?.headers['content-type'] ?? '')?.[1]
     expect(boundary).toBeTruthy()
     expect(fetch.calls[1]?.text).toContain(`--${boundary}\r\n`)
@@ -104,7 +104,7 @@ describe('a body that is changed after the call', () => {
     data.set('a', '2')
     headers['x-own'] = '2'
     metadata.a.push(2)
-    await after(clock, 0, Promise.all(calls))
+    await elapse(clock, 0, Promise.all(calls))
     const byStart = (start: string) => fetch.calls.filter((call) => call.text.startsWith(start))
     expect(byStart('{"amount":1}')[0]?.headers['x-own']).toBe('1')
     expect(byStart('abc')).toHaveLength(2)
@@ -204,7 +204,7 @@ describe('a body that cannot be taken', () => {
     'a stream of numbers': () => ({
       body: new ReadableStream({
         start(controller) {
-          controller.enqueue(7)
+          controller.enqueue(7 as unknown as Uint8Array)
           controller.close()
         },
       }),
@@ -247,7 +247,7 @@ describe('a stream that does not end', () => {
 
   it('holds the caller only until the deadline', async () => {
     const { client, clock, fetch } = scenario([])
-    const error = await after(clock, 1000, failure(client.post('/a', { body: stalled(), deadline: 1000 })))
+    const error = await elapse(clock, 1000, failure(client.post('/a', { body: stalled(), deadline: 1000 })))
     expect(error).toMatchObject({ name: 'NotSentError', reason: 'deadline', effect: 'none' })
     expect(fetch.calls).toHaveLength(0)
     expect(clock.pending()).toBe(0)

@@ -65,7 +65,7 @@ export async function failure(promise: PromiseLike<unknown>): Promise<HoldfastEr
 }
 
 /** What a promise gives after the clock has gone on for `ms`. */
-export async function after<T>(clock: ManualClock, ms: number, promise: PromiseLike<T>): Promise<T> {
+export async function elapse<T>(clock: ManualClock, ms: number, promise: PromiseLike<T>): Promise<T> {
   const outcome = Promise.resolve(promise)
   outcome.catch(() => {})
   await clock.advance(ms)

@@ -3,6 +3,7 @@ import { formatHttpDate } from '../../protocol/http-date.ts'
 import { formatKey } from '../../protocol/idempotency-key.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import type { AttemptContext, HeadersInput } from '../options.ts'
+import { checkHeaders } from '../policy/check-headers.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import { readHeaders } from '../request-input.ts'
 
@@ -35,8 +36,19 @@ export function clientHeaders(
     key: terms.keyed ? record.key : undefined,
     refresh: terms.refresh,
   }
-  const made: HeadersInput | Promise<HeadersInput> = headers(context)
-  return made instanceof Promise ? made.then((list) => readHeaders(list, 'headers')) : readHeaders(made, 'headers')
+  const made: unknown = headers(context)
+  return isThenable(made) ? Promise.resolve(made).then(checkMade) : checkMade(made)
+}
+
+/** Also a promise of another library, and a handle's, which are none of the platform's. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}
+
+function checkMade(made: unknown): HeaderList {
+  return made === undefined || made === null
+    ? []
+    : readHeaders(checkHeaders('headers', made as HeadersInput), 'headers')
 }
 
 /** The client's headers go only to its own origin and to those it was told to trust. */
