@@ -89,25 +89,32 @@ function underWay(probes: readonly number[], options: ResolvedBreaker, now: numb
   return probes.filter((startedAt) => Math.abs(now - startedAt) < options.openForMs)
 }
 
-function count(
-  slices: readonly Slice[],
-  options: ResolvedBreaker,
-  ended: { readonly now: number; readonly outcome: 'success' | 'failure' },
-): BreakerState {
+interface Ended {
+  readonly now: number
+  readonly outcome: 'success' | 'failure'
+}
+
+function count(slices: readonly Slice[], options: ResolvedBreaker, ended: Ended): BreakerState {
   const kept = add(slices, Math.floor(ended.now / (options.windowMs / SLICES)), ended.outcome)
-  const requests = kept.reduce((sum, slice) => sum + slice.requests, 0)
-  const failures = kept.reduce((sum, slice) => sum + slice.failures, 0)
+  let requests = 0
+  let failures = 0
+  for (const slice of kept) {
+    requests += slice.requests
+    failures += slice.failures
+  }
   const opens = requests >= options.minimumRequests && failures > 0 && failures >= options.failureRate * requests
   return opens ? { phase: 'open', until: ended.now + options.openForMs } : { phase: 'closed', slices: kept }
 }
 
-/** The slices still inside the window, with one more request in the newest. */
-function add(slices: readonly Slice[], number: number, outcome: 'success' | 'failure'): readonly Slice[] {
+/** The slices still inside the window, with one more request in the newest. Runs on every request: one pass, no closures. */
+function add(slices: readonly Slice[], number: number, outcome: Ended['outcome']): readonly Slice[] {
   const failed = outcome === 'failure' ? 1 : 0
-  const kept = slices.filter((slice) => Math.abs(number - slice.number) < SLICES)
-  const newest = kept.at(-1)
+  const kept: Slice[] = []
+  for (const slice of slices) if (Math.abs(number - slice.number) < SLICES) kept.push(slice)
+  const newest = kept.pop()
+  if (newest && newest.number < number) kept.push(newest)
   // A clock that was set back a little counts into the newest slice.
-  if (!newest || newest.number < number) return [...kept, { number, requests: 1, failures: failed }]
-  kept[kept.length - 1] = { ...newest, requests: newest.requests + 1, failures: newest.failures + failed }
+  const into = newest && newest.number >= number ? newest : { number, requests: 0, failures: 0 }
+  kept.push({ number: into.number, requests: into.requests + 1, failures: into.failures + failed })
   return kept
 }
