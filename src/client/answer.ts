@@ -7,7 +7,7 @@ export function answerOf(finish: Finish): Answer {
   switch (finish.is) {
     case 'settled': {
       const { record, rest, cause } = finish
-      if (record.status !== 'succeeded') throw errorOf(record, cause)
+      if (record.status !== 'succeeded') throw errorOf(record, { cause, rest })
       return { response: record.response ?? EMPTY, rest }
     }
     case 'kept':

@@ -1,6 +1,7 @@
 import { abortReason, onAbort } from '../../foundation/abort.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import { tell } from '../operation/outcome.ts'
+import { boundedStream } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
 import { inFlightAsUnknown } from './follow.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
@@ -47,9 +48,15 @@ export function attach(engine: EngineContext, operation: LiveOperation, terms: C
     void operation.finished.then((finish) => {
       stopListening()
       stopTimer()
-      if (here) resolve(operation.share(finish))
+      if (here) resolve(boundTo(terms.signal, operation.share(finish)))
     })
   })
+}
+
+/** The signal goes on to end a large answer while it is being read, as fetch has it. */
+function boundTo(signal: AbortSignal | undefined, finish: Finish): Finish {
+  if (!signal || finish.is !== 'settled' || !finish.rest) return finish
+  return { ...finish, rest: boundedStream(finish.rest, signal) }
 }
 
 async function cancelWithin(engine: EngineContext, operation: LiveOperation, cause: unknown): Promise<void> {

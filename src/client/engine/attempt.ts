@@ -5,6 +5,7 @@ import type { ClientOptions } from '../options.ts'
 import type { AttemptFacts } from '../policy/classify.ts'
 import type { TransportFault, TransportOutcome, TransportResponse } from '../transport/port.ts'
 import { type AttemptTerms, attemptHeaders, clientHeaders, trustsOrigin } from './attempt-headers.ts'
+import { boundedStream, discard } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { LiveOperation } from './live-operation.ts'
 
@@ -69,7 +70,7 @@ async function judge(
   outcome: TransportOutcome,
   accept: ClientOptions['accept'],
 ): Promise<AttemptResult> {
-  if (outcome.kind === 'fault') return faultResult(time.fault(outcome))
+  if (outcome.kind === 'fault') return headResult(outcome) ?? faultResult(time.fault(outcome))
   const { status, headers } = outcome
   if (accept && status >= 200 && status < 300) {
     const refused = await refusal(time, outcome, accept)
@@ -88,10 +89,23 @@ async function refusal(
   const facts = { is: 'fault', mayHaveArrived: true, transient: true, headStatus: undefined } as const
   try {
     const accepted = await time.bound(Promise.resolve(accept(toResponse({ ...outcome, bodyOmitted: false }))))
-    if (accepted === TIMED_OUT) return { facts, fault: time.timeoutName }
-    return accepted ? undefined : { facts, fault: 'not-accepted' }
+    if (accepted === true) return undefined
+    discard(outcome.rest)
+    return { facts, fault: accepted === TIMED_OUT ? time.timeoutName : 'not-accepted' }
   } catch (cause) {
+    discard(outcome.rest)
     return { facts: { ...facts, transient: false }, fault: 'accept-hook', cause, hook: 'accept' }
+  }
+}
+
+/** What is not a success speaks by its head alone; that its body was lost changes nothing. */
+function headResult({ head }: TransportFault): AttemptResult | undefined {
+  if (!head || (head.status >= 200 && head.status < 300)) return undefined
+  const { status, headers } = head
+  const rest = { statusText: '', body: null, url: '', redirected: false }
+  return {
+    facts: { is: 'answer', status, headers, problem: undefined },
+    response: { kind: 'response', status, headers, ...rest },
   }
 }
 
@@ -118,7 +132,7 @@ class AttemptTime {
     this.timeoutName = left < limits.attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
     this.#cancelTimer = startTimer(engine.clock, Math.min(left, limits.attemptTimeoutMs), () => {
       this.#ranOut = true
-      this.#abort()
+      this.#abort(new DOMException(`No whole answer in time (${this.timeoutName})`, 'TimeoutError'))
     })
     // A client that is closing lets what is on its way come home.
     operation.whenStopped(() => operation.stopOrder?.because !== 'closing' && this.#abort())
@@ -128,8 +142,8 @@ class AttemptTime {
     return this.#controller.signal
   }
 
-  #abort(): void {
-    this.#controller.abort()
+  #abort(reason?: DOMException): void {
+    this.#controller.abort(reason)
     this.#onEnd?.()
   }
 
@@ -162,23 +176,7 @@ class AttemptTime {
   /** The time goes on while a large answer is being read. */
   watch(rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     this.#watching = true
-    const done = (): void => this.#cancelTimer()
-    const reader = rest.getReader()
-    return new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        const { done: ended, value } = await reader.read().catch((error: unknown) => {
-          done()
-          throw error
-        })
-        if (!ended) return controller.enqueue(value)
-        done()
-        controller.close()
-      },
-      cancel(reason) {
-        done()
-        return reader.cancel(reason)
-      },
-    })
+    return boundedStream(rest, this.signal, () => this.#cancelTimer())
   }
 
   end(): void {

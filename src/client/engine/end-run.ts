@@ -34,7 +34,9 @@ export function succeed({ engine, operation, terms, last }: Ended): Promise<Fini
 export function refuse(ended: Ended, reason: Reason, status: 'rejected' | 'failed'): Promise<Finish> {
   const { engine, operation, terms, last } = ended
   const answer = last?.response
-  const whole = answer !== undefined && speaksForTheWhole(answer.status, answer.headers)
+  // Where a success had arrived before, a refusal only shows that the server does not honour the key.
+  const contradicted = operation.record.effect === 'applied'
+  const whole = answer !== undefined && !contradicted && speaksForTheWhole(answer.status, answer.headers)
   const effect = reason === 'key-reuse' || whole ? 'none' : operation.record.effect
   const ending = { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(ended) }
   return settleOperation(engine, operation, { ending, persistence: terms.persistence })

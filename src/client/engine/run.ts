@@ -5,6 +5,7 @@ import { classify, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
+import { discard } from './bounded-stream.ts'
 import { about } from './emitter.ts'
 import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -50,11 +51,17 @@ class Run {
     try {
       for (;;) {
         const finish = await this.#step()
-        if (finish) return finish
+        if (finish) return this.#discardUnless(finish)
       }
     } catch (cause) {
       return { is: 'broken', error: this.#brokenBy(cause) }
     }
+  }
+
+  /** A large answer that nobody will be given lets go of its connection. */
+  #discardUnless(finish: Finish): Finish {
+    if (finish.is !== 'settled' || !finish.rest) discard(this.#last?.response?.rest)
+    return finish
   }
 
   get #ended(): Ended {
@@ -138,14 +145,20 @@ class Run {
     const number = operation.record.attemptCount + 1
     if (events.active)
       events.tell({ type: 'attempt.started', at: startedAt, ...about(operation.record), attempt: number })
+    discard(this.#last?.response?.rest)
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const result = await attempt(this.#engine, operation, {
-      terms: { credentials, keyed, retries: this.#maxAttempts > 1, number, remainingMs, refresh: this.#refresh },
+      terms: { credentials, keyed, retries: this.#retries, number, remainingMs, refresh: this.#refresh },
       limits: { deadlineAt, attemptTimeoutMs: call.attemptTimeoutMs, accept: call.accept, redirect },
     })
     this.#attempts++
     return this.#judge(result, startedAt)
+  }
+
+  /** Will there be further attempts, by us or by whoever allows us only one? Then inner layers are told to make one. */
+  get #retries(): boolean {
+    return this.#maxAttempts > 1 || this.#terms.singleAttempt
   }
 
   /** What the attempt means; breaker, budget and record learn it. */

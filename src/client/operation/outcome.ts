@@ -23,12 +23,14 @@ export interface Telling {
   readonly pending: boolean
   readonly retryAt?: number | undefined
   readonly cause?: unknown
+  /** The answer's body where it was too large to hold. */
+  readonly rest?: ReadableStream<Uint8Array> | undefined
 }
 
 /** The error of an operation that settled without success. */
-export function errorOf(record: OperationRecord, cause?: unknown): HoldfastError {
+export function errorOf(record: OperationRecord, more: Pick<Telling, 'cause' | 'rest'> = {}): HoldfastError {
   const { reason, error } = record
-  return tell({ record, reason, pending: false, retryAt: error?.retryAt, cause })
+  return tell({ record, reason, pending: false, retryAt: error?.retryAt, ...more })
 }
 
 /** The right class for what is known: answered, certainly not done, or unknown. */
@@ -44,7 +46,7 @@ export function tell(telling: Telling): HoldfastError {
   }
   const message = describe(telling)
   if (telling.reason === 'storage') return new StorageError(message, { ...common, effect: record.effect })
-  const answer = answerOf(record)
+  const answer = answerOf(record, telling.rest)
   if (telling.reason === 'key-reuse') return new KeyReuseError(message, { ...common, ...answer })
   if (record.effect !== 'none' && record.status !== 'rejected') {
     return new IndeterminateError(message, { ...common, ...answer, effect: record.effect })
@@ -53,9 +55,9 @@ export function tell(telling: Telling): HoldfastError {
   return new RejectedError(message, { ...common, ...answer, effect: record.effect === 'none' ? 'none' : 'unknown' })
 }
 
-function answerOf({ response }: OperationRecord): AnswerDetails {
+function answerOf({ response }: OperationRecord, rest: Telling['rest']): AnswerDetails {
   if (!response) return {}
-  return { response: toResponse(response), problem: readProblem(response.headers, response.body) }
+  return { response: toResponse(response, rest), problem: readProblem(response.headers, response.body) }
 }
 
 const BECAUSE: Record<Reason, string> = {

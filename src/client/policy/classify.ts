@@ -56,7 +56,7 @@ export function classify(facts: AttemptFacts, circumstances: Circumstances): Ver
 
 function classifyFault(fault: FaultFacts, { replayable, override }: Circumstances): Verdict {
   const effect = effectOfFault(fault)
-  if (override === false || !fault.transient) return { is: 'final', reason: 'network', effect, settles: 'failed' }
+  if (!(override ?? fault.transient)) return { is: 'final', reason: 'network', effect, settles: 'failed' }
   if (!replayable && fault.mayHaveArrived) return { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
   return { is: 'retry', reason: 'network', effect, floorMs: undefined }
 }
