@@ -62,6 +62,7 @@ function assemble(options: ResolvedOptions): EngineContext {
     leases: new LeaseKeeper(clock, keeper, events),
     live: new LiveOperations(),
     handlers: new Handlers(),
+    starting: new Set<() => void>(),
     followers: new Set<LiveOperation>(),
     background: new Background(),
     housekeeping: new Housekeeping(),

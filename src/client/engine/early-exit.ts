@@ -1,6 +1,7 @@
 import { NotSentError } from '../../errors/classes.ts'
 import { abortReason, onAbort } from '../../foundation/abort.ts'
 import { type Clock, startTimer } from '../../foundation/clock.ts'
+import type { EngineContext } from './engine-context.ts'
 import type { Submission } from './submit.ts'
 
 /**
@@ -21,7 +22,7 @@ export class EarlyExit {
   }
 
   /** What the work gives, unless the caller leaves first. Neither a listener nor a timer stays behind. */
-  bound<T>(work: Promise<T>, clock: Clock, submission: Submission): Promise<T> {
+  bound<T>(work: Promise<T>, { clock, starting }: EngineContext, submission: Submission): Promise<T> {
     const refused = refusalOf(submission, clock)
     if (refused) {
       work.catch(() => {})
@@ -33,16 +34,16 @@ export class EarlyExit {
         if (refusal) end(() => reject(refusal.error))
       }
       const stopListening = onAbort(submission.options.signal, leave)
-      const stopWatching = onAbort(submission.closing, leave)
       const stopTimer = startTimer(clock, submission.deadlineAt - clock.now(), leave)
       const end = (tell: () => void): void => {
         this.#leave = undefined
+        starting.delete(leave)
         stopListening()
-        stopWatching()
         stopTimer()
         tell()
       }
       this.#leave = leave
+      starting.add(leave)
       work.then(
         (value) => end(() => resolve(value)),
         (error: unknown) => end(() => reject(error)),

@@ -28,6 +28,8 @@ export interface EngineContext {
   readonly leases: LeaseKeeper
   readonly live: LiveOperations
   readonly handlers: Handlers
+  /** Callers who have no operation yet: each looks whether it has to leave. */
+  readonly starting: Set<() => void>
   /** Waiting here for what others work on. */
   readonly followers: Set<LiveOperation>
   /** Deliveries and other work that outlives its call; `flush` waits for it. */

@@ -9,6 +9,7 @@ export async function flushEngine(engine: EngineContext): Promise<void> {
 
 /** Starts no further attempt, lets what is on its way come home, and releases every lease. */
 export async function closeEngine(engine: EngineContext): Promise<void> {
+  for (const look of [...engine.starting]) look()
   for (const operation of [...engine.live.all(), ...engine.followers]) operation.stop({ because: 'closing' })
   await flushEngine(engine)
   engine.coordination.leave()

@@ -29,7 +29,7 @@ export interface Submission {
   readonly keyed: boolean
   readonly durable: boolean
   readonly deadlineAt: number
-  readonly singleAttempt: boolean
+  readonly singleAttempt: RunTerms['singleAttempt']
   readonly redirect: 'follow' | 'error' | 'manual'
   readonly digest: Digest
   readonly exit: EarlyExit
@@ -49,14 +49,14 @@ export interface Progress {
 export async function submit(engine: EngineContext, submission: Submission, progress: Progress): Promise<Finish> {
   refuseEarly(engine, submission)
   const { body: taken, exit } = submission
-  const body = taken instanceof Promise ? await exit.bound(taken, engine.clock, submission) : taken
+  const body = taken instanceof Promise ? await exit.bound(taken, engine, submission) : taken
   if (!submission.durable) {
     refuseEarly(engine, submission)
     return startUnwritten(engine, { submission, body, progress })
   }
   const { method, url } = submission.input
   const fingerprint = await submission.digest([method, url, body.bytes ?? ''])
-  if (!engine.keeper.opened) await exit.bound(engine.keeper.open(), engine.clock, submission)
+  if (!engine.keeper.opened) await exit.bound(engine.keeper.open(), engine, submission)
   engine.housekeeping.sweep(engine)
   refuseEarly(engine, submission)
   const existing = engine.live.find(submission.options.id) ?? engine.live.find(submission.key)

@@ -5,8 +5,8 @@ import { emptyReport, type PassTerms, type ResumeReport, resumePass } from './re
 
 /** How often the journal is looked at for what neighbours left there. */
 const LOOK_EVERY_MS = 500
-/** How often runners that hold a lease are checked for being alive. */
-const CHECK_RUNNERS_EVERY_MS = 5000
+/** After so many looks (5 s) runners that hold a lease are checked for being alive; counted, since a clock may be set back. */
+const LOOKS_BETWEEN_CHECKS = 10
 
 /** Keeps resuming until the signal aborts: new pending records, dead runners, coming online, a due time. */
 export async function watch(engine: EngineContext, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
@@ -24,7 +24,7 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
     while (!stopped()) {
       const dueBy = hurry ? Number.MAX_SAFE_INTEGER : engine.clock.now()
       hurry = false
-      await passSafely(engine, { crew, dueBy, stopped, skip, report })
+      await passSafely(engine, { crew, dueBy, stopped, skip, report }, signal)
       await untilThereIsWork(engine, signal, (wakeUp) => {
         wake = wakeUp
       })
@@ -37,12 +37,12 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
 }
 
 /** A journal that fails for a while must not end the watch. */
-async function passSafely(engine: EngineContext, terms: PassTerms): Promise<void> {
+async function passSafely(engine: EngineContext, terms: PassTerms, signal: AbortSignal): Promise<void> {
   try {
     await resumePass(engine, terms)
   } catch (error) {
     engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error: error as Error })
-    await engine.clock.sleep(LOOK_EVERY_MS).catch(() => {})
+    await engine.clock.sleep(LOOK_EVERY_MS, signal).catch(() => {})
   }
 }
 
@@ -55,9 +55,8 @@ async function untilThereIsWork(
   const controller = new AbortController()
   const stopListening = onAbort(signal, () => controller.abort())
   listen(() => controller.abort())
-  const checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
   try {
-    while (!controller.signal.aborted && engine.clock.now() < checkAt) {
+    for (let looks = 0; looks < LOOKS_BETWEEN_CHECKS && !controller.signal.aborted; looks++) {
       await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
       const due = await engine.keeper.nextDue(engine.options.namespace, engine.handlers.names)
       if (due !== undefined && due <= engine.clock.now()) return

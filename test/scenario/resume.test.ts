@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigurationError } from '../../src/index.ts'
+import {
+  LEASE_MS,
+  leaveBehind,
+  listed,
+  type Neighbourhood,
+  neighbourhood,
+  outcome,
+  settle,
+} from '../support/shared-clients.ts'
+import { totalEffects } from '../support/shared-model-server.ts'
+
+/** Pending operations that nobody holds. */
+async function leavePending(place: Neighbourhood, bodies: readonly string[], origin = ''): Promise<string[]> {
+  const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false })
+  const { weather } = place.server
+  place.server.weather = () => ({ status: 503 })
+  const handles = bodies.map((body) =>
+    client.post(`${origin}/charges`, { body, headers: { authorization: 'Bearer first' } }),
+  )
+  const calls = handles.map(outcome)
+  for (const { error } of await Promise.all(calls)) expect(error).toMatchObject({ pending: true })
+  await client.close()
+  place.server.weather = weather
+  return handles.map((handle) => handle.key)
+}
+
+const NOTHING = { claimed: 0, succeeded: 0, rejected: 0, failed: 0, expired: 0, cancelled: 0, pending: 0 }
+
+describe('one resume', () => {
+  it('reports how everything that it claimed ended', async () => {
+    const place = neighbourhood()
+    await leavePending(place, ['good', 'bad', 'late', 'good too'])
+    place.server.weather = (call) =>
+      call.text === 'bad' ? { status: 400 } : call.text === 'late' ? { status: 503 } : 'fine'
+    const client = place.client({ retry: false })
+    expect(await client.resume()).toEqual({ ...NOTHING, claimed: 4, succeeded: 2, rejected: 1, pending: 1 })
+    place.server.weather = () => 'fine'
+    expect(await place.client().resume({})).toEqual({ ...NOTHING, claimed: 1, succeeded: 1 })
+  })
+
+  it('reports nothing where there is nothing', async () => {
+    expect(await neighbourhood().client().resume()).toEqual(NOTHING)
+  })
+
+  it('goes by the order of acceptance, never beyond its concurrency', async () => {
+    const place = neighbourhood()
+    const bodies = Array.from({ length: 12 }, (_, n) => `${n}`)
+    await leavePending(place, bodies)
+    const before = place.server.calls.length
+    let under = 0
+    let most = 0
+    const client = place.client({
+      accept: () => {
+        under--
+        return true
+      },
+    })
+    place.server.weather = () => {
+      most = Math.max(most, ++under)
+      return { status: 201, delay: 100 }
+    }
+    const resumed = client.resume({ concurrency: 3 })
+    await place.clock.advance(5000)
+    expect(await resumed).toMatchObject({ claimed: 12, succeeded: 12 })
+    expect(most).toBe(3)
+    expect(place.server.calls.slice(before).map((call) => call.text)).toEqual(bodies)
+  })
+
+  it('works on eight at once unless told otherwise, and refuses nonsense', async () => {
+    const place = neighbourhood()
+    await leavePending(
+      place,
+      Array.from({ length: 20 }, (_, n) => `${n}`),
+    )
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 201, delay: 100 })
+    const client = place.client()
+    const resumed = client.resume()
+    await settle(place.clock)
+    expect(place.server.calls.length - before).toBe(8)
+    await place.clock.advance(1000)
+    expect(await resumed).toMatchObject({ succeeded: 20 })
+    for (const concurrency of [0, -1, 1.5, Number.NaN]) {
+      await expect(client.resume({ concurrency })).rejects.toBeInstanceOf(ConfigurationError)
+    }
+  })
+
+  it('claims each operation at most once, also where it fails at once', async () => {
+    const place = neighbourhood()
+    const keys = await leavePending(place, ['one', 'two', 'three'])
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 503 })
+    expect(await place.client({ retry: false }).resume({ concurrency: 1 })).toMatchObject({ claimed: 3, pending: 3 })
+    expect(place.server.calls.slice(before).map((call) => call.headers['idempotency-key'])).toEqual(keys)
+  })
+
+  it('never takes an operation of a live runner', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => 'hang-before'
+    const runner = place.client({ deadline: '10m', attemptTimeout: '10m' })
+    const call = outcome(runner.post('/charges', { body: 'one' }))
+    const other = place.client()
+    for (let minute = 0; minute < 5; minute++) {
+      await place.clock.advance(60_000)
+      expect(await other.resume()).toEqual(NOTHING)
+    }
+    expect(place.server.calls).toHaveLength(1)
+    await place.clock.advance(600_000)
+    expect((await call).error).toBeDefined()
+  })
+
+  it('takes an operation whose lease has lapsed, not a moment before', async () => {
+    const place = neighbourhood()
+    const key = await leaveBehind(place)
+    const client = place.client()
+    await place.clock.advance(LEASE_MS - 1)
+    expect(await client.resume()).toEqual(NOTHING)
+    await place.clock.advance(1)
+    expect(await client.resume()).toEqual({ ...NOTHING, claimed: 1, succeeded: 1 })
+    expect(place.server.calls.map((call) => call.headers['idempotency-key'])).toEqual([key, key])
+    expect(place.server.calls[1]?.headers['holdfast-attempt']).toBe('2')
+    expect(client.events.map((event) => event.type)).toContain('operation.resumed')
+  })
+
+  it('keeps what the server asked for, but not our own delay', async () => {
+    const place = neighbourhood()
+    const client = place.client({ onGiveUp: 'keep', retry: false })
+    place.server.weather = (call) => ({
+      status: 503,
+      ...(call.text === 'asked' ? { headers: { 'retry-after': '60' } } : {}),
+    })
+    await Promise.all(['asked', 'not asked'].map((body) => outcome(client.post('/charges', { body }))))
+    place.server.weather = () => 'fine'
+    expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+    await place.clock.advance(59_999)
+    expect(await client.resume()).toMatchObject({ claimed: 0 })
+    await place.clock.advance(1)
+    expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+  })
+
+  it('leaves a 401 pending, with the reason, and a later one with good headers succeeds', async () => {
+    const place = neighbourhood()
+    const [key] = await leavePending(place, ['one'])
+    const before = place.server.calls.length
+    place.server.weather = (call) => (call.headers.authorization === 'Bearer good' ? 'fine' : { status: 401 })
+    const old = place.client({ headers: () => ({ authorization: 'Bearer old' }) })
+    expect(await old.resume()).toEqual({ ...NOTHING, claimed: 1, pending: 1 })
+    expect(place.server.calls.length - before).toBe(2)
+    expect(await old.operation(key ?? '')).toMatchObject({ status: 'pending', reason: 'auth' })
+    const fixed = place.client({ headers: { authorization: 'Bearer good' } })
+    expect(await fixed.resume()).toEqual({ ...NOTHING, claimed: 1, succeeded: 1 })
+  })
+
+  it('does not send the credentials of the call that made it', async () => {
+    const place = neighbourhood()
+    await leavePending(place, ['one'])
+    await place.client().resume()
+    const [first, second] = place.server.calls
+    expect(first?.headers.authorization).toBe('Bearer first')
+    expect(second?.headers.authorization).toBeUndefined()
+  })
+
+  it('sends nothing to an origin that is not trusted', async () => {
+    const place = neighbourhood()
+    const [key] = await leavePending(place, ['one'], 'http://127.0.0.1:2')
+    const before = place.server.calls.length
+    const client = place.client({ headers: { authorization: 'Bearer mine' } })
+    expect(await client.resume()).toEqual({ ...NOTHING, claimed: 1, pending: 1 })
+    expect(place.server.calls).toHaveLength(before)
+    expect(await client.operation(key ?? '')).toMatchObject({ status: 'pending', reason: 'auth' })
+    const trusting = place.client({ headers: { authorization: 'Bearer mine' }, trustedOrigins: ['http://127.0.0.1:2'] })
+    expect(await trusting.resume()).toMatchObject({ succeeded: 1 })
+    expect(place.server.calls.at(-1)?.headers.authorization).toBe('Bearer mine')
+  })
+
+  it('sends anywhere, but without its headers, where it has no baseUrl', async () => {
+    const place = neighbourhood()
+    await leavePending(place, ['one'], 'http://127.0.0.1:2')
+    const client = place.client({ baseUrl: undefined, headers: { authorization: 'Bearer mine' } })
+    expect(await client.resume()).toMatchObject({ succeeded: 1 })
+    expect(place.server.calls.at(-1)?.headers.authorization).toBeUndefined()
+    expect(place.server.calls.at(-1)?.url).toBe('http://127.0.0.1:2/charges')
+  })
+
+  it('is never sent twice by two resumes at the same time', async () => {
+    const place = neighbourhood()
+    await leavePending(
+      place,
+      Array.from({ length: 30 }, (_, n) => `${n}`),
+    )
+    const before = place.server.calls.length
+    const clients = [place.client(), place.client(), place.client()]
+    const reports = await Promise.all([...clients, ...clients].map((client) => client.resume({ concurrency: 4 })))
+    expect(reports.reduce((sum, report) => sum + report.succeeded, 0)).toBe(30)
+    expect(place.server.calls.length - before).toBe(30)
+    expect(totalEffects(place.server)).toBe(30)
+  })
+
+  it('resolves only when the handlers of what it settled are done', async () => {
+    const place = neighbourhood()
+    await leaveBehind(place, { name: 'charge' })
+    await place.clock.advance(LEASE_MS)
+    const client = place.client()
+    const handled: string[] = []
+    client.onSettled('charge', async ({ status }) => {
+      await place.clock.sleep(500)
+      handled.push(status)
+    })
+    const resumed = client.resume()
+    await place.clock.advance(500)
+    expect(await resumed).toMatchObject({ succeeded: 1 })
+    expect(handled).toEqual(['succeeded'])
+  })
+
+  it('ends early when its signal aborts, and keeps what it did not reach', async () => {
+    const place = neighbourhood()
+    await leavePending(
+      place,
+      Array.from({ length: 10 }, (_, n) => `${n}`),
+    )
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 201, delay: 100 })
+    const controller = new AbortController()
+    const resumed = place.client().resume({ concurrency: 2, signal: controller.signal })
+    await place.clock.advance(150)
+    controller.abort()
+    await place.clock.advance(1000)
+    expect(await resumed).toMatchObject({ claimed: 4, succeeded: 4 })
+    expect(place.server.calls.length - before).toBe(4)
+    expect(await listed(place.client())).toHaveLength(6)
+  })
+
+  it('sets a delay between runs that grows to at most five minutes', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ status: 503 })
+    const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false, horizon: '20h' })
+    await outcome(client.post('/charges', { body: 'one' }))
+    const delays: number[] = []
+    for (let run = 0; run < 20; run++) {
+      await client.resume()
+      const waiting = client.events.filter((event) => event.type === 'operation.waiting').at(-1)
+      delays.push((waiting?.until ?? 0) - place.clock.now())
+    }
+    for (const [run, delay] of delays.entries()) {
+      const ceiling = Math.min(300_000, 1000 * 2 ** (run + 1))
+      expect(delay).toBeLessThanOrEqual(ceiling)
+      expect(delay).toBeGreaterThanOrEqual(ceiling / 2)
+    }
+  })
+})
