@@ -166,7 +166,7 @@ export class HoldfastClient implements Client {
         engine.clock.now() + how.deadlineMs,
         this.#settings.context.deadlineAt ?? Number.POSITIVE_INFINITY,
       ),
-      singleAttempt: this.#settings.context.doNotRetry === true,
+      singleAttempt: this.#settings.context.doNotRetry === true ? 'outer-retries' : undefined,
       credentials: [],
       keyed: true,
       redirect: 'follow',

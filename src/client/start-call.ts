@@ -81,7 +81,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     keyed,
     durable,
     deadlineAt,
-    singleAttempt: atMostOnce || settings.context.doNotRetry === true,
+    singleAttempt: settings.context.doNotRetry === true ? 'outer-retries' : atMostOnce ? 'at-most-once' : undefined,
     redirect: target.redirect,
     digest: settings.digest,
     exit: new EarlyExit(),

@@ -12,7 +12,7 @@ export interface AttemptTerms {
   /** The caller's credentials for this call; held in memory only. */
   readonly credentials: HeaderList
   readonly keyed: boolean
-  /** Does this run make more than one attempt? Then inner layers are told not to. */
+  /** Does this run, or whoever called us, make more than one attempt? Then inner layers are told not to. */
   readonly retries: boolean
   readonly number: number
   readonly remainingMs: number

@@ -57,7 +57,7 @@ function resumeTerms(engine: EngineContext): RunTerms {
     mode: 'resume',
     call,
     deadlineAt: engine.clock.now() + call.deadlineMs,
-    singleAttempt: false,
+    singleAttempt: undefined,
     credentials: [],
     keyed: true,
     redirect: 'follow',

@@ -8,8 +8,8 @@ export interface RunTerms {
   readonly mode: 'call' | 'resume'
   readonly call: ResolvedCall
   readonly deadlineAt: number
-  /** One attempt only: an outer layer retries. */
-  readonly singleAttempt: boolean
+  /** One attempt only: an outer layer retries, and inner ones are told so; or a second one could be a second effect. */
+  readonly singleAttempt: 'outer-retries' | 'at-most-once' | undefined
   readonly credentials: HeaderList
   readonly keyed: boolean
   readonly redirect: 'follow' | 'error' | 'manual'

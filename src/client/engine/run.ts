@@ -148,17 +148,13 @@ class Run {
     discard(this.#last?.response?.rest)
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
+    const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
     const result = await attempt(this.#engine, operation, {
-      terms: { credentials, keyed, retries: this.#retries, number, remainingMs, refresh: this.#refresh },
+      terms: { credentials, keyed, retries, number, remainingMs, refresh: this.#refresh },
       limits: { deadlineAt, attemptTimeoutMs: call.attemptTimeoutMs, accept: call.accept, redirect },
     })
     this.#attempts++
     return this.#judge(result, startedAt)
-  }
-
-  /** Will there be further attempts, by us or by whoever allows us only one? Then inner layers are told to make one. */
-  get #retries(): boolean {
-    return this.#maxAttempts > 1 || this.#terms.singleAttempt
   }
 
   /** What the attempt means; breaker, budget and record learn it. */
