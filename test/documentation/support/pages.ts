@@ -24,7 +24,9 @@ export function pages(): Page[] {
   const docs = join(root, 'docs')
   const found = existsSync(docs) ? readdirSync(docs, { recursive: true, encoding: 'utf8' }) : []
   const paths = ['README.md', ...found.filter((path) => path.endsWith('.md')).map((path) => join('docs', path))]
-  return paths.sort().map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }))
+  return paths
+    .sort()
+    .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }))
 }
 
 const FENCE = /^(\s*)(`{3,}|~{3,})(.*)$/

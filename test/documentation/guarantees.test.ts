@@ -1,0 +1,303 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  type HoldfastError,
+  type Journal,
+  memoryJournal,
+  StorageError,
+} from '../../src/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import type { ScriptedStep } from '../../src/testing/scripted-fetch.ts'
+import { elapse, failure, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
+import { root } from './support/pages.ts'
+
+/*
+ * The tables of docs/guarantees.md, row by row: what a caller sees at each point of failure. A row is found by
+ * its first cell; a row without a case here names the test that shows it.
+ */
+
+interface Case {
+  readonly steps: readonly ScriptedStep[]
+  readonly client?: ClientOptions
+  readonly call?: CallOptions
+  readonly sees: Partial<HoldfastError> & { readonly name: string }
+  readonly requests: number
+  /** What operations() shows afterwards. */
+  readonly left?: readonly string[]
+}
+
+const always = (step: ScriptedStep): readonly ScriptedStep[] => [{ ...step, repeat: true } as ScriptedStep]
+const oneAttempt: ClientOptions = { retry: false }
+const failing = (journal: Journal): Journal => ({
+  level: 'power',
+  open: () => journal.open(),
+  execute: () => Promise.reject(new StorageError('disk full')),
+  close: () => journal.close(),
+})
+const throwing = (): never => {
+  throw new Error('a bug')
+}
+
+const cases: Record<string, Case> = {
+  'body too large or unreadable': {
+    steps: [],
+    client: { maxBodyBytes: 3 },
+    sees: { name: 'BodyError', effect: 'none', reason: 'not-replayable', pending: false },
+    requests: 0,
+    left: [],
+  },
+  "before the write: journal can't open, is locked, or is full": {
+    steps: [],
+    client: { journal: failing(memoryJournal()) },
+    sees: { name: 'StorageError', effect: 'none', reason: 'storage', pending: false },
+    requests: 0,
+  },
+  'connection refused, DNS, certificate': {
+    steps: always({ fault: 'refused' }),
+    sees: { name: 'NotSentError', effect: 'none', reason: 'attempts', pending: false },
+    requests: 5,
+    left: ['failed'],
+  },
+  'cut or timed out while sending': {
+    steps: always({ fault: 'reset' }),
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
+    requests: 5,
+    left: ['failed'],
+  },
+  'a 2xx began, its body did not arrive': {
+    steps: always({ status: 200, body: 'half', stallBody: true }),
+    client: oneAttempt,
+    sees: { name: 'IndeterminateError', effect: 'applied', reason: 'attempts', pending: false },
+    requests: 1,
+    left: ['failed'],
+  },
+  'a hook threw: `headers`': {
+    steps: [],
+    client: { headers: throwing },
+    sees: { name: 'NotSentError', effect: 'none', reason: 'auth', pending: false },
+    requests: 0,
+    left: ['failed'],
+  },
+  'a hook threw: `accept`': {
+    steps: [{ status: 200 }],
+    client: { accept: throwing },
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'network', pending: false },
+    requests: 1,
+    left: ['failed'],
+  },
+  'a hook threw: `shouldRetry`': {
+    steps: [{ status: 503 }],
+    client: { retry: { shouldRetry: throwing } },
+    sees: { name: 'RejectedError', effect: 'unknown', reason: 'status', cause: new Error('a bug') },
+    requests: 1,
+  },
+  'final 4xx': {
+    steps: [{ status: 402 }],
+    sees: { name: 'RejectedError', effect: 'none', reason: 'status', pending: false },
+    requests: 1,
+    left: [],
+  },
+  "a 401, 403, 429 or other gate's status after an attempt of unknown fate": {
+    steps: [{ fault: 'reset' }, { status: 403 }],
+    sees: { name: 'RejectedError', effect: 'unknown', reason: 'status', pending: false },
+    requests: 2,
+    left: [],
+  },
+  '422 that says "key reused" (a problem document)': {
+    steps: [
+      {
+        status: 422,
+        headers: { 'content-type': 'application/problem+json' },
+        json: { type: 'urn:holdfast:problem:key-reused' },
+      },
+    ],
+    sees: { name: 'KeyReuseError', effect: 'none', reason: 'key-reuse', pending: false },
+    requests: 1,
+    left: [],
+  },
+  '409 while the first attempt is still worked on': {
+    steps: [{ fault: 'reset' }, ...always({ status: 409 })],
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
+    requests: 5,
+    left: ['failed'],
+  },
+  'only 408, 425 or 429 until the end': {
+    steps: always({ status: 429, headers: { 'retry-after': '60' } }),
+    sees: {
+      name: 'RejectedError',
+      effect: 'none',
+      reason: 'deadline',
+      pending: false,
+      retryAt: manualClock().now() + 60_000,
+    },
+    requests: 1,
+    left: ['failed'],
+  },
+  'only 5xx until the end': {
+    steps: always({ status: 503 }),
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
+    requests: 5,
+    left: ['failed'],
+  },
+  'do not retry': {
+    steps: [{ status: 503, headers: { 'do-not-retry': 'true' } }],
+    sees: { name: 'RejectedError', effect: 'unknown', reason: 'do-not-retry', pending: false },
+    requests: 1,
+    left: [],
+  },
+  '401, `headers` is a function': {
+    steps: always({ status: 401 }),
+    client: { headers: () => ({ authorization: 'Bearer x' }) },
+    sees: { name: 'RejectedError', effect: 'none', reason: 'auth', pending: false },
+    requests: 2,
+    left: [],
+  },
+  'a redirect to a foreign origin, or `accept` said no': {
+    steps: always({ status: 200, url: 'https://portal.example/login' }),
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
+    requests: 5,
+    left: ['failed'],
+  },
+  'deadline passed, or the wait would pass it': {
+    steps: always({ hang: true }),
+    call: { deadline: '1s' },
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'deadline', pending: false },
+    requests: 1,
+    left: ['failed'],
+  },
+  'budget empty': {
+    steps: always({ status: 503 }),
+    client: { budget: { burst: 1, reservePerSecond: 0 } },
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'budget', pending: false },
+    requests: 2,
+    left: ['failed'],
+  },
+  "any of these with `onGiveUp: 'keep'`": {
+    steps: always({ status: 503 }),
+    client: { budget: { burst: 1, reservePerSecond: 0 }, onGiveUp: 'keep' },
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'budget', pending: true },
+    requests: 2,
+    left: ['pending'],
+  },
+}
+
+/** Rows that need a story, a process or a disk of their own. */
+const shownBy: Record<string, string> = {
+  'wrong options or URL': 'test/scenario/calls.test.ts',
+  '`id` or key known for another request': 'test/scenario/join.test.ts',
+  'crash before the write': 'test/crash/kill-points.test.ts',
+  'crash after the write': 'test/crash/kill-points.test.ts',
+  'the server worked, its answer was lost': 'test/crash/kill-points.test.ts',
+  'a runner died five times while it held the operation': 'test/crash/neighbours.test.ts',
+  'crash after the answer, before recording': 'test/crash/kill-points.test.ts',
+  'crash after recording, before the handler': 'test/crash/kill-points.test.ts',
+  'success, but the journal fails while recording': 'test/scenario/storage-faults.test.ts',
+  'the journal fails between attempts, or while recording a failure': 'test/scenario/storage-faults.test.ts',
+  'lease lost: the process was frozen for too long': 'test/crash/frozen-process.test.ts',
+  '`close()` during a call': 'test/scenario/close.test.ts',
+  'a record of a newer version': 'test/contract/journal.test.ts',
+}
+
+const stories: Record<string, () => Promise<void>> = {
+  'breaker open': async () => {
+    const { client, clock, fetch } = scenario(always({ status: 503 }), {
+      retry: false,
+      breaker: { minimumRequests: 1, openFor: '5s' },
+    })
+    await elapse(clock, 100, rejection(client.post('/a')))
+    const error = await elapse(clock, 100, failure(client.post('/a')))
+    expect(error).toMatchObject({ name: 'NotSentError', effect: 'none', reason: 'breaker', pending: false })
+    expect(fetch.calls).toHaveLength(1)
+    expect(await statuses(client)).toEqual(['failed'])
+  },
+  'your signal aborted early': async () => {
+    const { client, fetch } = scenario([])
+    const reason = new Error('changed my mind')
+    expect(await rejection(client.post('/a', { signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(fetch.calls).toHaveLength(0)
+  },
+  'your signal aborts during a call': async () => {
+    const { client, clock, fetch, events } = scenario(always({ hang: true }))
+    const controller = new AbortController()
+    const call = rejection(client.post('/a', { signal: controller.signal }))
+    await clock.advance(10)
+    const reason = new Error('changed my mind')
+    controller.abort(reason)
+    expect(await elapse(clock, 50, call)).toBe(reason)
+    expect(events.at(-1)).toMatchObject({ type: 'operation.settled', status: 'cancelled', effect: 'unknown' })
+    expect(fetch.calls).toHaveLength(1)
+  },
+  'horizon passed': async () => {
+    const asked: string[] = []
+    const { client, clock, fetch } = scenario(always({ status: 503 }), {
+      retry: false,
+      onGiveUp: 'keep',
+      reconcile: ({ key }) => void asked.push(key),
+    })
+    const { operation } = await elapse(clock, 100, failure(client.post('/a', { id: 'a' })))
+    await clock.advance(9 * 3_600_000)
+    const report = await elapse(clock, 100, client.resume())
+    expect(report).toMatchObject({ claimed: 1, expired: 1 })
+    expect(asked).toEqual([operation?.key])
+    const error = await elapse(clock, 100, failure(client.retry('a')))
+    expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown', reason: 'horizon', pending: false })
+    expect(fetch.calls).toHaveLength(1)
+  },
+  'the handler throws': async () => {
+    const { client, clock, fetch, events } = scenario(always({ status: 200 }))
+    const told: string[] = []
+    client.onSettled('charge', ({ status }) => {
+      if (told.push(status) === 1) throw new Error('not now')
+    })
+    await elapse(clock, 10, client.post('/a', { name: 'charge' }))
+    expect(events.at(-1)).toMatchObject({ type: 'operation.waiting', error: new Error('not now') })
+    await elapse(clock, 10, client.resume())
+    expect(told).toEqual(['succeeded', 'succeeded'])
+    expect(fetch.calls).toHaveLength(1)
+    expect(await statuses(client)).toEqual([])
+  },
+  "a record can't be read": async () => {
+    const { client, clock, journal, events } = scenario([{ status: 503 }, { status: 200 }], {
+      retry: false,
+      onGiveUp: 'keep',
+    })
+    await elapse(clock, 10, rejection(client.post('/a')))
+    const [row] = await rowsOf(journal)
+    if (row) await journal.execute([{ do: 'append', row: { ...row, key: 'bad', head: '{' } }])
+    const report = await elapse(clock, 10, client.resume())
+    expect(report).toMatchObject({ claimed: 1, succeeded: 1 })
+    expect(events.find(({ type }) => type === 'journal.failed')).toMatchObject({ key: 'bad' })
+    expect(await rowsOf(journal)).toMatchObject([{ key: 'bad' }])
+  },
+}
+
+describe('at each point of failure, the caller sees what the page says:', () => {
+  it.each(Object.entries(cases))('%s', async (_, { steps, client: options = {}, call = {}, sees, requests, left }) => {
+    const { client, clock, fetch } = scenario(steps, options)
+    const error = await elapse(clock, 120_000, failure(client.post('/charges', { json: { amount: 5000 }, ...call })))
+    expect(error).toMatchObject(sees)
+    expect(error.operation?.key).toMatch(/^[0-9a-f-]{36}$/)
+    expect(fetch.calls).toHaveLength(requests)
+    if (left) expect(await statuses(client)).toEqual(left)
+  })
+
+  it.each(Object.entries(stories))('%s', (_, story) => story())
+
+  it('and each row has its test', () => {
+    const page = readFileSync(join(root, 'docs/guarantees.md'), 'utf8')
+    const failures = page.slice(page.indexOf('## What happens'), page.indexOf('## What is not'))
+    const points = [...failures.matchAll(/^\| (.+?) \|/gm)].map(([, point]) => point).filter((cell) => cell !== 'point')
+    expect(points.sort()).toEqual([cases, stories, shownBy].flatMap(Object.keys).sort())
+    for (const file of Object.values(shownBy)) expect(existsSync(join(root, file)), file).toBe(true)
+  })
+})
+
+async function statuses(client: Client): Promise<string[]> {
+  const found: string[] = []
+  for await (const { status } of client.operations()) found.push(status)
+  return found
+}

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { root } from './support/pages.ts'
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+describe('the reference', () => {
+  it.each([
+    ['docs/reference/options.md', 'src/client/options.ts', 'ClientOptions'],
+    ['docs/reference/options.md', 'src/client/options.ts', 'RetryOptions'],
+    ['docs/reference/options.md', 'src/client/options.ts', 'BreakerOptions'],
+    ['docs/reference/options.md', 'src/client/options.ts', 'DoNotRetryOptions'],
+    ['docs/reference/options.md', 'src/client/policy/retry-budget.ts', 'BudgetOptions'],
+    ['docs/reference/calls.md', 'src/client/options.ts', 'CallOptions'],
+    ['docs/reference/calls.md', 'src/client/client.ts', 'Client'],
+    ['docs/reference/calls.md', 'src/client/client.ts', 'ResumeOptions'],
+    ['docs/reference/errors.md', 'src/errors/holdfast-error.ts', 'ErrorDetails'],
+  ])('%s names every member of %s, %s', (page, source, name) => {
+    const members = membersOf(source, name)
+    expect(members.length).toBeGreaterThan(2)
+    expect(members.filter((member) => !mentions(read(page), member))).toEqual([])
+  })
+
+  it('explains every reason', () => {
+    const rows = [...read('docs/reference/reasons.md').matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, reason]) => reason)
+    expect(rows.sort()).toEqual(literalsOf('src/errors/reason.ts', 'Reason').sort())
+  })
+
+  it('lists every event', () => {
+    const rows = [...read('docs/reference/events.md').matchAll(/^\| `([a-z]+\.[a-z]+)` \|/gm)].map(([, type]) => type)
+    const types = [...read('src/observe/port.ts').matchAll(/readonly type: '([a-z.]+)'/g)].map(([, type]) => type)
+    expect(rows.sort()).toEqual(types.sort())
+  })
+
+  it('lists every error class and every code', () => {
+    const page = read('docs/reference/errors.md')
+    const classes = [...read('src/errors/classes.ts').matchAll(/^export class (\w+)/gm)].map(([, name = '']) => name)
+    const codes = new Set(sources().flatMap((text) => text.match(/HOLDFAST_(?!DB\b)[A-Z_]+(?=')/g) ?? []))
+    expect([...classes, ...codes].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('lists every header that is sent or read', () => {
+    const page = read('docs/reference/headers.md').toLowerCase()
+    const named = [
+      'src/protocol/header-names.ts',
+      'src/protocol/server-timing.ts',
+      'src/client/policy/resolve-names.ts',
+    ]
+    const headers = named.flatMap((path) => [...read(path).matchAll(/'([a-z]+(?:-[a-z]+)+)'/g)].map(([, name]) => name))
+    // The server half announces it; this client has yet to read it.
+    const unread = ['idempotency-retention']
+    expect(headers.filter((name) => !page.includes(`${name}`) && !unread.includes(name ?? ''))).toEqual([])
+  })
+})
+
+function mentions(page: string, member: string): boolean {
+  return new RegExp(`[\`{ ]${member}(?:[\`,(<: ])`).test(page)
+}
+
+function sources(): string[] {
+  const paths = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  return paths.filter((path) => path.endsWith('.ts')).map((path) => read(join('src', path)))
+}
+
+function parse(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true)
+}
+
+function membersOf(path: string, name: string): string[] {
+  const found = parse(path).statements.find(
+    (statement): statement is ts.InterfaceDeclaration =>
+      ts.isInterfaceDeclaration(statement) && statement.name.text === name,
+  )
+  return (found?.members ?? []).flatMap((member) =>
+    member.name && ts.isIdentifier(member.name) ? [member.name.text] : [],
+  )
+}
+
+function literalsOf(path: string, name: string): string[] {
+  const found = parse(path).statements.find(
+    (statement): statement is ts.TypeAliasDeclaration =>
+      ts.isTypeAliasDeclaration(statement) && statement.name.text === name,
+  )
+  if (!found || !ts.isUnionTypeNode(found.type)) return []
+  return found.type.types.flatMap((type) =>
+    ts.isLiteralTypeNode(type) && ts.isStringLiteral(type.literal) ? [type.literal.text] : [],
+  )
+}
