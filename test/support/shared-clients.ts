@@ -1,5 +1,6 @@
 import type { Journal } from '../../src/client/journal/port.ts'
 import type { HoldfastError } from '../../src/errors/holdfast-error.ts'
+import type { Clock } from '../../src/foundation/clock.ts'
 import { type Client, type ClientOptions, createClient, type HoldfastEvent, memoryJournal } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
@@ -14,6 +15,43 @@ export interface Neighbourhood {
   readonly disk: Journal
   readonly server: ModelServer
   client(options?: ClientOptions): TestClient
+}
+
+/** A clock that stops with its process: from then on none of its timers fires. */
+interface MortalClock extends Clock {
+  stop(): void
+}
+
+function mortalClock(clock: ManualClock): MortalClock {
+  const running = new Set<() => void>()
+  let stopped = false
+  const after = (ms: number, callback: () => void): (() => void) => {
+    if (stopped) return () => {}
+    const cancel = clock.after(ms, () => {
+      running.delete(cancel)
+      callback()
+    })
+    running.add(cancel)
+    return () => {
+      running.delete(cancel)
+      cancel()
+    }
+  }
+  const stop = (): void => {
+    stopped = true
+    for (const cancel of running) cancel()
+  }
+  return { now: () => clock.now(), after, stop, sleep: (ms, signal) => sleepOn(after, ms, signal) }
+}
+
+function sleepOn(after: ManualClock['after'], ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = after(ms, resolve)
+    signal?.addEventListener('abort', () => {
+      cancel()
+      reject(signal.reason)
+    })
+  })
 }
 
 export interface TestClient extends Client {
@@ -76,13 +114,15 @@ export async function leaveBehind(
 ): Promise<string> {
   const weather = place.server.weather
   place.server.weather = () => 'hang-before'
-  const dead = place.client()
+  const clock = mortalClock(place.clock)
+  const dead = place.client({ clock })
   const { path = '/charges', body = 'one', ...rest } = call
   const handle = dead.post(path, { ...rest, body })
   handle.catch(() => {})
   await handle.accepted
   await settle(place.clock)
   dead.journal.crash()
+  clock.stop()
   place.server.weather = weather
   return handle.key
 }

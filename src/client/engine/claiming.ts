@@ -23,8 +23,8 @@ export function takeOver(engine: EngineContext, { record, previousOwner }: Claim
   const died = previousOwner !== null && record.inFlightSince !== undefined
   const taken = claim(record, lease, died ? 1 : 0)
   // Its runner may only have been slow, and somebody there may still wait for the answer.
-  const awaited = taken.awaited || (previousOwner !== null && !engine.coordination.isDead(previousOwner))
-  return { ...taken, awaited }
+  const slow = record.status === 'pending' && previousOwner !== null && !engine.coordination.isDead(previousOwner)
+  return { ...taken, awaited: taken.awaited || slow }
 }
 
 /** Takes one operation by key if it is free, or if its holder is certainly gone. */
