@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { type Neighbourhood, neighbourhood, outcome } from '../support/shared-clients.ts'
+import { totalEffects } from '../support/shared-model-server.ts'
+
+async function backlog(place: Neighbourhood, count: number): Promise<void> {
+  const { weather } = place.server
+  place.server.weather = () => ({ fault: 'refused' })
+  const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false })
+  const calls = Array.from({ length: count }, (_, n) => outcome(client.post('/charges', { body: `${n}` })))
+  await Promise.all(calls)
+  await client.close()
+  place.server.weather = weather
+}
+
+describe('the budget in a resume', () => {
+  it('lets a healthy server drain thousands without a wait', async () => {
+    const place = neighbourhood()
+    await backlog(place, 2000)
+    const before = place.clock.now()
+    const client = place.client()
+    expect(await client.resume({ concurrency: 50 })).toMatchObject({ claimed: 2000, succeeded: 2000 })
+    expect(place.clock.now()).toBe(before)
+    expect(totalEffects(place.server)).toBe(2000)
+    expect(client.budget('http://127.0.0.1:1')).toBe(10)
+  })
+
+  it('lets a dead server see at most `burst` probes', async () => {
+    const place = neighbourhood()
+    await backlog(place, 200)
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 503 })
+    const client = place.client({ breaker: false })
+    const resumed = client.resume()
+    await place.clock.advance(1000)
+    const report = await resumed
+    expect(place.server.calls.length - before).toBe(10)
+    expect(report.claimed).toBe(report.pending)
+    expect(report.claimed).toBeLessThan(200)
+  })
+
+  it('then lets only the reserve through, however long it watches', async () => {
+    const place = neighbourhood()
+    await backlog(place, 100)
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 503 })
+    const client = place.client({ breaker: false })
+    const watching = client.resume({ continuous: true })
+    await place.clock.advance(120_000)
+    const seen = place.server.calls.length - before
+    expect(seen).toBeGreaterThanOrEqual(10 + 6)
+    expect(seen).toBeLessThanOrEqual(10 + 12)
+    await client.close()
+    await watching
+  })
+
+  it('drains the backlog at full speed once the server is back', async () => {
+    const place = neighbourhood()
+    await backlog(place, 300)
+    place.server.weather = () => ({ status: 503 })
+    const client = place.client({ breaker: false })
+    const watching = client.resume({ continuous: true })
+    await place.clock.advance(30_000)
+    place.server.weather = () => 'fine'
+    await place.clock.advance(60_000)
+    expect(totalEffects(place.server)).toBe(300)
+    await client.close()
+    expect(await watching).toMatchObject({ succeeded: 300 })
+  })
+
+  it('waits for an open breaker, and lets one probe through', async () => {
+    const place = neighbourhood()
+    await backlog(place, 30)
+    place.server.weather = () => ({ status: 503 })
+    const breaker = { minimumRequests: 3, openFor: '20s' } as const
+    const client = place.client({ breaker, budget: false, retry: false })
+    const before = place.server.calls.length
+    await client.resume({ concurrency: 1 })
+    expect(place.server.calls.length - before).toBe(3)
+    expect(await client.resume({ concurrency: 1 })).toMatchObject({ pending: 1 })
+    expect(place.server.calls.length - before).toBe(3)
+    await place.clock.advance(20_000)
+    await client.resume({ concurrency: 8 })
+    expect(place.server.calls.length - before).toBe(4)
+    place.server.weather = () => 'fine'
+    await place.clock.advance(20_000)
+    const watching = client.resume({ continuous: true })
+    await place.clock.advance(60_000)
+    expect(totalEffects(place.server)).toBe(30)
+    await client.close()
+    await watching
+  })
+
+  it('is one per origin: the outage of one does not hold up another', async () => {
+    const place = neighbourhood()
+    await backlog(place, 20)
+    const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false })
+    place.server.weather = () => ({ fault: 'refused' })
+    for (let n = 0; n < 20; n++) await outcome(client.post('http://127.0.0.1:2/charges', { body: `other ${n}` }))
+    place.server.weather = (call) => (call.url.startsWith('http://127.0.0.1:1/') ? { status: 503 } : 'fine')
+    const resumed = place.client({ trustedOrigins: ['http://127.0.0.1:2'] }).resume()
+    await place.clock.advance(5000)
+    expect(await resumed).toMatchObject({ succeeded: 20 })
+  })
+
+  it('is shared between clients where they share a budget', async () => {
+    const place = neighbourhood()
+    await backlog(place, 50)
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 503 })
+    const { createRetryBudget } = await import('../../src/index.ts')
+    const budget = createRetryBudget({ burst: 4, reservePerSecond: 0 })
+    const reports = [1, 2, 3].map(() => place.client({ budget, breaker: false }).resume())
+    await place.clock.advance(60_000)
+    await Promise.all(reports)
+    expect(place.server.calls.length - before).toBe(4)
+  })
+})
