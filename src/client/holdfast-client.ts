@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
 import { type Duration, parseDuration } from '../foundation/duration.ts'
 import { answerOf } from './answer.ts'
-import { type CallContext, strictest } from './call-context.ts'
+import { type CallContext, checkContext, strictest } from './call-context.ts'
 import type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client.ts'
 import { clientFetch } from './client-fetch.ts'
 import { Crew } from './engine/crew.ts'
@@ -84,7 +84,7 @@ export class HoldfastClient implements Client {
   }
 
   with(context: CallContext): Client {
-    return new HoldfastClient(this.#core, strictest(this.#settings.context, context))
+    return new HoldfastClient(this.#core, strictest(this.#settings.context, checkContext(context)))
   }
 
   async resume(options: ResumeOptions = {}): Promise<ResumeReport> {

@@ -209,7 +209,7 @@ class Run {
 
   /** A 401 gets one more attempt with freshly made headers, where a function makes them. */
   #refreshOnce(): boolean {
-    const renewable = typeof this.#engine.options.headers === 'function' && !this.#terms.singleAttempt
+    const renewable = typeof this.#engine.options.headers === 'function' && this.#attempts < this.#maxAttempts
     if (!renewable || this.#refresh || !this.#admission.takeToken()) return false
     this.#refresh = 'unauthorized'
     return true

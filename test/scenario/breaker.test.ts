@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import type { HoldfastEvent } from '../../src/index.ts'
+import { elapse, failure, rowsOf, scenario } from '../support/client-scenario.ts'
+
+const once = { retry: false } as const
+const changes = (events: readonly HoldfastEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'breaker.changed' ? [`${event.from} -> ${event.to}`] : []))
+
+/** A client whose server fails until it is told otherwise, with its breaker just opened. */
+async function opened(options: Parameters<typeof scenario>[1] = {}) {
+  const server = { status: 503 }
+  const place = scenario(() => ({ ...server }), { ...once, ...options })
+  for (let i = 0; i < 20; i++) await failure(place.client.post('/a'))
+  return { ...place, server }
+}
+
+describe('the breaker', () => {
+  it('opens when half of at least twenty requests within ten seconds failed', async () => {
+    const { client, events } = scenario((_call, n) => ({ status: n % 2 ? 503 : 200 }), once)
+    for (let i = 0; i < 19; i++) await client.post('/a').catch(() => {})
+    expect(changes(events)).toEqual([])
+    await client.post('/a').catch(() => {})
+    expect(changes(events)).toEqual(['closed -> open'])
+  })
+
+  it('stays closed below that rate, and for refusals, which are answers', async () => {
+    const mostly = scenario((_call, n) => ({ status: n % 3 ? 200 : 503 }), once)
+    for (let i = 0; i < 60; i++) await mostly.client.post('/a').catch(() => {})
+    expect(changes(mostly.events)).toEqual([])
+    const refusing = scenario(() => ({ status: 404 }), once)
+    for (let i = 0; i < 60; i++) await failure(refusing.client.post('/a'))
+    expect(changes(refusing.events)).toEqual([])
+  })
+
+  it('forgets what is older than its window', async () => {
+    const { client, events, clock } = scenario(() => ({ status: 503 }), once)
+    for (let i = 0; i < 40; i++) {
+      await failure(client.post('/a'))
+      await clock.advance(1000)
+    }
+    expect(changes(events)).toEqual([])
+  })
+
+  it('that is open ends a call at once: nothing is sent or written, and it says until when', async () => {
+    const { client, clock, fetch, journal } = await opened()
+    const rows = await rowsOf(journal)
+    const handle = client.post('/a', { name: 'n' })
+    const error = await failure(handle)
+    expect(error).toMatchObject({
+      name: 'NotSentError',
+      reason: 'breaker',
+      effect: 'none',
+      pending: false,
+      retryAt: clock.now() + 5000,
+      operation: { key: handle.key, name: 'n' },
+      attempts: [],
+    })
+    expect(await failure(client.get('/a'))).toMatchObject({ name: 'NotSentError', reason: 'breaker', effect: 'none' })
+    expect(fetch.calls).toHaveLength(20)
+    expect(await rowsOf(journal)).toEqual(rows)
+  })
+
+  it('is per origin', async () => {
+    const { client, fetch } = await opened()
+    await failure(client.post('https://other.test/'))
+    expect(fetch.calls.at(-1)?.url).toBe('https://other.test/')
+  })
+
+  it('lets one probe through after five seconds, and closes when it succeeds', async () => {
+    const { client, clock, fetch, server, events } = await opened()
+    await clock.advance(4999)
+    expect(await failure(client.post('/a'))).toMatchObject({ reason: 'breaker' })
+    await clock.advance(1)
+    server.status = 200
+    const outcomes = await Promise.allSettled([client.post('/a'), client.post('/a'), client.post('/a')])
+    expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(fetch.calls).toHaveLength(21)
+    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> closed'])
+    await client.post('/a')
+    expect(fetch.calls).toHaveLength(22)
+  })
+
+  it('opens again when the probe fails', async () => {
+    const { client, clock, fetch, events } = await opened()
+    await clock.advance(5000)
+    await failure(client.post('/a'))
+    expect(await failure(client.post('/a'))).toMatchObject({ name: 'NotSentError', reason: 'breaker' })
+    expect(fetch.calls).toHaveLength(21)
+    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> open'])
+  })
+
+  it('is not told of a probe that the caller aborted, and gives its slot back', async () => {
+    const { client, clock, server } = await opened()
+    await clock.advance(5000)
+    const controller = new AbortController()
+    const probe = client.post('/a', { signal: controller.signal })
+    controller.abort()
+    await probe.catch(() => {})
+    await clock.advance(100)
+    server.status = 200
+    expect((await client.post('/a')).status).toBe(200)
+  })
+
+  it('that opens during a call ends it with what is known of its attempts', async () => {
+    const { client, clock } = scenario(() => ({ status: 503 }), {
+      breaker: { minimumRequests: 2 },
+      retry: { jitter: 'none' },
+    })
+    const error = await elapse(clock, 60_000, failure(client.post('/a')))
+    expect(error).toMatchObject({ name: 'IndeterminateError', reason: 'breaker', effect: 'unknown' })
+    expect(error.attempts).toHaveLength(2)
+    expect(error.cause).toBeInstanceOf(Error)
+  })
+
+  it('takes its options, and false for none', async () => {
+    const { client, clock } = await opened({ breaker: { openFor: '1m', probes: 2 } })
+    await clock.advance(59_999)
+    expect(await failure(client.post('/a'))).toMatchObject({ reason: 'breaker' })
+    const none = await opened({ breaker: false })
+    await failure(none.client.post('/a'))
+    expect(none.fetch.calls).toHaveLength(21)
+    const eager = scenario(() => ({ fault: 'refused' }), {
+      ...once,
+      breaker: { minimumRequests: 1, failureRate: 1, window: '1s' },
+    })
+    await failure(eager.client.get('/a'))
+    expect(await failure(eager.client.get('/a'))).toMatchObject({ reason: 'breaker' })
+    expect(eager.fetch.calls).toHaveLength(1)
+  })
+})
