@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest'
+import { createClient, FetchFailedError, isHoldfastError, memoryJournal } from '../../src/index.ts'
+import { elapse, ORIGIN, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
+
+const MINUTE = 60_000
+const post = { method: 'POST', body: 'x' } as const
+
+describe('client.fetch', () => {
+  it('resolves with any final status, as fetch does', async () => {
+    for (const status of [200, 201, 204, 301, 304, 400, 401, 404, 409, 422, 451, 501]) {
+      const { client } = scenario([{ status, body: status === 204 || status === 304 ? null : 'body', headers: { 'x-a': '1' } }])
+      const response = await client.fetch('/a', post)
+      expect(response).toBeInstanceOf(Response)
+      expect([response.status, response.ok, response.headers.get('x-a')]).toEqual([status, status < 300, '1'])
+      expect(response.url).toBe(`${ORIGIN}/a`)
+      expect(await response.text()).toBe(status === 204 || status === 304 ? '' : 'body')
+    }
+  })
+
+  it('retries, and resolves with the last answer where the attempts are used up', async () => {
+    for (const status of [429, 500, 503]) {
+      const { client, clock, fetch } = scenario(() => ({ status, body: 'down' }))
+      const response = await elapse(clock, MINUTE, client.fetch('/a', post))
+      expect([response.status, await response.text()]).toEqual([status, 'down'])
+      expect(fetch.calls).toHaveLength(5)
+    }
+  })
+
+  it('rejects with a TypeError that carries the HoldfastError where no answer came', async () => {
+    for (const fault of ['refused', 'reset', 'dns', 'timeout'] as const) {
+      const { client, clock } = scenario(() => ({ fault }))
+      const error = await elapse(clock, MINUTE, rejection(client.fetch('/a', post)))
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error).toBeInstanceOf(FetchFailedError)
+      const { cause } = error as Error
+      expect(isHoldfastError(cause)).toBe(true)
+      expect(cause).toMatchObject({ reason: 'attempts', effect: fault === 'refused' || fault === 'dns' ? 'none' : 'unknown' })
+    }
+  })
+
+  it('rejects with a TypeError for wrong input, as fetch does, and never throws', async () => {
+    const { client, fetch } = scenario([])
+    const wrong: (() => Promise<Response>)[] = [
+      () => client.fetch('ftp://x'),
+      () => client.fetch('http://'),
+      () => client.fetch('/a', { method: 'GET', body: 'x' }),
+      () => client.fetch('/a', { method: 'not a method' }),
+      () => client.fetch('/a', { headers: { 'x-a': 'b\r\nc' } }),
+      () => client.fetch('https://user:pass@x/'),
+    ]
+    for (const call of wrong) expect(await rejection(call())).toBeInstanceOf(TypeError)
+    expect(fetch.calls).toHaveLength(0)
+  })
+
+  it("rejects with the signal's own reason when aborted", async () => {
+    const { client, clock } = scenario(() => ({ hang: true }))
+    const controller = new AbortController()
+    const own = rejection(client.fetch('/a', { ...post, signal: controller.signal }))
+    const plain = new AbortController()
+    const standard = rejection(client.fetch(new Request(`${ORIGIN}/a`, { signal: plain.signal })))
+    await clock.advance(5)
+    const reason = new Error('mine')
+    controller.abort(reason)
+    plain.abort()
+    expect(await elapse(clock, 50, own)).toBe(reason)
+    expect(await elapse(clock, 50, standard)).toMatchObject({ name: 'AbortError' })
+  })
+
+  it('takes strings, URLs and Request objects; what init says wins', async () => {
+    const { client, fetch } = scenario(() => ({ status: 200 }))
+    await client.fetch('/a')
+    await client.fetch(new URL('/b', ORIGIN))
+    await client.fetch(new Request(`${ORIGIN}/c`, { method: 'PUT', body: 'from request', headers: { 'x-a': '1' } }))
+    await client.fetch(new Request(`${ORIGIN}/d`, { method: 'PUT', body: 'old', headers: { 'x-a': '1' } }), {
+      method: 'POST',
+      body: 'new',
+      headers: { 'x-b': '2' },
+    })
+    expect(fetch.calls.map(({ method, url, text }) => [method, url, text])).toEqual([
+      ['GET', `${ORIGIN}/a`, ''],
+      ['GET', `${ORIGIN}/b`, ''],
+      ['PUT', `${ORIGIN}/c`, 'from request'],
+      ['POST', `${ORIGIN}/d`, 'new'],
+    ])
+    expect(fetch.calls[2]?.headers).toMatchObject({ 'x-a': '1', 'content-type': 'text/plain;charset=UTF-8' })
+    expect(fetch.calls[3]?.headers).toMatchObject({ 'x-b': '2' })
+    expect(fetch.calls[3]?.headers).not.toHaveProperty('x-a')
+  })
+
+  it('retries a Request with a body, byte for byte', async () => {
+    const { client, clock, fetch } = scenario([{ status: 503 }, { status: 200 }])
+    const form = new FormData()
+    form.append('a', 'b')
+    await elapse(clock, MINUTE, client.fetch(new Request(`${ORIGIN}/a`, { method: 'POST', body: form })))
+    expect(fetch.calls).toHaveLength(2)
+    expect(fetch.calls[0]?.text).toBe(fetch.calls[1]?.text)
+    expect(fetch.calls[0]?.headers['content-type']).toBe(fetch.calls[1]?.headers['content-type'])
+  })
+
+  it('refuses a Request whose body is used or too large', async () => {
+    const { client, fetch } = scenario([], { maxBodyBytes: 10 })
+    const used = new Request(`${ORIGIN}/a`, post)
+    await used.text()
+    expect(await rejection(client.fetch(used))).toBeInstanceOf(TypeError)
+    const large = new Request(`${ORIGIN}/a`, { method: 'POST', body: 'x'.repeat(11) })
+    expect(((await rejection(client.fetch(large))) as Error).cause).toMatchObject({ name: 'BodyError' })
+    expect(fetch.calls).toHaveLength(0)
+  })
+
+  it('journals and keys what it sends, and adopts a key that an SDK has set', async () => {
+    const { client, clock, fetch, journal } = scenario([{ status: 503 }, { hang: true }])
+    const pending = client.fetch('/a', { ...post, headers: { 'Idempotency-Key': 'stripe-node-retry-1' } })
+    pending.catch(() => {})
+    await clock.advance(1000)
+    expect(fetch.calls.map((call) => call.headers['idempotency-key'])).toEqual(['stripe-node-retry-1', 'stripe-node-retry-1'])
+    expect(await rowsOf(journal)).toMatchObject([{ key: 'stripe-node-retry-1' }])
+    await client.cancel('stripe-node-retry-1')
+  })
+
+  it('passes the redirect mode on', async () => {
+    const seen: (string | undefined)[] = []
+    const client = createClient({
+      baseUrl: ORIGIN,
+      journal: memoryJournal(),
+      fetch: async (_input, init) => {
+        seen.push(init?.redirect)
+        return new Response(null, { status: 302, headers: { location: '/b' } })
+      },
+    })
+    const responses = [
+      await client.fetch('/a'),
+      await client.fetch('/a', { redirect: 'manual' }),
+      await client.fetch(new Request(`${ORIGIN}/a`, { redirect: 'manual' })),
+    ]
+    expect(seen).toEqual(['follow', 'manual', 'manual'])
+    expect(responses[1]?.status).toBe(302)
+    expect(responses[1]?.headers.get('location')).toBe('/b')
+  })
+
+  it('gives a redirect that a browser hides as the browser does', async () => {
+    const hidden = Object.defineProperties(new Response(null), {
+      status: { value: 0 },
+      type: { value: 'opaqueredirect' },
+      ok: { value: false },
+    })
+    const client = createClient({ baseUrl: ORIGIN, journal: memoryJournal(), fetch: async () => hidden })
+    const response = await client.fetch('/a', { redirect: 'manual' })
+    expect(response.status).toBe(0)
+    expect(response.ok).toBe(false)
+  })
+
+  it('delivers an event stream as it comes', async () => {
+    let push: (text: string) => void = () => {}
+    let end: () => void = () => {}
+    const stream = new ReadableStream({
+      start(controller) {
+        push = (text) => controller.enqueue(new TextEncoder().encode(text))
+        end = () => controller.close()
+      },
+    })
+    const { client, clock } = scenario([() => new Response(stream, { headers: { 'content-type': 'text/event-stream' } })])
+    const response = await client.fetch('/a', post)
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    push('data: 1\n\n')
+    expect(await reader?.read()).toEqual({ done: false, value: 'data: 1\n\n' })
+    push('data: 2\n\n')
+    expect(await reader?.read()).toEqual({ done: false, value: 'data: 2\n\n' })
+    end()
+    expect((await reader?.read())?.done).toBe(true)
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('lets a stream that is no longer wanted be cancelled', async () => {
+    let cancelled = 0
+    const stream = new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(8)), cancel: () => void cancelled++ })
+    const { client, clock } = scenario([() => new Response(stream, { headers: { 'content-type': 'text/event-stream' } })])
+    const response = await client.fetch('/a')
+    await response.body?.cancel()
+    expect(cancelled).toBe(1)
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('delivers an answer larger than maxResponseBytes whole, and records it without its body', async () => {
+    const { client, journal } = scenario([{ status: 200, body: 'x'.repeat(100) }, { status: 404, body: 'y'.repeat(100) }], {
+      maxResponseBytes: 10,
+    })
+    expect(await (await client.fetch('/a', post)).text()).toBe('x'.repeat(100))
+    expect(await (await client.fetch('/a', post)).text()).toBe('y'.repeat(100))
+    const other = scenario([{ status: 200, body: 'z'.repeat(100) }], { maxResponseBytes: 10, journal })
+    expect(await other.client.post('/a', { id: 'x' }).text()).toBe('z'.repeat(100))
+    const [row] = await rowsOf(journal)
+    expect(row).toMatchObject({ status: 'succeeded', responseBody: null })
+    expect(JSON.parse(row?.head ?? '{}')).toMatchObject({ response: { status: 200, bodyOmitted: true } })
+  })
+
+  it('records an answer of exactly maxResponseBytes', async () => {
+    const { client, journal } = scenario([{ status: 200, body: 'x'.repeat(10) }], { maxResponseBytes: 10 })
+    await client.post('/a', { id: 'x' })
+    expect((await rowsOf(journal))[0]?.responseBody?.length).toBe(10)
+  })
+})
