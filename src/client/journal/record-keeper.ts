@@ -217,11 +217,19 @@ export class RecordKeeper {
   }
 
   #seal(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
-    return bytes && this.#encryption ? this.#encryption.seal(bytes) : bytes
+    return bytes && this.#encryption ? sealed(this.#encryption, bytes) : bytes
   }
 
   #open(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
     return bytes && this.#encryption ? this.#encryption.open(bytes) : bytes
+  }
+}
+
+async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8Array> {
+  try {
+    return await encryption.seal(bytes)
+  } catch (error) {
+    throw asStorageError(error, 'The body could not be sealed')
   }
 }
 

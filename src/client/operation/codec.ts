@@ -2,6 +2,7 @@ import type { AttemptSummary } from '../../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { StoredResponse } from '../../protocol/stored-message.ts'
+import { isHead } from './check-head.ts'
 import type { Json, OperationRecord, OperationStatus, StoredFailure } from './record.ts'
 
 /** The columns of a journal row that mirror the record, and the JSON that holds the rest. Bodies travel beside it. */
@@ -25,7 +26,7 @@ export interface EncodedRecord {
 }
 
 /** Version 1 of what `head` holds. Short and flat: it is written with every commit. */
-interface HeadV1 {
+export interface HeadV1 {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
@@ -157,23 +158,7 @@ function parseHead(row: EncodedRecord): HeadV1 {
   } catch {
     throw new CodecError('corrupt', `Record ${row.key} cannot be read: its head is not JSON`)
   }
-  if (!isHead(head)) throw new CodecError('corrupt', `Record ${row.key} cannot be read: its head lacks a field`)
+  if (!isHead(head))
+    throw new CodecError('corrupt', `Record ${row.key} cannot be read: its head is not what a record holds`)
   return head
-}
-
-function isHead(value: unknown): value is HeadV1 {
-  if (typeof value !== 'object' || value === null) return false
-  const head = value as Partial<Record<keyof HeadV1, unknown>>
-  return (
-    typeof head.method === 'string' &&
-    typeof head.url === 'string' &&
-    URL.canParse(head.url) &&
-    Array.isArray(head.headers) &&
-    Array.isArray(head.attempts) &&
-    typeof head.attemptCount === 'number' &&
-    typeof head.acceptedAt === 'number' &&
-    typeof head.horizonAt === 'number' &&
-    typeof head.fingerprint === 'string' &&
-    (head.effect === 'none' || head.effect === 'unknown' || head.effect === 'applied')
-  )
 }

@@ -1,0 +1,49 @@
+import type { HeadV1 } from './codec.ts'
+
+/** Names of methods and headers, as RFC 9110 allows them. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const EFFECTS: ReadonlySet<unknown> = new Set(['none', 'unknown', 'applied'])
+
+/** Is this what a record's head holds? What is not must be set aside before anything is sent of it. */
+export function isHead(value: unknown): value is HeadV1 {
+  if (!isObject(value)) return false
+  const head = value as Partial<Record<keyof HeadV1, unknown>>
+  return isRequest(head) && isHistory(head) && (head.response === undefined || isAnswer(head.response))
+}
+
+type Fields = Partial<Record<keyof HeadV1, unknown>>
+
+function isRequest({ method, url, headers, fingerprint }: Fields): boolean {
+  const named = typeof method === 'string' && TOKEN.test(method)
+  return (
+    named && typeof url === 'string' && URL.canParse(url) && isHeaderList(headers) && typeof fingerprint === 'string'
+  )
+}
+
+function isHistory(head: Fields): boolean {
+  const { acceptedAt, horizonAt, attemptCount, fruitlessRuns, deaths } = head
+  const counted = [acceptedAt, horizonAt, attemptCount, fruitlessRuns, deaths].every(Number.isFinite)
+  return counted && Array.isArray(head.attempts) && head.attempts.every(isObject) && EFFECTS.has(head.effect)
+}
+
+function isAnswer(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    'status' in value &&
+    Number.isInteger(value.status) &&
+    'headers' in value &&
+    isHeaderList(value.headers)
+  )
+}
+
+function isHeaderList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isHeader)
+}
+
+function isHeader(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string')
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
