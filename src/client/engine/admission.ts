@@ -55,7 +55,8 @@ export class Admission {
       }
       if (typeof answer === 'number') {
         events.tell({ type: 'budget.exhausted', at: clock.now(), origin: this.#origin })
-        return { reason: 'budget', retryAt: clock.now() + answer }
+        // Without a reserve no token ever comes by itself.
+        return { reason: 'budget', retryAt: Number.isFinite(answer) ? clock.now() + answer : undefined }
       }
       await answer
       const stop = barred()

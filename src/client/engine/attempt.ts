@@ -38,6 +38,8 @@ export async function attempt(
     const made = clientHeaders(engine.options, operation.record, terms)
     const own = made instanceof Promise ? await time.bound(made) : made
     if (own === TIMED_OUT || time.signal.aborted) return faultResult(time.fault(notSent()))
+    // Frozen while the headers were made: somebody else may have the operation by now. The next write finds out.
+    if (engine.leases.hasLapsed(operation)) return faultResult({ ...notSent(), code: 'lease-lapsed' })
     const { record } = operation
     const outcome = await time.outcome(
       engine.transport.send({

@@ -5,6 +5,7 @@ import type { StoredFailure } from '../operation/record.ts'
 import { countFruitlessRun, release } from '../operation/transition.ts'
 import { speaksForTheWhole } from '../policy/classify.ts'
 import { delayBetweenRuns } from '../policy/decide.ts'
+import type { TransportResponse } from '../transport/port.ts'
 import type { Stop } from './admission.ts'
 import type { AttemptResult } from './attempt.ts'
 import { about } from './emitter.ts'
@@ -13,7 +14,7 @@ import { endingOfExpired } from './expire.ts'
 import { withoutSecrets } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import type { RunTerms } from './run-terms.ts'
-import { settleOperation } from './settle.ts'
+import { settleOperation, storable } from './settle.ts'
 
 /** What the end of a run needs to know. */
 export interface Ended {
@@ -22,6 +23,8 @@ export interface Ended {
   readonly terms: RunTerms
   /** The last attempt of this run, if it made one. */
   readonly last: AttemptResult | undefined
+  /** The last answer of this run; an attempt without one may have come after it. */
+  readonly lastAnswer: TransportResponse | undefined
 }
 
 /** A 2xx. */
@@ -45,13 +48,13 @@ export function refuse(ended: Ended, reason: Reason, status: 'rejected' | 'faile
 /** Attempts, time, budget or breaker are used up: settled as failed, or kept where it is to be carried on. */
 export async function giveUp(ended: Ended, stop: Stop): Promise<Finish> {
   const { engine, operation, terms } = ended
-  if (stop.reason === 'horizon') return expire(ended)
+  if (engine.clock.now() >= operation.record.horizonAt) return expire(ended)
   if (terms.mode === 'resume' || terms.giveUp === 'keep') return keep(ended, stop)
   const ending = {
     status: 'failed',
     reason: stop.reason,
     effect: operation.record.effect,
-    response: ended.last?.response,
+    response: ended.lastAnswer,
     cause: lastFailure(ended.last),
     failure: failureOf(ended, stop.retryAt),
   } as const
@@ -75,7 +78,8 @@ export function obeyStop(ended: Ended): Promise<Finish> {
 }
 
 /** Lets go of the lease; the operation stays pending. */
-export async function keep({ engine, operation, terms, last }: Ended, stop: Stop): Promise<Finish> {
+export async function keep(ended: Ended, stop: Stop): Promise<Finish> {
+  const { engine, operation, terms, last } = ended
   const { clock, random, events } = engine
   const now = clock.now()
   const tried = last !== undefined
@@ -83,11 +87,14 @@ export async function keep({ engine, operation, terms, last }: Ended, stop: Stop
   const delay = tried ? delayBetweenRuns(before.fruitlessRuns, random) : 0
   const dueAt = stop.reason === 'aborted' ? 0 : Math.max(stop.retryAt ?? 0, now + delay)
   const record = release(before, { dueAt, heldBy: stop.reason })
+  // A renewal that comes after this would find the lease gone, as it should be.
+  engine.leases.drop(operation)
   if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
   operation.record = record
   if (events.active)
     events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: stop.reason })
-  const told = { record, reason: stop.reason, pending: true, retryAt: stop.retryAt, cause: lastFailure(last) }
+  const answered = ended.lastAnswer ? { ...record, response: storable(ended.lastAnswer) } : record
+  const told = { record: answered, reason: stop.reason, pending: true, retryAt: stop.retryAt, cause: lastFailure(last) }
   return { is: 'kept', record, error: tell(told) }
 }
 

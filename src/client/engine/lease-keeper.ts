@@ -33,6 +33,11 @@ export class LeaseKeeper {
     this.#cancelTimer = undefined
   }
 
+  /** Its time is up by our own clock; whether somebody has taken it, only the journal knows. */
+  hasLapsed(operation: LiveOperation): boolean {
+    return this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#clock.now()
+  }
+
   /** Says that the lease is gone: the run stops and writes nothing. */
   lose(operation: LiveOperation): void {
     this.#events.tell({ type: 'lease.lost', at: this.#clock.now(), ...about(operation.record) })
@@ -60,7 +65,7 @@ export class LeaseKeeper {
         error: error as Error,
         key: operation.record.key,
       })
-      if (this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#clock.now()) this.lose(operation)
+      if (this.hasLapsed(operation)) this.lose(operation)
     }
   }
 }

@@ -26,6 +26,8 @@ export function journaled(engine: EngineContext, mode: 'call' | 'resume'): Persi
     save: (operation) => keeper.commit(withoutSecrets(operation.record), operation.fence),
     settle(operation, { deliverHere }) {
       const { fence, record } = operation
+      // A renewal that comes after this would find the lease gone, as it should be.
+      if (!deliverHere) engine.leases.drop(operation)
       if (isKept(record, mode)) {
         return keeper.commit(withoutSecrets(deliverHere ? record : withoutLease(record)), fence)
       }

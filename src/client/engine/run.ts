@@ -1,6 +1,6 @@
 import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { tell } from '../operation/outcome.ts'
-import { endAttempt, startAttempt, withdrawAttempt } from '../operation/transition.ts'
+import { endAttempt, withdrawAttempt } from '../operation/transition.ts'
 import { classify, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
@@ -9,8 +9,8 @@ import { discard } from './bounded-stream.ts'
 import { about } from './emitter.ts'
 import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
-import { LEASE_MS } from './lease-keeper.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
+import { isOnRecord, putOnRecord } from './put-on-record.ts'
 import type { RunTerms } from './run-terms.ts'
 import { askShouldRetry } from './should-retry-hook.ts'
 
@@ -37,6 +37,7 @@ class Run {
   #previousMs: number
   #refresh: 'unauthorized' | undefined
   #last: AttemptResult | undefined
+  #lastAnswer: AttemptResult['response']
 
   constructor(engine: EngineContext, operation: LiveOperation, terms: RunTerms) {
     this.#engine = engine
@@ -65,7 +66,8 @@ class Run {
   }
 
   get #ended(): Ended {
-    return { engine: this.#engine, operation: this.#operation, terms: this.#terms, last: this.#last }
+    const last = this.#last
+    return { engine: this.#engine, operation: this.#operation, terms: this.#terms, last, lastAnswer: this.#lastAnswer }
   }
 
   /** One attempt with everything before and after it; undefined means: go on. */
@@ -79,9 +81,13 @@ class Run {
     const held = this.#attempts === 0 ? this.#payFirstAttempt() : undefined
     const stop = held && (await held)
     if (stop) return this.#turnBack(stop)
-    if (!this.#onRecord && !(await this.#putOnRecord())) return this.#loseLease()
+    const { clock } = this.#engine
+    if (!isOnRecord(this.#operation, clock.now())) {
+      if (!(await putOnRecord(this.#operation, this.#terms.persistence, clock.now()))) return this.#loseLease()
+    }
     const late = this.#barred()
     if (late) return this.#turnBack(late)
+    if (this.#isFirst) this.#admission.deposit()
     return this.#conclude(await this.#attempt())
   }
 
@@ -95,10 +101,13 @@ class Run {
     return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
   }
 
+  /** The first attempt that the operation ever makes. What a resume, a take-over or a retry by key repeats is none. */
+  get #isFirst(): boolean {
+    return this.#terms.mode === 'call' && this.#operation.record.attemptCount === 0
+  }
+
   #payFirstAttempt(): Promise<Stop | undefined> | undefined {
-    if (this.#terms.mode === 'resume') return this.#admission.borrow(() => this.#barred())
-    this.#admission.deposit()
-    return undefined
+    return this.#isFirst ? undefined : this.#admission.borrow(() => this.#barred())
   }
 
   /** Admitted, but no attempt can start after all. */
@@ -118,24 +127,6 @@ class Run {
     // On record, but it never left.
     if (operation.record.inFlightSince !== undefined) operation.record = withdrawAttempt(operation.record)
     return operation.stopOrder ? obeyStop(this.#ended) : giveUp(this.#ended, stop)
-  }
-
-  /** A lease that lapsed on the way (a slow disk, a frozen process) has to be proven first: somebody may have taken it. */
-  get #onRecord(): boolean {
-    const { inFlightSince, lease } = this.#operation.record
-    return inFlightSince !== undefined && lease !== undefined && lease.until > this.#engine.clock.now()
-  }
-
-  /** The attempt is on record before its first byte. (A fresh operation was accepted with its first attempt on it.) */
-  async #putOnRecord(): Promise<boolean> {
-    const operation = this.#operation
-    const now = this.#engine.clock.now()
-    const { lease, inFlightSince } = operation.record
-    if (inFlightSince === undefined) operation.record = startAttempt(operation.record, now)
-    if (lease && lease.until <= now) {
-      operation.record = { ...operation.record, lease: { ...lease, until: now + LEASE_MS } }
-    }
-    return this.#terms.persistence.save(operation)
   }
 
   async #attempt(): Promise<Verdict> {
@@ -165,6 +156,7 @@ class Run {
       ? { decision: false }
       : askShouldRetry(call.retry.shouldRetry, { result, record, attempt: this.#attempts })
     this.#last = asked.error === undefined ? result : { ...result, cause: asked.error }
+    this.#lastAnswer = result.response ?? this.#lastAnswer
     const verdict = classify(result.facts, {
       now: this.#engine.clock.now(),
       replayable: keyed || isIdempotentMethod(record.request.method),
@@ -200,7 +192,9 @@ class Run {
 
   async #conclude(verdict: Verdict): Promise<Finish | undefined> {
     if (verdict.is === 'success') return succeed(this.#ended)
-    if (this.#operation.stopOrder) return obeyStop(this.#ended)
+    // A client that is closing takes what came home; only what would need another attempt is left for later.
+    const order = this.#operation.stopOrder?.because
+    if (order && !(order === 'closing' && verdict.is === 'final')) return obeyStop(this.#ended)
     if (this.#last?.hook === 'headers') return this.#unauthorized()
     if (verdict.is === 'final') return refuse(this.#ended, verdict.reason, verdict.settles)
     if (verdict.is === 'unauthorized') return this.#refreshOnce() ? undefined : this.#unauthorized()

@@ -37,7 +37,7 @@ export async function settleOperation(
     response: ending.response && storable(ending.response),
     failure: ending.failure,
     deliveryDue: owed,
-    expiresAt: expiryOf(engine, operation.record, { ending, now }),
+    expiresAt: expiryOf(engine, operation.record, { ending, now, owed }),
   })
   operation.record = record
   const deliverHere = owed && engine.handlers.has(record.name)
@@ -67,7 +67,7 @@ async function write(
 }
 
 /** What is told of the answer later: without its cookies and other secrets, and without a body that was too large. */
-function storable(response: TransportResponse): StoredResponse {
+export function storable(response: TransportResponse): StoredResponse {
   const { status, statusText, headers, body, rest, url, redirected } = response
   return { status, statusText, headers, body: rest ? null : body, bodyOmitted: rest !== undefined, url, redirected }
 }
@@ -76,9 +76,9 @@ function storable(response: TransportResponse): StoredResponse {
 function expiryOf(
   engine: EngineContext,
   record: OperationRecord,
-  { ending, now }: { ending: Ending; now: number },
+  { ending, now, owed }: { ending: Ending; now: number; owed: boolean },
 ): number {
-  const onlyForRetry = ending.status === 'failed' && record.id === undefined && record.name === undefined
+  const onlyForRetry = ending.status === 'failed' && record.id === undefined && !owed
   return onlyForRetry ? record.horizonAt : now + engine.options.retentionMs
 }
 

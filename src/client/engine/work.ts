@@ -19,7 +19,7 @@ export async function work(engine: EngineContext, operation: LiveOperation, term
 /** Where another runner took it over, whoever waits here is told what came of it there. */
 async function runAndFollow(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
   const finish = await runUnderLease(engine, operation, terms)
-  if (finish.is !== 'lost' || terms.mode === 'resume') return finish
+  if (finish.is !== 'lost' || (terms.mode === 'resume' && operation.callers === 0)) return finish
   operation.resetStop()
   try {
     return await follow(engine, operation, terms)

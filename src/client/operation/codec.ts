@@ -74,7 +74,7 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
     leaseUntil: record.lease?.until ?? 0,
     dueAt: record.dueAt,
     notBefore: record.notBefore,
-    parked: record.heldBy === 'poison',
+    parked: false,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
     head: JSON.stringify(headOf(record)),

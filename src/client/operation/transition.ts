@@ -39,6 +39,8 @@ export interface Settlement {
 
 export interface ReleaseTerms {
   readonly dueAt: number
+  /** Not before then, whoever resumes it; only asking for it by key takes that back. */
+  readonly notBefore?: number | undefined
   readonly heldBy: Reason | undefined
 }
 
@@ -71,7 +73,8 @@ export function endAttempt(record: OperationRecord, end: AttemptEnd): OperationR
     attempts: [...record.attempts, summary].slice(-ATTEMPTS_TOLD),
     attemptCount: record.attemptCount + 1,
     effect: worseEffect(record.effect, end.effect),
-    notBefore: Math.max(record.notBefore, end.notBefore ?? 0),
+    // No wish of a server reaches beyond the horizon: then the operation expires, whatever it asked for.
+    notBefore: Math.min(Math.max(record.notBefore, end.notBefore ?? 0), record.horizonAt),
   }
 }
 
@@ -110,7 +113,9 @@ export function settle(record: OperationRecord, settlement: Settlement): Operati
 /** Lets go of the lease: the operation stays pending, for a resume to go on with. */
 export function release(record: OperationRecord, terms: ReleaseTerms): OperationRecord {
   demand(record.lease !== undefined, 'release', record)
-  return { ...record, lease: undefined, dueAt: terms.dueAt, heldBy: terms.heldBy }
+  const { horizonAt } = record
+  const notBefore = Math.min(Math.max(record.notBefore, terms.notBefore ?? 0), horizonAt)
+  return { ...record, lease: undefined, dueAt: Math.min(terms.dueAt, horizonAt), notBefore, heldBy: terms.heldBy }
 }
 
 /** A run that nobody waited for ended without a settlement. */
@@ -132,6 +137,7 @@ export function reopen(record: OperationRecord): OperationRecord {
     deliveryDue: false,
     heldBy: undefined,
     dueAt: 0,
+    notBefore: record.heldBy === 'poison' ? 0 : record.notBefore,
     deaths: 0,
   }
 }
