@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { processLiveness } from '../../../../src/client/coordination/process-liveness.ts'
+import { soloRunner } from '../../../../src/client/coordination/solo-runner.ts'
+
+/** The same owner, with parts of its name changed. */
+function renamed(owner: string, change: (parts: string[]) => void): string {
+  const parts = owner.split('|')
+  change(parts)
+  return parts.join('|')
+}
+
+describe('a runner in a process', () => {
+  it('has a name of its own', () => {
+    const [one, two] = [processLiveness(), processLiveness()]
+    expect(one.owner).not.toBe(two.owner)
+    one.leave()
+    two.leave()
+  })
+
+  it('is alive until it leaves, and its neighbours know', () => {
+    const [one, two] = [processLiveness(), processLiveness()]
+    expect(two.isDead(one.owner)).toBe(false)
+    one.leave()
+    expect(two.isDead(one.owner)).toBe(true)
+    two.leave()
+  })
+
+  it('is dead where its process has ended', () => {
+    const runner = processLiveness()
+    const { pid } = spawnSync(process.execPath, ['-e', ''])
+    expect(runner.isDead(renamed(runner.owner, (parts) => parts.splice(1, 1, String(pid))))).toBe(true)
+    runner.leave()
+  })
+
+  it('is dead where its process id is ours and we have never seen it: a container was started anew', () => {
+    const runner = processLiveness()
+    expect(runner.isDead(renamed(runner.owner, (parts) => parts.splice(3, 1, 'somebody-else')))).toBe(true)
+    runner.leave()
+  })
+
+  it('counts as alive wherever there is doubt: another host, another process, another thread, a name that is none', () => {
+    const runner = processLiveness()
+    const { owner } = runner
+    const doubtful = [
+      renamed(owner, (parts) => parts.splice(0, 1, 'another host')),
+      renamed(owner, (parts) => parts.splice(1, 1, String(process.ppid))),
+      renamed(owner, (parts) => parts.splice(1, 1, '1')),
+      renamed(owner, (parts) => parts.splice(2, 1, '99')),
+      'nonsense',
+      '',
+    ]
+    for (const name of doubtful) expect(runner.isDead(name)).toBe(false)
+    runner.leave()
+  })
+})
+
+describe('a runner on its own', () => {
+  it('knows of nobody that he is dead', () => {
+    const runner = soloRunner()
+    expect(runner.isDead(runner.owner)).toBe(false)
+    expect(runner.isDead('anybody')).toBe(false)
+    runner.onWake(() => expect.unreachable('nobody wakes it'))()
+  })
+})

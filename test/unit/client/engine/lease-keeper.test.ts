@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { Emitter } from '../../../../src/client/engine/emitter.ts'
+import { LeaseKeeper } from '../../../../src/client/engine/lease-keeper.ts'
+import { LiveOperation } from '../../../../src/client/engine/live-operation.ts'
+import { memoryJournal } from '../../../../src/client/journal/memory/memory-journal.ts'
+import { RecordKeeper } from '../../../../src/client/journal/record-keeper.ts'
+import type { HoldfastEvent } from '../../../../src/index.ts'
+import { manualClock } from '../../../../src/testing/manual-clock.ts'
+import { faultJournal, on } from '../../../support/fault-journal.ts'
+import { freshRecord, NOW } from '../../../support/shared-record.ts'
+
+async function held(count = 1) {
+  const clock = manualClock(NOW)
+  const journal = faultJournal(memoryJournal())
+  const keeper = new RecordKeeper(journal, undefined, () => {})
+  const events: HoldfastEvent[] = []
+  const leases = new LeaseKeeper(clock, keeper, new Emitter((event) => void events.push(event)))
+  const operations = Array.from({ length: count }, (_, n) => new LiveOperation(freshRecord({ key: `k${n}` })))
+  for (const operation of operations) {
+    await keeper.append(operation.record)
+    leases.hold(operation)
+  }
+  const [operation] = operations
+  if (!operation) throw new Error('none')
+  return { clock, journal, keeper, events, leases, operations, operation }
+}
+
+describe('the keeper of leases', () => {
+  it('has one timer for all, and none for nothing', async () => {
+    const { clock, leases, operations } = await held(3)
+    expect(clock.pending()).toBe(1)
+    for (const operation of operations) leases.drop(operation)
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('renews at a third of the lease, all in one transaction', async () => {
+    const { clock, journal, operation } = await held(3)
+    const before = journal.commands.length
+    await clock.advance(10_000)
+    expect(journal.commands.slice(before).map((command) => command.do)).toEqual(['renew', 'renew', 'renew'])
+    expect(operation.record.lease?.until).toBe(NOW + 40_000)
+  })
+
+  it("orders a stop where the lease is somebody else's", async () => {
+    const { clock, keeper, operation, events } = await held()
+    const claimant = { namespace: 'default', owner: 'you', now: NOW + 30_000, leaseUntil: NOW + 60_000, deadOwners: [] }
+    await keeper.claimOne(claimant, 'k0', ['pending'])
+    await clock.advance(10_000)
+    expect(operation.stopOrder).toEqual({ because: 'lease-lost' })
+    expect(events.map((event) => event.type)).toEqual(['lease.lost'])
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('keeps faith while the journal fails, until the lease must have lapsed', async () => {
+    const { clock, journal, operation, events } = await held()
+    journal.fault = on('renew', 'fail')
+    await clock.advance(29_999)
+    expect(operation.stopOrder).toBeUndefined()
+    await clock.advance(1)
+    expect(operation.stopOrder).toEqual({ because: 'lease-lost' })
+    expect(events.filter((event) => event.type === 'journal.failed')).toHaveLength(3)
+  })
+
+  it('forgives a journal that comes back in time', async () => {
+    const { clock, journal, operation } = await held()
+    journal.fault = on('renew', 'fail', 2)
+    await clock.advance(120_000)
+    expect(operation.stopOrder).toBeUndefined()
+    expect(operation.record.lease?.until).toBe(NOW + 150_000)
+  })
+})
