@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import type { Client } from './client.ts'
 import { Background } from './engine/background.ts'
+import { Births } from './engine/births.ts'
 import { Breakers } from './engine/breakers.ts'
 import { Emitter } from './engine/emitter.ts'
 import type { EngineContext } from './engine/engine-context.ts'
@@ -66,6 +67,8 @@ function assemble(options: ResolvedOptions): EngineContext {
     followers: new Set<LiveOperation>(),
     background: new Background(),
     housekeeping: new Housekeeping(),
+    births: new Births(),
+    passes: new Background(),
   }
 }
 

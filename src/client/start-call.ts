@@ -63,9 +63,11 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   refuseBodyOf(input.method, target, options)
   const durable = options.durable ?? !isSafeMethod(input.method)
   const body = snapshot(target, options, engine.options.maxBodyBytes)
+  // Nobody may be listening yet when it fails.
+  if (body instanceof Promise) body.catch(() => {})
   const { id } = options
   const ownKey = input.key
-  const freshKey = (): string => engine.live.find(id)?.record.key ?? ownKey ?? newOperationKey()
+  const freshKey = (): string => engine.live.byId(id)?.record.key ?? ownKey ?? newOperationKey()
   const key = id === undefined ? (ownKey ?? newOperationKey()) : reservations.take(id, freshKey)
   const now = engine.clock.now()
   const deadlineAt = Math.min(now + call.deadlineMs, settings.context.deadlineAt ?? Number.POSITIVE_INFINITY)

@@ -4,6 +4,7 @@ import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import { claim } from '../operation/transition.ts'
 import type { EngineContext } from './engine-context.ts'
 import { LEASE_MS } from './lease-keeper.ts'
+import type { LiveOperation } from './live-operation.ts'
 
 /** Who we are and whose leases count as free. */
 export function claimant(engine: EngineContext, deadOwners: readonly string[]): Claimant {
@@ -37,9 +38,21 @@ export async function claimByKey(
   return claimed && takeOver(engine, claimed)
 }
 
+/**
+ * The holder of the lease, where it is certain that nobody works under it: its runner is dead, or it is we
+ * ourselves and we don't (the journal failed at the wrong moment).
+ */
+export function goneOwner(engine: EngineContext, { lease, key }: OperationRecord, self?: LiveOperation): string[] {
+  if (!lease) return []
+  const worker = engine.live.byKey(key)
+  const idle = lease.owner === engine.coordination.owner && (worker === undefined || worker === self)
+  return idle || engine.coordination.isDead(lease.owner) ? [lease.owner] : []
+}
+
 /** Can somebody else take it now? */
-export function isFree(engine: EngineContext, { lease }: OperationRecord): boolean {
-  return !lease || lease.until <= engine.clock.now() || engine.coordination.isDead(lease.owner)
+export function isFree(engine: EngineContext, record: OperationRecord, self?: LiveOperation): boolean {
+  const { lease } = record
+  return !lease || lease.until <= engine.clock.now() || goneOwner(engine, record, self).length > 0
 }
 
 /** Owners with leases in force who certainly no longer run. */

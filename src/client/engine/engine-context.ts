@@ -5,6 +5,7 @@ import type { RecordKeeper } from '../journal/record-keeper.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { Transport } from '../transport/port.ts'
 import type { Background } from './background.ts'
+import type { Births } from './births.ts'
 import type { Breakers } from './breakers.ts'
 import type { Emitter } from './emitter.ts'
 import type { Housekeeping } from './engine-lifecycle.ts'
@@ -35,4 +36,8 @@ export interface EngineContext {
   /** Deliveries and other work that outlives its call; `flush` waits for it. */
   readonly background: Background
   readonly housekeeping: Housekeeping
+  /** The first epoch of each operation that is born here: no two births of one owner share a fence. */
+  readonly births: Births
+  /** Passes of a resume; `close` waits for them. */
+  readonly passes: Background
 }

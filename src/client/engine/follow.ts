@@ -1,7 +1,7 @@
 import { StorageError } from '../../errors/classes.ts'
 import { refOf, tell } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
-import { claimByKey, isFree } from './claiming.ts'
+import { claimByKey, goneOwner, isFree } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { runUnderLease } from './run.ts'
@@ -21,7 +21,7 @@ export async function follow(engine: EngineContext, operation: LiveOperation, te
     if (!record) return { is: 'broken', error: vanished(operation.record) }
     operation.record = record
     if (isSettled(record)) return { is: 'settled', record }
-    if (terms && isFree(engine, record)) {
+    if (terms && isFree(engine, record, operation)) {
       const finish = await takeOverAndRun(engine, operation, terms)
       if (finish) return finish
     }
@@ -39,8 +39,7 @@ async function takeOverAndRun(
   operation: LiveOperation,
   terms: RunTerms,
 ): Promise<Finish | undefined> {
-  const owner = operation.record.lease?.owner
-  const deadOwners = owner !== undefined && engine.coordination.isDead(owner) ? [owner] : []
+  const deadOwners = goneOwner(engine, operation.record, operation)
   const record = await claimByKey(engine, operation.record.key, { statuses: ['pending'], deadOwners })
   if (!record) return undefined
   operation.record = record

@@ -1,7 +1,8 @@
 import { tell } from '../operation/outcome.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import { reopen } from '../operation/transition.ts'
-import { claimByKey } from './claiming.ts'
+import { attach } from './attach.ts'
+import { claimByKey, goneOwner } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 import { follow, inFlightAsUnknown } from './follow.ts'
 import type { LiveOperation } from './live-operation.ts'
@@ -23,6 +24,9 @@ export async function joinStored(
   operation.record = existing
   const statuses: readonly OperationStatus[] = [...REOPENABLE, 'pending']
   if (!statuses.includes(existing.status)) return operation.finish({ is: 'settled', record: existing })
+  // A resume of this client may have taken it up while we looked.
+  const worker = engine.live.byKey(existing.key)
+  if (worker) return operation.finish(await attach(engine, worker, { signal: undefined, leaveAt: terms.deadlineAt }))
   engine.live.add(operation)
   engine.followers.add(operation)
   try {
@@ -49,8 +53,7 @@ async function takeOrFollow(
   operation: LiveOperation,
   { existing, terms, statuses }: Joining,
 ): Promise<void> {
-  const owner = existing.lease?.owner
-  const deadOwners = owner !== undefined && engine.coordination.isDead(owner) ? [owner] : []
+  const deadOwners = goneOwner(engine, existing, operation)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
     operation.record = reopen(claimed)

@@ -40,7 +40,7 @@ export async function retryStored(
   const record = await mustRead(engine, keyOrId)
   if (closing.aborted) throw closedError()
   // Somebody here may have taken it up in the meantime.
-  const taken = engine.live.find(record.key)
+  const taken = engine.live.byKey(record.key)
   if (taken) {
     joined(taken)
     return attach(engine, taken, { ...caller, leaveAt: terms.deadlineAt })
@@ -70,7 +70,7 @@ export async function awaitFinish(
   record: OperationRecord,
   caller: CallerTerms,
 ): Promise<Finish> {
-  const live = engine.live.find(record.key)
+  const live = engine.live.byKey(record.key)
   if (live) return attach(engine, live, caller)
   if (isSettled(record)) return { is: 'settled', record }
   const follower = new LiveOperation(record)

@@ -59,7 +59,12 @@ export async function submit(engine: EngineContext, submission: Submission, prog
   if (!engine.keeper.opened) await exit.bound(engine.keeper.open(), engine, submission)
   engine.housekeeping.sweep(engine)
   refuseEarly(engine, submission)
-  const existing = engine.live.find(submission.options.id) ?? engine.live.find(submission.key)
+  const existing = engine.live.byId(submission.options.id) ?? engine.live.byKey(submission.key)
+  if (existing?.stopOrder?.because === 'cancelled') {
+    // Somebody is just giving it up: whoever calls now begins with what the journal says after that.
+    await existing.finished
+    return submit(engine, submission, progress)
+  }
   if (existing) return joinLive(engine, existing, { submission, fingerprint, progress })
   refuseWhileOpen(engine, submission)
   const operation = new LiveOperation(birth(engine, submission, { body, fingerprint }))
@@ -90,7 +95,7 @@ function birth(
   const { key, input, options, durable } = submission
   const { namespace, horizonMs } = engine.options
   const horizonAt = durable ? now + horizonMs : Number.MAX_SAFE_INTEGER
-  const lease = { owner: engine.coordination.owner, epoch: 1, until: now + LEASE_MS }
+  const lease = { owner: engine.coordination.owner, epoch: engine.births.next(), until: now + LEASE_MS }
   return newRecord({ namespace, key, input, options, now, horizonAt, lease, ...made })
 }
 

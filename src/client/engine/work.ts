@@ -7,7 +7,8 @@ import type { RunTerms } from './run-terms.ts'
 
 /** Works on an operation whose lease we hold, from here to its finish. Never rejects. */
 export async function work(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
-  engine.live.add(operation)
+  if (terms.persistence.durable) engine.live.add(operation)
+  else engine.live.addUnwritten(operation)
   const finish = await runAndFollow(engine, operation, terms)
   engine.live.remove(operation)
   if (operation.delivered) engine.background.add(operation.delivered)

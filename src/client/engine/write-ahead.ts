@@ -1,4 +1,5 @@
-import { KeyReuseError } from '../../errors/classes.ts'
+import { KeyReuseError, StorageError } from '../../errors/classes.ts'
+import { refOf } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { LiveOperation } from './live-operation.ts'
@@ -20,16 +21,32 @@ export async function writeAhead(
   return existing
 }
 
-async function append(engine: EngineContext, { record, fence }: LiveOperation): Promise<OperationRecord | undefined> {
+async function append(engine: EngineContext, operation: LiveOperation): Promise<OperationRecord | undefined> {
   try {
-    const result = await engine.keeper.append(record)
-    return result.appended ? undefined : result.existing
+    const result = await engine.keeper.append(operation.record)
+    return result.appended || isThisBirth(result.existing, operation) ? undefined : result.existing
   } catch (error) {
-    // A store that lost its connection at the wrong moment may have it after all: the caller is told that
-    // nothing was done, so nothing may be found by a resume.
-    engine.background.add(engine.keeper.remove(fence).catch(() => {}))
-    throw error
+    throw await takenBack(engine, operation, error as StorageError)
   }
+}
+
+/** A journal that wrote it, lost the answer and tried again finds the very record that was to be written. */
+function isThisBirth({ key, lease }: OperationRecord, { fence }: LiveOperation): boolean {
+  return key === fence.key && lease?.owner === fence.owner && lease.epoch === fence.epoch
+}
+
+/**
+ * A store that lost its connection at the wrong moment may have the record after all. The caller is told that
+ * nothing was done, so nothing may be found by a resume; where that can't be made sure, the error says so.
+ */
+async function takenBack(engine: EngineContext, { record, fence }: LiveOperation, cause: StorageError): Promise<StorageError> {
+  const gone = await engine.keeper.remove(fence).then(
+    () => true,
+    () => false,
+  )
+  const certainly = gone || cause.effect === 'none'
+  const { message, code } = cause
+  return new StorageError(message, { code, cause, effect: 'none', operation: refOf(record), pending: !certainly })
 }
 
 function hasOutlived(record: OperationRecord, now: number): boolean {
