@@ -55,7 +55,8 @@ async function readRequestBody(request: Request, limit: number): Promise<BodySna
 function answerOrThrow(error: unknown): Response {
   if (!isHoldfastError(error)) throw error
   const { response } = error as { response?: Response }
-  if (response) return response
+  // An answer from before is not this one's: where the last attempt got none, fetch would reject.
+  if (response && error.attempts.at(-1)?.status !== undefined) return response
   if (error.reason === 'aborted') throw abortError(error)
   throw new FetchFailedError('fetch failed', { cause: error })
 }

@@ -27,7 +27,9 @@ const once = { retry: false } as const
 describe('what an error says of the effect', () => {
   type Case = readonly [what: string, steps: readonly ScriptedStep[], expected: object]
   const cut = () =>
-    new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) }), { status: 200 })
+    new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) }), {
+      status: 200,
+    })
   const cases: readonly Case[] = [
     ['a refused connection', [{ fault: 'refused' }], { name: 'NotSentError', effect: 'none', reason: 'attempts' }],
     ['an unknown host', [{ fault: 'dns' }], { name: 'NotSentError', effect: 'none' }],
@@ -58,18 +60,27 @@ describe('what an error says of the effect', () => {
     })
     it(`a ${status} from a gate after a refused connection: nothing happened`, async () => {
       const { client, clock } = scenario([{ fault: 'refused' }, { status }], { retry: { maxAttempts: 2 } })
-      expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({ name: 'RejectedError', effect: 'none' })
+      expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({
+        name: 'RejectedError',
+        effect: 'none',
+      })
     })
   }
 
   it('a 400 of the operation itself after a lost answer: nothing happened', async () => {
     const { client, clock } = scenario([{ fault: 'reset' }, { status: 400 }])
-    expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({ name: 'RejectedError', effect: 'none' })
+    expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({
+      name: 'RejectedError',
+      effect: 'none',
+    })
   })
 
   it('a refused connection after a lost answer leaves it unknown', async () => {
     const { client, clock } = scenario([{ fault: 'reset' }, { fault: 'refused' }], { retry: { maxAttempts: 2 } })
-    expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({ name: 'IndeterminateError', effect: 'unknown' })
+    expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({
+      name: 'IndeterminateError',
+      effect: 'unknown',
+    })
   })
 })
 
@@ -125,7 +136,11 @@ describe('an error', () => {
     expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({ pending: true, reason: 'attempts' })
     const each = scenario(() => ({ fault: 'refused' }))
     const kept = failure(each.client.post('/a', { onGiveUp: 'keep' }))
-    expect(await elapse(each.clock, MINUTE, kept)).toMatchObject({ name: 'NotSentError', pending: true, effect: 'none' })
+    expect(await elapse(each.clock, MINUTE, kept)).toMatchObject({
+      name: 'NotSentError',
+      pending: true,
+      effect: 'none',
+    })
   })
 
   it('has a class, a stable code and a parent', async () => {
@@ -154,21 +169,33 @@ describe('an error', () => {
     const foreign = new copy.NotSentError('x')
     expect(foreign).not.toBeInstanceOf(NotSentError)
     expect(isHoldfastError(foreign)).toBe(true)
-    for (const other of [new Error('x'), null, undefined, 'x', { code: 'HOLDFAST_NOT_SENT' }]) expect(isHoldfastError(other)).toBe(false)
+    for (const other of [new Error('x'), null, undefined, 'x', { code: 'HOLDFAST_NOT_SENT' }])
+      expect(isHoldfastError(other)).toBe(false)
   })
 })
 
 describe('a journal that fails', () => {
   const broken = (over: Partial<Journal>): Journal => {
     const journal = memoryJournal()
-    return { level: 'memory', open: () => journal.open(), execute: (commands) => journal.execute(commands), close: async () => {}, ...over }
+    return {
+      level: 'memory',
+      open: () => journal.open(),
+      execute: (commands) => journal.execute(commands),
+      close: async () => {},
+      ...over,
+    }
   }
 
   it('at opening: nothing is sent, and the error names the operation', async () => {
     const { client, fetch } = scenario([], { journal: broken({ open: () => Promise.reject(new Error('locked')) }) })
     const handle = client.post('/a', { id: 'x' })
     const error = await failure(handle)
-    expect(error).toMatchObject({ name: 'StorageError', effect: 'none', reason: 'storage', operation: { key: handle.key, id: 'x' } })
+    expect(error).toMatchObject({
+      name: 'StorageError',
+      effect: 'none',
+      reason: 'storage',
+      operation: { key: handle.key, id: 'x' },
+    })
     expect(error.message).toContain('locked')
     expect(await failure(handle.accepted)).toBe(error)
     expect(fetch.calls).toHaveLength(0)
@@ -179,7 +206,12 @@ describe('a journal that fails', () => {
     const { client, fetch } = scenario([], { journal: broken({ execute }) })
     const handle = client.post('/a')
     const error = await failure(handle)
-    expect(error).toMatchObject({ name: 'StorageError', effect: 'none', pending: false, operation: { key: handle.key } })
+    expect(error).toMatchObject({
+      name: 'StorageError',
+      effect: 'none',
+      pending: false,
+      operation: { key: handle.key },
+    })
     expect(fetch.calls).toHaveLength(0)
   })
 
@@ -219,7 +251,11 @@ describe('a secret', () => {
     const place = scenario(
       [
         { status: 503, headers: { 'set-cookie': `sid=${SECRET}`, 'www-authenticate': 'Bearer' } },
-        { fault: new TypeError(`fetch failed for https://user:${SECRET}@x/?token=${SECRET}`, { cause: Object.assign(new Error(`Authorization: Bearer ${SECRET}`), { code: 'ECONNRESET' }) }) },
+        {
+          fault: new TypeError(`fetch failed for https://user:${SECRET}@x/?token=${SECRET}`, {
+            cause: Object.assign(new Error(`Authorization: Bearer ${SECRET}`), { code: 'ECONNRESET' }),
+          }),
+        },
       ],
       { journal, headers: () => ({ Authorization: `Bearer ${SECRET}` }), retry: { maxAttempts: 2 } },
     )
@@ -251,7 +287,10 @@ describe('a secret', () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-secret-'))
     const path = join(folder, 'operations.db')
     const journal = sqliteJournal({ path })
-    const bytes = (): string => readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1')).join('')
+    const bytes = (): string =>
+      readdirSync(folder)
+        .map((file) => readFileSync(join(folder, file), 'latin1'))
+        .join('')
     try {
       let whileOpen = ''
       const client = createClient({
@@ -261,7 +300,10 @@ describe('a secret', () => {
         retry: { maxAttempts: 2, base: 1, cap: 1 },
         fetch: async () => {
           whileOpen += bytes()
-          return new Response('no', { status: 503, headers: { 'set-cookie': `sid=${SECRET}`, 'x-session-token': SECRET } })
+          return new Response('no', {
+            status: 503,
+            headers: { 'set-cookie': `sid=${SECRET}`, 'x-session-token': SECRET },
+          })
         },
       })
       await failure(client.post('/a', { headers, json: { amount: 42 }, id: 'x' }))

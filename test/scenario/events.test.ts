@@ -6,7 +6,9 @@ const MINUTE = 60_000
 
 describe('the events', () => {
   it('of a clean call', async () => {
-    const { client, clock, events } = scenario([{ status: 201, delay: 30, headers: { 'idempotency-replayed': 'true' } }])
+    const { client, clock, events } = scenario([
+      { status: 201, delay: 30, headers: { 'idempotency-replayed': 'true' } },
+    ])
     const at = clock.now()
     const handle = client.post('/a?token=x', { id: 'i', name: 'n' })
     await elapse(clock, 30, handle)
@@ -21,7 +23,16 @@ describe('the events', () => {
         attempt: { number: 1, startedAt: at, durationMs: 30, status: 201, fault: undefined },
         effect: 'applied',
       },
-      { type: 'operation.settled', at: at + 30, ...about, status: 'succeeded', reason: undefined, effect: 'applied', attempts: 1, replayed: true },
+      {
+        type: 'operation.settled',
+        at: at + 30,
+        ...about,
+        status: 'succeeded',
+        reason: undefined,
+        effect: 'applied',
+        attempts: 1,
+        replayed: true,
+      },
     ])
   })
 
@@ -32,7 +43,9 @@ describe('the events', () => {
   })
 
   it('of a call that is retried', async () => {
-    const { client, clock, events } = scenario([{ status: 503 }, { fault: 'reset' }, { status: 200 }], { retry: { jitter: 'none' } })
+    const { client, clock, events } = scenario([{ status: 503 }, { fault: 'reset' }, { status: 200 }], {
+      retry: { jitter: 'none' },
+    })
     const at = clock.now()
     await elapse(clock, MINUTE, client.post('/a'))
     expect(typesOf(events)).toEqual([
@@ -88,12 +101,21 @@ describe('the events', () => {
   it('of an empty budget', async () => {
     const { client, clock, events } = scenario(() => ({ status: 503 }), { budget: { burst: 0 } })
     await elapse(clock, 0, failure(client.post('/a')))
-    expect(typesOf(events)).toEqual(['operation.accepted', 'attempt.started', 'attempt.ended', 'budget.exhausted', 'operation.settled'])
+    expect(typesOf(events)).toEqual([
+      'operation.accepted',
+      'attempt.started',
+      'attempt.ended',
+      'budget.exhausted',
+      'operation.settled',
+    ])
     expect(events[3]).toEqual({ type: 'budget.exhausted', at: clock.now(), origin: ORIGIN })
   })
 
   it('of a breaker', async () => {
-    const { client, clock, events } = scenario(() => ({ status: 503 }), { retry: false, breaker: { minimumRequests: 1, failureRate: 1 } })
+    const { client, clock, events } = scenario(() => ({ status: 503 }), {
+      retry: false,
+      breaker: { minimumRequests: 1, failureRate: 1 },
+    })
     await failure(client.post('/a'))
     expect(events.find((event) => event.type === 'breaker.changed')).toEqual({
       type: 'breaker.changed',
@@ -105,10 +127,13 @@ describe('the events', () => {
   })
 
   it('settle every operation exactly once', async () => {
-    const { client, clock, events } = scenario((_call, n) => (n % 3 === 0 ? { status: 200 } : n % 3 === 1 ? { status: 503 } : { fault: 'reset' }), {
-      budget: false,
-      breaker: false,
-    })
+    const { client, clock, events } = scenario(
+      (_call, n) => (n % 3 === 0 ? { status: 200 } : n % 3 === 1 ? { status: 503 } : { fault: 'reset' }),
+      {
+        budget: false,
+        breaker: false,
+      },
+    )
     const handles = Array.from({ length: 30 }, (_, n) => client.post('/a', { json: n }))
     await elapse(clock, MINUTE, Promise.allSettled(handles))
     const settled = events.flatMap((event) => (event.type === 'operation.settled' ? [event.operation.key] : []))
@@ -125,7 +150,12 @@ describe('an observer', () => {
       throw new Error('observer')
     },
     // biome-ignore lint/suspicious/noThenProperty: a promise of another library
-    'gives a thenable that throws': () => ({ then: () => { throw new Error('observer') } }) as unknown as void,
+    'gives a thenable that throws': () =>
+      ({
+        then: () => {
+          throw new Error('observer')
+        },
+      }) as unknown as void,
     'changes what it is told': (event) => {
       for (const name of Object.keys(event)) Reflect.set(event, name, 'x')
       Reflect.set((event as { operation?: object }).operation ?? {}, 'key', 'x')

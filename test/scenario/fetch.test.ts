@@ -8,7 +8,9 @@ const post = { method: 'POST', body: 'x' } as const
 describe('client.fetch', () => {
   it('resolves with any final status, as fetch does', async () => {
     for (const status of [200, 201, 204, 301, 304, 400, 401, 404, 409, 422, 451, 501]) {
-      const { client } = scenario([{ status, body: status === 204 || status === 304 ? null : 'body', headers: { 'x-a': '1' } }])
+      const { client } = scenario([
+        { status, body: status === 204 || status === 304 ? null : 'body', headers: { 'x-a': '1' } },
+      ])
       const response = await client.fetch('/a', post)
       expect(response).toBeInstanceOf(Response)
       expect([response.status, response.ok, response.headers.get('x-a')]).toEqual([status, status < 300, '1'])
@@ -34,8 +36,21 @@ describe('client.fetch', () => {
       expect(error).toBeInstanceOf(FetchFailedError)
       const { cause } = error as Error
       expect(isHoldfastError(cause)).toBe(true)
-      expect(cause).toMatchObject({ reason: 'attempts', effect: fault === 'refused' || fault === 'dns' ? 'none' : 'unknown' })
+      expect(cause).toMatchObject({
+        reason: 'attempts',
+        effect: fault === 'refused' || fault === 'dns' ? 'none' : 'unknown',
+      })
     }
+  })
+
+  it('rejects where the last attempt got no answer, also where one before did', async () => {
+    const { client, clock } = scenario([{ status: 503 }, { fault: 'reset' }], { retry: { maxAttempts: 2 } })
+    const error = await elapse(clock, MINUTE, rejection(client.fetch('/a', post)))
+    expect(error).toBeInstanceOf(TypeError)
+    expect((error as Error).cause).toMatchObject({
+      name: 'IndeterminateError',
+      attempts: [{ status: 503 }, { fault: 'ECONNRESET' }],
+    })
   })
 
   it('rejects with a TypeError for wrong input, as fetch does, and never throws', async () => {
@@ -112,7 +127,10 @@ describe('client.fetch', () => {
     const pending = client.fetch('/a', { ...post, headers: { 'Idempotency-Key': 'stripe-node-retry-1' } })
     pending.catch(() => {})
     await clock.advance(1000)
-    expect(fetch.calls.map((call) => call.headers['idempotency-key'])).toEqual(['stripe-node-retry-1', 'stripe-node-retry-1'])
+    expect(fetch.calls.map((call) => call.headers['idempotency-key'])).toEqual([
+      'stripe-node-retry-1',
+      'stripe-node-retry-1',
+    ])
     expect(await rowsOf(journal)).toMatchObject([{ key: 'stripe-node-retry-1' }])
     await client.cancel('stripe-node-retry-1')
   })
@@ -158,7 +176,9 @@ describe('client.fetch', () => {
         end = () => controller.close()
       },
     })
-    const { client, clock } = scenario([() => new Response(stream, { headers: { 'content-type': 'text/event-stream' } })])
+    const { client, clock } = scenario([
+      () => new Response(stream, { headers: { 'content-type': 'text/event-stream' } }),
+    ])
     const response = await client.fetch('/a', post)
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     push('data: 1\n\n')
@@ -173,7 +193,9 @@ describe('client.fetch', () => {
   it('lets a stream that is no longer wanted be cancelled', async () => {
     let cancelled = 0
     const stream = new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(8)), cancel: () => void cancelled++ })
-    const { client, clock } = scenario([() => new Response(stream, { headers: { 'content-type': 'text/event-stream' } })])
+    const { client, clock } = scenario([
+      () => new Response(stream, { headers: { 'content-type': 'text/event-stream' } }),
+    ])
     const response = await client.fetch('/a')
     await response.body?.cancel()
     expect(cancelled).toBe(1)
@@ -181,9 +203,15 @@ describe('client.fetch', () => {
   })
 
   it('delivers an answer larger than maxResponseBytes whole, and records it without its body', async () => {
-    const { client, journal } = scenario([{ status: 200, body: 'x'.repeat(100) }, { status: 404, body: 'y'.repeat(100) }], {
-      maxResponseBytes: 10,
-    })
+    const { client, journal } = scenario(
+      [
+        { status: 200, body: 'x'.repeat(100) },
+        { status: 404, body: 'y'.repeat(100) },
+      ],
+      {
+        maxResponseBytes: 10,
+      },
+    )
     expect(await (await client.fetch('/a', post)).text()).toBe('x'.repeat(100))
     expect(await (await client.fetch('/a', post)).text()).toBe('y'.repeat(100))
     const other = scenario([{ status: 200, body: 'z'.repeat(100) }], { maxResponseBytes: 10, journal })

@@ -59,10 +59,17 @@ class Run {
     }
   }
 
-  /** A large answer that nobody will be given lets go of its connection. */
   #discardUnless(finish: Finish): Finish {
-    if (finish.is !== 'settled' || !finish.rest) discard(this.#last?.response?.rest)
+    if (finish.is !== 'settled' || !finish.rest) this.#discardAnswer()
     return finish
+  }
+
+  /** A large answer that nobody will be given lets go of its connection; what its head said is still told. */
+  #discardAnswer(): void {
+    const answer = this.#lastAnswer
+    if (!answer?.rest) return
+    discard(answer.rest)
+    this.#lastAnswer = { ...answer, rest: undefined }
   }
 
   get #ended(): Ended {
@@ -136,7 +143,7 @@ class Run {
     const number = operation.record.attemptCount + 1
     if (events.active)
       events.tell({ type: 'attempt.started', at: startedAt, ...about(operation.record), attempt: number })
-    discard(this.#last?.response?.rest)
+    this.#discardAnswer()
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'

@@ -32,9 +32,10 @@ export type RetryDecision =
 export function decideRetry(question: RetryQuestion, random: Random): RetryDecision {
   const { now, retry, attemptsMade, floorMs } = question
   const retryAt = floorMs === undefined ? undefined : now + floorMs
-  if (attemptsMade >= retry.maxAttempts) return { do: 'stop', reason: 'attempts', retryAt }
-  const backoffMs = backoffDelay(retry, { retry: attemptsMade - 1, previousMs: question.previousMs }, random)
   const end = Math.min(question.deadlineAt, question.horizonAt)
+  // Where the time ran out during the last attempt, it was the time that ended it.
+  if (attemptsMade >= retry.maxAttempts && now < end) return { do: 'stop', reason: 'attempts', retryAt }
+  const backoffMs = backoffDelay(retry, { retry: attemptsMade - 1, previousMs: question.previousMs }, random)
   const delayMs = fitted(spread(backoffMs, floorMs, retry), { floorMs, room: end - now })
   if (now + delayMs < end) return { do: 'wait', delayMs, backoffMs }
   return {

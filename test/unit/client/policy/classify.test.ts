@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type AttemptFacts,
+  type Circumstances,
+  classify,
+  speaksForTheWhole,
+} from '../../../../src/client/policy/classify.ts'
+import { resolveDoNotRetry } from '../../../../src/client/policy/resolve-names.ts'
+import { DEFAULT_RETRY } from '../../../../src/client/policy/resolve-retry.ts'
+
+const circumstances = (over: Partial<Circumstances> = {}): Circumstances => ({
+  now: 0,
+  replayable: true,
+  earlierUnknown: false,
+  statuses: DEFAULT_RETRY.statuses,
+  doNotRetry: resolveDoNotRetry(undefined, { sendHeaders: true }),
+  override: undefined,
+  ...over,
+})
+const answer = (status: number, headers: [string, string][] = [], problem?: object): AttemptFacts => ({
+  is: 'answer',
+  status,
+  headers,
+  problem: problem as never,
+})
+const fault = (over: object = {}): AttemptFacts => ({
+  is: 'fault',
+  mayHaveArrived: true,
+  transient: true,
+  headStatus: undefined,
+  ...over,
+})
+
+describe('an answer', () => {
+  test('2xx is a success, whatever else it says', () => {
+    for (const status of [200, 201, 202, 204, 206, 299]) {
+      expect(classify(answer(status, [['do-not-retry', 'true']]), circumstances({ override: false }))).toEqual({
+        is: 'success',
+        effect: 'applied',
+      })
+    }
+  })
+
+  test('each status has one verdict', () => {
+    const verdicts = new Map<string, number[]>()
+    for (let status = 300; status < 600; status++) {
+      const verdict = classify(answer(status), circumstances())
+      const name = `${verdict.is} ${verdict.effect}`
+      verdicts.set(name, [...(verdicts.get(name) ?? []), status])
+    }
+    expect(verdicts.get('retry none')).toEqual([408, 425, 429])
+    expect(verdicts.get('retry unknown')).toEqual([500, 502, 503, 504])
+    expect(verdicts.get('unauthorized none')).toEqual([401])
+    expect(verdicts.get('final none')).toHaveLength(100 - 4)
+    expect(verdicts.get('final unknown')).toHaveLength(100 + 100 - 4)
+  })
+
+  test('409 is in flight by its problem, by Retry-After, or by an earlier attempt of unknown fate', () => {
+    expect(classify(answer(409), circumstances())).toMatchObject({ is: 'final', effect: 'none' })
+    const inFlight = { is: 'retry', effect: 'unknown' }
+    expect(classify(answer(409, [], { type: 'urn:holdfast:problem:in-flight' }), circumstances())).toMatchObject(
+      inFlight,
+    )
+    expect(classify(answer(409, [['retry-after', '1']]), circumstances())).toMatchObject({ ...inFlight, floorMs: 1000 })
+    expect(classify(answer(409), circumstances({ earlierUnknown: true }))).toMatchObject(inFlight)
+  })
+
+  test('without a key and not idempotent it is never sent again', () => {
+    expect(classify(answer(503), circumstances({ replayable: false }))).toMatchObject({
+      is: 'final',
+      reason: 'not-replayable',
+      effect: 'unknown',
+    })
+    expect(classify(answer(429), circumstances({ replayable: false }))).toMatchObject({
+      is: 'final',
+      reason: 'not-replayable',
+      effect: 'none',
+    })
+  })
+
+  test("the caller's rule decides, below do-not-retry and key reuse", () => {
+    expect(classify(answer(404), circumstances({ override: true }))).toMatchObject({ is: 'retry' })
+    expect(classify(answer(503), circumstances({ override: false }))).toMatchObject({ is: 'final', reason: 'status' })
+    expect(classify(answer(503, [['do-not-retry', '1']]), circumstances({ override: true }))).toMatchObject({
+      reason: 'do-not-retry',
+    })
+    const reused = answer(422, [], { type: 'urn:holdfast:problem:key-reused' })
+    expect(classify(reused, circumstances({ override: true }))).toMatchObject({
+      is: 'final',
+      reason: 'key-reuse',
+      effect: 'none',
+    })
+  })
+
+  test('a recorded failure is definitive, unless the caller says otherwise', () => {
+    const replayed = answer(503, [['idempotency-replayed', 'true']])
+    expect(classify(replayed, circumstances())).toMatchObject({ is: 'final', reason: 'status' })
+    expect(classify(replayed, circumstances({ override: true }))).toMatchObject({ is: 'retry' })
+  })
+})
+
+describe('a fault', () => {
+  test('is retried where it is transient', () => {
+    expect(classify(fault(), circumstances())).toEqual({
+      is: 'retry',
+      reason: 'network',
+      effect: 'unknown',
+      floorMs: undefined,
+    })
+    expect(classify(fault({ mayHaveArrived: false }), circumstances())).toMatchObject({ is: 'retry', effect: 'none' })
+    expect(classify(fault({ transient: false }), circumstances())).toMatchObject({
+      is: 'final',
+      reason: 'network',
+      settles: 'failed',
+    })
+  })
+
+  test('after the head of a success is applied', () => {
+    expect(classify(fault({ headStatus: 201 }), circumstances())).toMatchObject({ is: 'retry', effect: 'applied' })
+    expect(classify(fault({ headStatus: 503 }), circumstances())).toMatchObject({ effect: 'unknown' })
+  })
+
+  test('that may have arrived is not repeated without a key; one that can not have is', () => {
+    const keyless = circumstances({ replayable: false, override: true })
+    expect(classify(fault(), keyless)).toMatchObject({ is: 'final', reason: 'not-replayable' })
+    expect(classify(fault({ mayHaveArrived: false }), keyless)).toMatchObject({ is: 'retry' })
+  })
+
+  test("is judged by the caller's rule first", () => {
+    expect(classify(fault(), circumstances({ override: false }))).toMatchObject({ is: 'final', reason: 'network' })
+    expect(classify(fault({ transient: false }), circumstances({ override: true }))).toMatchObject({ is: 'retry' })
+  })
+})
+
+test('a final 4xx clears up the whole operation, unless a gate gave it', () => {
+  for (const status of [400, 404, 409, 410, 415, 422]) expect(speaksForTheWhole(status, [])).toBe(true)
+  for (const status of [401, 403, 407, 408, 412, 413, 421, 425, 429, 431, 451]) {
+    expect(speaksForTheWhole(status, [])).toBe(false)
+    expect(speaksForTheWhole(status, [['idempotency-replayed', 'true']])).toBe(true)
+  }
+  for (const status of [200, 302, 399, 500, 503]) expect(speaksForTheWhole(status, [])).toBe(false)
+})
