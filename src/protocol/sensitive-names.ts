@@ -1,24 +1,44 @@
 /*
- * Which names carry credentials. Names are compared in two shapes: flat, without case and separators
- * (`X-Api-Key`, `api_key` and `apiKey` are one), and as words, for those too short to be looked for
- * inside others (`auth` is not in `author`). When in doubt a name is a credential: a journal that
- * forgets one header too many is mended by the caller, a leaked token is not.
+ * Which names and values are credentials. Names are compared in two shapes: flat, without case and
+ * separators (`X-Api-Key`, `api_key` and `apiKey` are one), and as words, for those too short to be looked
+ * for inside others (`auth` is not in `author`). When in doubt a name is a credential: a journal that
+ * forgets one header too many is mended by the caller, a leaked token is not. But `key` alone is no doubt:
+ * a partition key or a routing key is data, so it takes a word before it that says whose key it is.
  */
 
 const INSIDE =
-  /token|secret|passw|passphrase|passcode|apikey|accesskey|privatekey|subscriptionkey|functionskey|masterkey|signingkey|sharedkey|accountkey|customerkey|credential|session|sessid|signature|cookie|authorization|bearer|csrf|xsrf/
-const WORDS = new Set(['auth', 'jwt', 'sig', 'hmac', 'otp', 'pwd', 'sid', 'dpop', 'oauth', 'authentication'])
-/** Names that only look like it: our own key, CORS, quotas counted in tokens, and the server's challenge. */
-const HARMLESS = /idempoten|^access-control-|ratelimit|^(?:www|proxy)-authenticate$/
+  /token|secret|passw|passphrase|passcode|passkey|apikey|accesskey|privatekey|subscriptionkey|functionskey|masterkey|signingkey|sharedkey|accountkey|customerkey|credential|session|sessid|signature|cookie|authorization|bearer|csrf|xsrf|macaroon|saml/
+const WORDS = new Set(
+  'auth jwt sig hmac otp totp mfa pwd sid dpop oauth authentication assertion cred creds'.split(' '),
+)
+/** Keys that belong to somebody who has to prove who they are. */
+const KEY_OF =
+  /(?:^|-)(?:app|application|client|consumer|licen[cs]e|user|admin|dev|developer|partner|merchant|vendor|service|server|integration|deploy|write|encryption|decryption|activation)-?key(?:-|$)/
+/** Short words that mean a credential where they are the whole name, or its end. */
+const LAST_WORD = /^(?:x-)?key$|(?:^|-)(?:pass|pin|pat)$/
+/** Names that only look like it: our own key, CORS, what is accepted, cursors, counted tokens, the server's challenge. */
+const HARMLESS =
+  /idempoten|^access-control-|^accept-|ratelimit|(?:page|next|continuation|sync)-?token$|max-?(?:\w+-)?tokens$|^(?:www|proxy)-authenticate$/
 /** Too common as header words, but as query names they carry keys and one-time codes. */
-const PARAMETERS = new Set(['key', 'code', 'assertion', 'pass', 'pin'])
+const PARAMETERS = new Set(['key', 'code', 'pass', 'pin'])
+
+/** A scheme with something after it, as an Authorization header has it. */
+const SCHEME = /^(?:bearer|basic|digest|negotiate|ntlm|dpop|apikey|token|sharedkey|aws4-hmac-sha256) +\S/i
+const JWT = /(?:^|[\s=:])eyJ[\w-]{5,}\.[\w-]+\.[\w-]*/
+/** How well-known issuers begin their keys, so that these can be found wherever they turn up. */
+const ISSUED =
+  /(?:^|[\s=:])(?:[spr]k_(?:live|test)_|sk-[\w-]{16}|whsec_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA[A-Z\d]{12}|AIza[\w-]{20}|ya29\.)/
 
 /** Does a header of this name carry a credential? */
 export function isCredentialHeader(name: string): boolean {
-  const lower = name.toLowerCase()
-  if (HARMLESS.test(lower)) return false
-  if (INSIDE.test(lower.replace(/[^a-z0-9]/g, ''))) return true
-  return wordsOf(name).some((word) => WORDS.has(word))
+  const kebab = name.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase()
+  // `AppKey` is two words, but `DPoP` is one: both ways of reading count.
+  const apart = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .toLowerCase()
+  if (HARMLESS.test(kebab) || HARMLESS.test(apart)) return false
+  return INSIDE.test(kebab.replaceAll('-', '')) || saysCredential(kebab) || (apart !== kebab && saysCredential(apart))
 }
 
 /** Does a query parameter of this name carry a credential? */
@@ -26,7 +46,11 @@ export function isCredentialParameter(name: string): boolean {
   return PARAMETERS.has(name.toLowerCase()) || isCredentialHeader(name)
 }
 
-function wordsOf(name: string): string[] {
-  const camelCaseApart = name.replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-  return `${name}-${camelCaseApart}`.toLowerCase().split(/[^a-z0-9]+/)
+/** Is this plainly a credential, whatever its name? */
+export function isCredentialValue(value: string): boolean {
+  return SCHEME.test(value) || JWT.test(value) || ISSUED.test(value)
+}
+
+function saysCredential(kebab: string): boolean {
+  return KEY_OF.test(kebab) || LAST_WORD.test(kebab) || kebab.split('-').some((word) => WORDS.has(word))
 }
