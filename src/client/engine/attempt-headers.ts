@@ -1,3 +1,4 @@
+import { isThenable } from '../../foundation/thenable.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { formatHttpDate } from '../../protocol/http-date.ts'
 import { formatKey } from '../../protocol/idempotency-key.ts'
@@ -38,11 +39,6 @@ export function clientHeaders(
   }
   const made: unknown = headers(context)
   return isThenable(made) ? Promise.resolve(made).then(checkMade) : checkMade(made)
-}
-
-/** Also a promise of another library, and a handle's, which are none of the platform's. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }
 
 function checkMade(made: unknown): HeaderList {

@@ -1,3 +1,4 @@
+import { isThenable } from '../../foundation/thenable.ts'
 import type { HoldfastEvent, Observer } from '../../observe/port.ts'
 import { redactUrl } from '../../observe/redact.ts'
 import { refOf } from '../operation/outcome.ts'
@@ -24,7 +25,7 @@ export class Emitter {
   tell(event: HoldfastEvent): void {
     try {
       const returned: unknown = this.#observer?.(event)
-      if (returned instanceof Promise) returned.catch(() => {})
+      if (isThenable(returned)) returned.then(undefined, () => {})
     } catch {
       // An observer that fails is the observer's problem.
     }
