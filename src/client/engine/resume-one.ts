@@ -27,11 +27,10 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
   const record = takeOver(engine, claimed)
   const operation = new LiveOperation(record)
   if (isSettled(record)) return redeliver(engine, operation)
-  if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
   const { origin } = record.request
-  if (!maySendTo(engine, origin)) {
-    const { record: put } = await putBack(engine, operation, 'auth')
-    return { record: put, skipOrigin: { origin, until: Number.POSITIVE_INFINITY } }
+  if (engine.clock.now() < record.horizonAt) {
+    if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
+    if (!maySendTo(engine, origin)) return putBack(engine, operation, 'auth')
   }
   const { events, clock } = engine
   if (events.active)
@@ -71,9 +70,11 @@ async function redeliver(engine: EngineContext, operation: LiveOperation): Promi
   return { record: operation.record }
 }
 
-/** Leaves it pending, with the reason on it. */
+/** Leaves it pending until its horizon, with the reason on it. What is poison is not taken up by any resume before that. */
 async function putBack(engine: EngineContext, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<Resumed> {
-  const record = release(operation.record, { dueAt: 0, heldBy: reason })
+  const { horizonAt } = operation.record
+  const notBefore = reason === 'poison' ? horizonAt : undefined
+  const record = release(operation.record, { dueAt: horizonAt, notBefore, heldBy: reason })
   await engine.keeper.commit(withoutSecrets(record), operation.fence)
   const { events, clock } = engine
   if (events.active)
@@ -81,7 +82,7 @@ async function putBack(engine: EngineContext, operation: LiveOperation, reason: 
       type: 'operation.waiting',
       at: clock.now(),
       ...about(record),
-      until: Number.POSITIVE_INFINITY,
+      until: horizonAt,
       reason,
     })
   return { record }

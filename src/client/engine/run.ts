@@ -11,6 +11,7 @@ import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.t
 import type { EngineContext } from './engine-context.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { isOnRecord, putOnRecord } from './put-on-record.ts'
+import { reportFailure } from './report-failure.ts'
 import type { RunTerms } from './run-terms.ts'
 import { askShouldRetry } from './should-retry-hook.ts'
 
@@ -55,6 +56,7 @@ class Run {
         if (finish) return this.#discardUnless(finish)
       }
     } catch (cause) {
+      reportFailure(this.#engine, this.#operation, cause)
       return { is: 'broken', error: this.#brokenBy(cause) }
     }
   }

@@ -1,6 +1,8 @@
-import { NotSentError } from '../../errors/classes.ts'
+import { KeyReuseError, NotSentError } from '../../errors/classes.ts'
+import { startTimer } from '../../foundation/clock.ts'
 import type { Digest } from '../../foundation/digest.ts'
 import type { DurabilityLevel } from '../journal/port.ts'
+import { refOf } from '../operation/outcome.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import type { CallOptions } from '../options.ts'
 import type { ResolvedCall } from '../policy/resolved-options.ts'
@@ -15,6 +17,7 @@ import { joinStored } from './join-stored.ts'
 import { LEASE_MS } from './lease-keeper.ts'
 import { type Finish, LiveOperation } from './live-operation.ts'
 import { journaled, unwritten } from './persistence.ts'
+import { reportFailure } from './report-failure.ts'
 import type { RunTerms } from './run-terms.ts'
 import { work } from './work.ts'
 import { refuseReuse, writeAhead } from './write-ahead.ts'
@@ -147,7 +150,7 @@ async function acceptAndWork(
   try {
     const written = writeAhead(engine, operation)
     operation.onRecord = written
-    const existing = await written
+    const existing = await inTime(engine, operation, { written, submission })
     progress.accepted(engine.keeper.level)
     if (existing) return await joinStored(engine, operation, { existing, terms })
     const { events, clock, keeper } = engine
@@ -157,8 +160,26 @@ async function acceptAndWork(
     await work(engine, operation, terms)
   } catch (error) {
     engine.live.remove(operation)
+    if (!(error instanceof KeyReuseError)) reportFailure(engine, operation, error)
     operation.finish({ is: 'broken', error })
   }
+}
+
+/** The deadline holds for a disk that hangs, too: the caller is told that nothing was sent, and nothing will be. */
+async function inTime<T>(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { written, submission }: { written: Promise<T>; submission: Submission },
+): Promise<T> {
+  const { input, deadlineAt } = submission
+  const cancelTimer = startTimer(engine.clock, deadlineAt - engine.clock.now(), () => {
+    const message = `${input.method} ${input.origin}: the deadline passed before the journal had written it. It was not done.`
+    operation.finish({
+      is: 'broken',
+      error: new NotSentError(message, { reason: 'deadline', operation: refOf(operation.record) }),
+    })
+  })
+  return written.finally(cancelTimer)
 }
 
 export function runTerms(

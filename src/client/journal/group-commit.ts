@@ -1,3 +1,5 @@
+import type { StorageError } from '../../errors/classes.ts'
+import { asStorageError } from './as-storage-error.ts'
 import type { Journal, JournalCommand, JournalResult, ResultOf } from './port.ts'
 
 interface Waiting {
@@ -8,6 +10,8 @@ interface Waiting {
 
 /** At most this many commands share one transaction, so that no caller waits for an endless one. */
 const LARGEST_BATCH = 512
+/** After so many that fail alone as well it is not one command's fault: the disk is full, the file is locked. */
+const FAILURES_THAT_TELL = 2
 
 /**
  * The journal's write path: a queue with one flush in flight. Commands that arrive while a flush is
@@ -51,13 +55,27 @@ export class GroupCommit {
         waiting.resolve(results[index] as JournalResult)
       })
     } catch (error) {
-      await this.#blame(batch, error)
+      await this.#blame(batch, asStorageError(error, 'The journal failed'))
     }
   }
 
   /** Nothing of the batch was written. Alone, each command shows whether it is the one at fault. */
-  async #blame(batch: readonly Waiting[], error: unknown): Promise<void> {
-    if (batch.length === 1) return batch[0]?.reject(error)
-    for (const waiting of batch) await this.#flush([waiting])
+  async #blame(batch: readonly Waiting[], error: StorageError): Promise<void> {
+    let failures = 0
+    for (const waiting of batch) {
+      if (batch.length === 1 || failures >= FAILURES_THAT_TELL) waiting.reject(error)
+      else if (!(await this.#succeedsAlone(waiting))) failures++
+    }
+  }
+
+  async #succeedsAlone({ command, resolve, reject }: Waiting): Promise<boolean> {
+    try {
+      const [result] = await this.#journal.execute([command])
+      resolve(result as JournalResult)
+      return true
+    } catch (error) {
+      reject(asStorageError(error, 'The journal failed'))
+      return false
+    }
   }
 }

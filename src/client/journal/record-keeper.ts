@@ -1,8 +1,8 @@
 import { StorageError } from '../../errors/classes.ts'
-import { isHoldfastError } from '../../errors/holdfast-error.ts'
 import { CodecError, decodeRecord, encodeRecord } from '../operation/codec.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import type { Encryption } from '../options.ts'
+import { asStorageError } from './as-storage-error.ts'
 import { GroupCommit } from './group-commit.ts'
 import { persistIn } from './persist-in.ts'
 import type { Claim, Claimant, ClaimedRow, DurabilityLevel, Fence, Journal, JournalRow, PlacedRow } from './port.ts'
@@ -216,8 +216,13 @@ export class RecordKeeper {
     }
   }
 
-  #seal(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
-    return bytes && this.#encryption ? sealed(this.#encryption, bytes) : bytes
+  async #seal(bytes: Uint8Array | null): Promise<Uint8Array | null> {
+    if (!bytes || !this.#encryption) return bytes
+    try {
+      return await this.#encryption.seal(bytes)
+    } catch (error) {
+      throw asStorageError(error, 'A body could not be sealed for the journal')
+    }
   }
 
   #open(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
@@ -231,10 +236,4 @@ async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8A
   } catch (error) {
     throw asStorageError(error, 'The body could not be sealed')
   }
-}
-
-function asStorageError(error: unknown, sentence: string): StorageError {
-  if (isHoldfastError(error)) return error as StorageError
-  const detail = error instanceof Error ? error.message : String(error)
-  return new StorageError(`${sentence}: ${detail}`, { cause: error })
 }
