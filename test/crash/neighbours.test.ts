@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { LineProcess } from '../support/child-process.ts'
+import { programFile } from '../support/child-program.ts'
 import { crashScene, hear, only, saidBy } from './crash-scene.ts'
 
 const scene = crashScene()
@@ -39,6 +41,25 @@ describe.concurrent('a neighbour that keeps resuming', () => {
     await hear(neighbour, 'handled')
     expect(performance.now() - diedAt).toBeLessThan(10_000)
     expect(await server.at(path)).toMatchObject([{ requests: 2, effects: 1 }])
+  })
+
+  it('knows a process for dead that its parent has not yet taken note of', async () => {
+    const { db, path } = scene.place()
+    const server = await scene.server
+    await server.mode({ path, script: ['hang'] })
+    const input = JSON.stringify({ origin: server.origin, db, path, name: 'charge' })
+    const command = [process.execPath, await programFile('child-caller'), input]
+    // A parent that stops before it could ever ask: its child stays in the table of processes.
+    const parent = new LineProcess(['-c', 'exec 3<&0; "$@" <&3 & echo "$!"; kill -STOP $$', 'sh', ...command], 'sh')
+    const pid = Number(await parent.until((line) => /^\d+$/.test(line)))
+    const key = /"key":"(.+)"/.exec(await parent.until((line) => line.includes('"is":"key"')))?.[1]
+    await server.process.until((line) => line === `hangs ${key}`)
+    process.kill(pid, 'SIGKILL')
+    const diedAt = performance.now()
+    const neighbour = await scene.resume({ db, continuous: true })
+    await hear(neighbour, 'handled')
+    expect(performance.now() - diedAt).toBeLessThan(10_000)
+    await parent.kill()
   })
 
   it('never touches what a living process works on', async () => {

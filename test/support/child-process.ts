@@ -18,8 +18,8 @@ export class LineProcess {
   readonly #listeners = new Set<() => void>()
   #isEnded = false
 
-  constructor(args: readonly string[], options: { readonly cwd?: string } = {}) {
-    this.process = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], ...options })
+  constructor(args: readonly string[], command = process.execPath) {
+    this.process = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
     running.add(this)
     this.ended = new Promise((resolve) => {
       this.process.once('close', (code, signal) => {

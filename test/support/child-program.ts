@@ -12,7 +12,7 @@ const FOLDER = fileURLToPath(new URL(`../../node_modules/.cache/holdfast-childre
 const programs = new Map<string, Promise<string>>()
 
 /** Bundles a program of this folder with the library's source: it starts fast, and never from a stale build. */
-function programFile(name: string): Promise<string> {
+export function programFile(name: string): Promise<string> {
   const made = programs.get(name) ?? bundle(name)
   programs.set(name, made)
   return made

@@ -31,11 +31,17 @@ function isDead(owner: string): boolean {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
   } catch (error) {
     // Anything but "no such process" (no permission, say) means that there is one.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
+}
+
+/** Ended, but its parent (in a container often one that never does) has not taken note: the number is still there. */
+function isZombie(pid: number): boolean {
+  const [state] = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).split(') ').slice(-1)
+  return state?.startsWith('Z') === true
 }
 
 const RUNNERS = Symbol.for('holdfast.runners')
