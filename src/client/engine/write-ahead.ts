@@ -22,12 +22,12 @@ export async function writeAhead(
 }
 
 async function append(engine: EngineContext, operation: LiveOperation): Promise<OperationRecord | undefined> {
-  try {
-    const result = await engine.keeper.append(operation.record)
-    return result.appended || isThisBirth(result.existing, operation) ? undefined : result.existing
-  } catch (error) {
-    throw await takenBack(engine, operation, error as StorageError)
-  }
+  const result = await engine.keeper.append(operation.record).catch(async (error: StorageError) => {
+    throw await takenBack(engine, operation, error)
+  })
+  if (result.appended) return undefined
+  const existing = await result.existing()
+  return isThisBirth(existing, operation) ? undefined : existing
 }
 
 /** A journal that wrote it, lost the answer and tried again finds the very record that was to be written. */
@@ -39,7 +39,11 @@ function isThisBirth({ key, lease }: OperationRecord, { fence }: LiveOperation):
  * A store that lost its connection at the wrong moment may have the record after all. The caller is told that
  * nothing was done, so nothing may be found by a resume; where that can't be made sure, the error says so.
  */
-async function takenBack(engine: EngineContext, { record, fence }: LiveOperation, cause: StorageError): Promise<StorageError> {
+async function takenBack(
+  engine: EngineContext,
+  { record, fence }: LiveOperation,
+  cause: StorageError,
+): Promise<StorageError> {
   const gone = await engine.keeper.remove(fence).then(
     () => true,
     () => false,

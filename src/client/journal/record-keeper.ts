@@ -9,7 +9,7 @@ import type { Claim, Claimant, ClaimedRow, DurabilityLevel, Fence, Journal, Jour
 
 export type AppendOutcome =
   | { readonly appended: true }
-  | { readonly appended: false; readonly existing: OperationRecord }
+  | { readonly appended: false; readonly existing: () => Promise<OperationRecord> }
 
 /** A record with its place in the order of acceptance. */
 export interface PlacedRecord {
@@ -69,7 +69,7 @@ export class RecordKeeper {
   async append(record: OperationRecord): Promise<AppendOutcome> {
     const row = await this.encode(record)
     const result = await this.#writes.run({ do: 'append', row })
-    return result.appended ? result : { appended: false, existing: await this.#decode(result.existing) }
+    return result.appended ? result : { appended: false, existing: () => this.#decode(result.existing) }
   }
 
   /** False: the lease is not ours any more, and nothing was written. */
