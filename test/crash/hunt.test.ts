@@ -12,7 +12,7 @@ afterAll(async () => {
 })
 
 it('loses nothing and does nothing twice while four processes on one journal are killed at random', async () => {
-  const seed = Number(process.env['HUNT_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+  const seed = Number(process.env.HUNT_SEED ?? Math.floor(Math.random() * 2 ** 31))
   process.stdout.write(`hunt seed ${seed}\n`)
   const result = await hunt({ folder, operations: 100, processes: 4, seed, killEveryMs: 150 })
   process.stdout.write(`${JSON.stringify(result)}\n`)

@@ -12,7 +12,7 @@ interface Measured {
 }
 
 /** 10 is the full size: 10,000 pending, 100,000 settled. */
-const SCALE = Number(process.env['MEMORY_SCALE'] ?? 2)
+const SCALE = Number(process.env.MEMORY_SCALE ?? 2)
 
 async function measure(pending: number, settled: number): Promise<Measured> {
   const { db } = scene.place()

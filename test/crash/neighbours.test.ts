@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { LineProcess } from '../support/child-process.ts'
 import { programFile } from '../support/child-program.ts'
@@ -88,6 +89,7 @@ describe.concurrent('a process that is told to end', () => {
     await hear(caller, 'at')
     caller.signal('SIGTERM')
     expect(await caller.ended).toEqual({ code: 0, signal: null })
+    expect(holdersIn(db)).toEqual([null])
     const said = await scene.resumeOnce({ db })
     expect(only(said, 'report')).toMatchObject([{ report: { claimed: 1, succeeded: 1 } }])
     expect(only(said, 'handled')).toHaveLength(1)
@@ -135,3 +137,11 @@ describe.concurrent('an operation that kills every process that works on it', ()
     expect(await server.at(path)).toMatchObject([{ requests: 1, effects: 1 }])
   })
 })
+
+/** Who holds the leases, as the file has it. */
+function holdersIn(db: string): unknown[] {
+  const database = new Database(db, { readonly: true })
+  const holders = database.prepare('SELECT owner FROM holdfast_operations').pluck().all()
+  database.close()
+  return holders
+}

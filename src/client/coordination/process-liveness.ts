@@ -40,7 +40,9 @@ function isRunning(pid: number): boolean {
 
 /** Ended, but its parent (in a container often one that never does) has not taken note: the number is still there. */
 function isZombie(pid: number): boolean {
-  const [state] = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).split(') ').slice(-1)
+  const [state] = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    .split(') ')
+    .slice(-1)
   return state?.startsWith('Z') === true
 }
 
