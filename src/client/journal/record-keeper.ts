@@ -216,13 +216,8 @@ export class RecordKeeper {
     }
   }
 
-  async #seal(bytes: Uint8Array | null): Promise<Uint8Array | null> {
-    if (!bytes || !this.#encryption) return bytes
-    try {
-      return await this.#encryption.seal(bytes)
-    } catch (error) {
-      throw asStorageError(error, 'A body could not be sealed for the journal')
-    }
+  #seal(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
+    return bytes && this.#encryption ? sealed(this.#encryption, bytes) : bytes
   }
 
   #open(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
