@@ -5,7 +5,17 @@ import type { Encryption } from '../options.ts'
 import { asStorageError } from './as-storage-error.ts'
 import { GroupCommit } from './group-commit.ts'
 import { persistIn } from './persist-in.ts'
-import type { Claim, Claimant, ClaimedRow, DurabilityLevel, Fence, Journal, JournalRow, PlacedRow } from './port.ts'
+import type {
+  Claim,
+  Claimant,
+  ClaimedRow,
+  DurabilityLevel,
+  Fence,
+  Journal,
+  JournalRow,
+  NextDue,
+  PlacedRow,
+} from './port.ts'
 
 export type AppendOutcome =
   | { readonly appended: true }
@@ -145,8 +155,8 @@ export class RecordKeeper {
     return this.#writes.run({ do: 'owners', namespace, now })
   }
 
-  nextDue(namespace: string, deliverNames: readonly string[] | '*'): Promise<number | undefined> {
-    return this.#writes.run({ do: 'next-due', namespace, deliverNames })
+  nextDue(wanted: Omit<NextDue, 'do'>): Promise<number | undefined> {
+    return this.#writes.run({ do: 'next-due', ...wanted })
   }
 
   forget(namespace: string): Promise<number> {
@@ -222,13 +232,5 @@ export class RecordKeeper {
 
   #open(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
     return bytes && this.#encryption ? this.#encryption.open(bytes) : bytes
-  }
-}
-
-async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8Array> {
-  try {
-    return await encryption.seal(bytes)
-  } catch (error) {
-    throw asStorageError(error, 'The body could not be sealed')
   }
 }
