@@ -234,3 +234,19 @@ export class RecordKeeper {
     return bytes && this.#encryption ? this.#encryption.open(bytes) : bytes
   }
 }
+
+async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8Array> {
+  try {
+    return await encryption.seal(bytes)
+  } catch (error) {
+    throw asStorageError(error, 'The body could not be sealed')
+  }
+}
+
+async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8Array> {
+  try {
+    return await encryption.seal(bytes)
+  } catch (error) {
+    throw asStorageError(error, 'The body could not be sealed')
+  }
+}
