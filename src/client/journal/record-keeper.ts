@@ -242,11 +242,3 @@ async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8A
     throw asStorageError(error, 'The body could not be sealed')
   }
 }
-
-async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8Array> {
-  try {
-    return await encryption.seal(bytes)
-  } catch (error) {
-    throw asStorageError(error, 'The body could not be sealed')
-  }
-}
