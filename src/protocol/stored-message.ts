@@ -21,16 +21,30 @@ function isConstructible(status: number): boolean {
 /** Statuses for which the Response constructor refuses a body. */
 const BODILESS = new Set([101, 103, 204, 205, 304])
 
-/** A fresh, readable `Response`; every caller gets its own. */
+/** What the Response constructor takes for a reason phrase; a server may send anything. */
+const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/**
+ * A fresh, readable `Response`; every caller gets its own. What a hostile server put into the head and a Response can't
+ * hold is left out: it must not come between an operation that was done and who waits for it.
+ */
 export function toResponse(stored: StoredResponse, rest?: ReadableStream<Uint8Array>): Response {
   const body = BODILESS.has(stored.status) ? null : (rest ?? stored.body)
   const response = new Response(body as BodyInit | null, {
     status: isConstructible(stored.status) ? stored.status : 500,
-    statusText: stored.statusText,
-    headers: stored.headers as [string, string][],
+    statusText: REASON_PHRASE.test(stored.statusText) ? stored.statusText : '',
   })
+  for (const field of stored.headers) appendIfValid(response.headers, field)
   // A constructed Response has no url, and refuses odd statuses; people's code and SDKs read both.
   Object.defineProperties(response, { url: { value: stored.url }, redirected: { value: stored.redirected } })
   if (!isConstructible(stored.status)) Object.defineProperty(response, 'status', { value: stored.status })
   return response
+}
+
+function appendIfValid(headers: Headers, [name, value]: HeaderList[number]): void {
+  try {
+    headers.append(name, value)
+  } catch {
+    // Not a name or not a value that HTTP knows.
+  }
 }

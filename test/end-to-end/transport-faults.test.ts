@@ -19,7 +19,7 @@ const post = { method: 'POST', body: bytes('{"a":1}') }
 
 describe.each([
   ['undici', below],
-  ['fetch', fetchTransport((input, init) => globalThis.fetch(input, init))],
+  ['fetch', fetchTransport((input, init) => globalThis.fetch(input, init), { redirects: 'by-hand' })],
 ])('through %s', (_, transport) => {
   test('a refused connection certainly did not arrive', async () => {
     const outcome = await transport.send(transportRequest(`http://127.0.0.1:${await closedPort()}/`, post))

@@ -11,6 +11,7 @@ import { httpServer, type Seen, type TestServer } from '../support/transport-ser
 let home: TestServer
 let away: TestServer
 const below = undiciTransport()
+const aboveFetch = fetchTransport(globalThis.fetch, { redirects: 'by-hand' })
 
 beforeAll(async () => {
   home = await httpServer(wireListener(() => away.origin))
@@ -37,18 +38,20 @@ describe.each(wireCases)('$name', (wireCase) => {
 
   test('is the same through a fetch transport as through fetch', async () => {
     const expected = await withFetch(globalThis.fetch, wireCase)
-    expect(await withTransport(fetchTransport(globalThis.fetch), wireCase)).toEqual(expected)
+    expect(await withTransport(aboveFetch, wireCase)).toEqual(expected)
   })
 })
 
 async function withFetch(fetch: FetchLike, wireCase: WireCase): Promise<Sight> {
   const { method, headers, body, redirect } = request(wireCase)
   return look(async () => {
-    const init = { method, headers: headers.map(([name, value]) => [name, value] as [string, string]), redirect }
-    const response = await fetch(home.origin + wireCase.path, { ...init, body: body as Uint8Array<ArrayBuffer> | null })
+    // A Blob, since the fetch of Node 20 can't send bytes twice: it fails where a redirect keeps the body.
+    const content = body && new Blob([new Uint8Array(body)])
+    const init = { method, headers: headers as [string, string][], redirect, body: content }
+    const response = await fetch(home.origin + wireCase.path, init)
     const { status, statusText, url, redirected } = response
-    const content = response.body ? Buffer.from(await response.arrayBuffer()).toString('latin1') : null
-    return { status, statusText, url, redirected, content, headers: visible(response.headers) }
+    const text = response.body ? Buffer.from(await response.arrayBuffer()).toString('latin1') : null
+    return { status, statusText, url, redirected, text, headers: visible(response.headers) }
   })
 }
 
@@ -57,9 +60,9 @@ function withTransport(transport: Transport, wireCase: WireCase): Promise<Sight>
     const outcome = await transport.send(request(wireCase))
     if (outcome.kind === 'fault') throw outcome.cause
     const { status, statusText, url, redirected, body } = outcome
-    const content = body ? Buffer.from(body).toString('latin1') : null
-    const headers = visible(new Headers(outcome.headers.map(([name, value]) => [name, value])))
-    return { status, statusText, url, redirected, content, headers }
+    const text = body ? Buffer.from(body).toString('latin1') : null
+    const headers = visible(new Headers(outcome.headers as [string, string][]))
+    return { status, statusText, url, redirected, text, headers }
   })
 }
 

@@ -13,6 +13,9 @@ const mock = setupServer(
     const key = request.headers.get('idempotency-key')
     return HttpResponse.json({ key, got: await request.json() }, { status: 201, headers: { 'x-own': '1' } })
   }),
+  http.post(`${api}/old`, () => HttpResponse.redirect(`${api}/users/8`, 303)),
+  http.post(`${api}/portal`, () => HttpResponse.redirect('http://portal.example/login', 302)),
+  http.get('http://portal.example/login', () => HttpResponse.text('log in')),
   http.get(`${api}/down`, () => HttpResponse.error()),
 )
 const transport = chooseNodeTransport({})
@@ -47,6 +50,18 @@ test('a handler sees method, headers and body of a POST', async () => {
   expect(answer.status).toBe(201)
   expect(answer.headers).toContainEqual(['x-own', '1'])
   expect(JSON.parse(text(answer.body) ?? '')).toEqual({ key: 'k1', got: { amount: 5 } })
+})
+
+test('a handler that redirects is followed, where its origin is trusted', async () => {
+  const post = { method: 'POST', body: bytes('{}'), trusts: (origin: string) => origin === api }
+  const answer = asResponse(await transport.send(transportRequest(`${api}/old`, post)))
+  expect(answer).toMatchObject({ status: 200, url: `${api}/users/8`, redirected: true })
+  const asked: string[] = []
+  mock.events.on('request:start', ({ request }) => void asked.push(request.url))
+  const refused = await transport.send(transportRequest(`${api}/portal`, post))
+  mock.events.removeAllListeners()
+  expect(summary(refused)).toMatchObject({ code: 'untrusted-redirect', mayHaveArrived: true })
+  expect(asked).toEqual([`${api}/portal`])
 })
 
 test('a handler that fails is a network fault', async () => {

@@ -1,6 +1,7 @@
 import { fetch } from 'undici'
 import { afterAll, describe, expect, test } from 'vitest'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
+import { createClient, memoryJournal } from '../../src/index.ts'
 import { transportRequest } from '../support/transport-request.ts'
 import { rawServer } from '../support/transport-servers.ts'
 
@@ -18,6 +19,7 @@ const answers: Record<string, string> = {
   'an upgrade that nobody asked for': 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
   'HTTP/1.0': 'HTTP/1.0 200 OK\r\ncontent-type: text/plain\r\n\r\nold but good',
   'no content-length': 'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nuntil the end',
+  'a reason phrase in UTF-8': 'HTTP/1.1 200 gr\u00c3\u00a9\u00e2\u0082\u00act\r\ncontent-length: 2\r\n\r\nok',
   'no reason phrase': 'HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok',
   'Latin-1 in values': 'HTTP/1.1 200 OK\r\nx-caf: caf\u00e9\r\ncontent-length: 2\r\n\r\nok',
   'names in capitals': 'HTTP/1.1 200 OK\r\nX-ONE: 1\r\nX-One: 2\r\nContent-Length: 2\r\n\r\nok',
@@ -65,6 +67,26 @@ async function throughTransport(url: string, method: string): Promise<unknown> {
   const outcome = await transport.send(transportRequest(url, { method }))
   if (outcome.kind === 'fault') return 'failed'
   const body = outcome.body ? Buffer.from(outcome.body).toString('latin1') : null
-  const headers = [...new Headers(outcome.headers.map(([name, value]) => [name, value]))]
+  const headers = [...new Headers(outcome.headers as [string, string][])]
   return { status: outcome.status, statusText: outcome.statusText, headers, body }
 }
+
+test.each([
+  ['UTF-8', 'gr\u00c3\u00a9\u00e2\u0082\u00act'],
+  ['a control character', 'O\u0001K'],
+])('a reason phrase with %s keeps no answer from its caller and its handler', async (_, phrase) => {
+  const answer = `HTTP/1.1 200 ${phrase}\r\ncontent-length: 2\r\n\r\nok`
+  const server = await rawServer((socket) => socket.end(Buffer.from(answer, 'latin1')))
+  const client = createClient({ baseUrl: server.origin, journal: memoryJournal(), retry: false })
+  const handled: unknown[] = []
+  client.onSettled('charge', ({ status, response }) => void handled.push([status, response?.status]))
+  try {
+    const response = await client.post('/a', { name: 'charge', json: 1 })
+    expect([response.status, await response.text()]).toEqual([200, 'ok'])
+    await client.flush()
+    expect(handled).toEqual([['succeeded', 200]])
+  } finally {
+    await client.close()
+    await server.close()
+  }
+})

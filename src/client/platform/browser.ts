@@ -13,6 +13,7 @@ export const platform: Platform = {
     )
   },
   // Asked for at each call, so that a fetch which is replaced later is used.
-  transport: ({ fetch }) => fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init))),
+  transport: ({ fetch }) =>
+    fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init)), { redirects: 'by-fetch' }),
   coordination: soloRunner,
 }

@@ -1,104 +1,84 @@
-import { onAbort } from '../../../foundation/abort.ts'
-import type { HeaderList } from '../../../protocol/headers.ts'
+import { type HeaderList, headerValue } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
-import { isEventStream } from '../event-stream.ts'
-import { abortedFault, toFault, untrustedRedirect } from '../network-fault.ts'
+import { abortedFault, toFault } from '../network-fault.ts'
 import type { Transport, TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
-import { discardBody, type ReadBody, readBody } from './read-body.ts'
+import { firstTarget, followRedirect, isRedirect, type Target } from '../redirect.ts'
+import { callFetch, type FetchCall } from './call-fetch.ts'
+import { discardBody } from './read-body.ts'
+import { type Asked, refuseAnswer, toOutcome } from './to-outcome.ts'
 
-/** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
-export function fetchTransport(fetch: FetchLike): Transport {
-  return { send: (request) => send(fetch, request) }
+export interface FetchTransportOptions {
+  /**
+   * Who follows redirects. `'by-hand'`: this transport, which asks before each hop whether its origin is trusted.
+   * `'by-fetch'`: the platform, and the origin is checked afterwards: browsers hide the answer that redirects.
+   */
+  readonly redirects: 'by-hand' | 'by-fetch'
 }
 
-async function send(fetch: FetchLike, request: TransportRequest): Promise<TransportOutcome> {
-  const { signal } = request
-  if (signal.aborted) return abortedFault(signal, { mayHaveArrived: false })
-  let init: RequestInit
+interface Route extends FetchTransportOptions {
+  readonly fetch: FetchLike
+  /** This fetch was seen to follow a redirect that it was told to leave alone. */
+  followsUnasked: boolean
+}
+
+/** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
+export function fetchTransport(fetch: FetchLike, { redirects }: FetchTransportOptions): Transport {
+  const route: Route = { fetch, redirects, followsUnasked: false }
+  return { send: (request) => send(route, request) }
+}
+
+async function send(route: Route, request: TransportRequest): Promise<TransportOutcome> {
+  let target: Target
   try {
-    init = toInit(request)
+    target = firstTarget(request)
   } catch (error) {
     return { ...toFault(error), mayHaveArrived: false, transient: false }
   }
+  for (;;) {
+    const result = await sendHop(route, { request, target })
+    if ('kind' in result) return result
+    target = result
+  }
+}
+
+/** The outcome, or the target of the next hop. */
+async function sendHop(route: Route, asked: Asked): Promise<TransportOutcome | Target> {
+  const { signal } = asked.request
+  const answered = asked.target.redirects > 0
+  if (signal.aborted) return abortedFault(signal, { mayHaveArrived: answered })
+  const call = toCall(route, asked)
+  const called = await callFetch(route.fetch, call)
+  // Whoever answered the first hop has had the request, whatever becomes of a later one.
+  if (called.kind === 'fault') return answered ? { ...called, mayHaveArrived: true } : called
+  const { response } = called
+  if (response?.redirected && call.redirect !== 'follow') route.followsUnasked = true
   try {
-    const response = await untilAborted(fetch(request.url, init), signal)
-    return await toOutcome(response, request)
+    return await conclude(route, response, asked)
   } catch (error) {
-    // A custom fetch can't tell how far it came.
-    return signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
+    return { ...toFault(error), mayHaveArrived: true }
   }
 }
 
-function toInit(request: TransportRequest): RequestInit {
-  const headers = new Headers()
-  for (const [name, value] of request.headers) headers.append(name, value)
-  return {
-    method: request.method,
-    headers,
-    body: request.body as Uint8Array<ArrayBuffer> | null,
-    redirect: request.redirect,
-    signal: request.signal,
-  }
+function toCall({ redirects, followsUnasked }: Route, { request, target }: Asked): FetchCall {
+  const { method, headers, body } = target
+  const redirect = redirects === 'by-hand' ? 'manual' : request.redirect
+  const url = target.redirects > 0 ? target.url.href : request.url
+  const oneHop = redirect !== 'follow' && !followsUnasked
+  return { method, url, headers, body, redirect, signal: request.signal, oneHop }
 }
 
-/** A fetch that takes no notice of its signal must not hold the caller; what it brings later is thrown away. */
-function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const stop = onAbort(signal, () => {
-      reject(signal.reason)
-      Promise.resolve(answer).then(discardBody, () => {})
-    })
-    Promise.resolve(answer).then(resolve, reject).finally(stop)
-  })
+async function conclude(route: Route, response: Response, asked: Asked): Promise<TransportOutcome | Target> {
+  const refusal = refuseAnswer(response, asked.request)
+  const headers: HeaderList = refusal ? [] : [...response.headers]
+  const next = refusal ?? (route.redirects === 'by-hand' ? follow(response, headers, asked) : undefined)
+  if (!next) return toOutcome(response, headers, asked)
+  discardBody(response)
+  return next
 }
 
-async function toOutcome(response: Response, request: TransportRequest): Promise<TransportOutcome> {
-  const refusal = refuse(response, request)
-  if (refusal) {
-    discardBody(response)
-    return refusal
-  }
-  const headers: HeaderList = [...response.headers]
-  const content = await read(response, headers, request)
-  if ('kind' in content) return content
-  const { status, statusText, redirected } = response
-  return { kind: 'response', status, statusText, headers, ...content, url: response.url || request.url, redirected }
-}
-
-async function read(
-  response: Response,
-  headers: HeaderList,
-  request: TransportRequest,
-): Promise<ReadBody | TransportFault> {
-  const { signal, bodyLimit } = request
-  try {
-    return await readBody(response, { signal, limit: isEventStream(headers) ? 'stream' : bodyLimit })
-  } catch (error) {
-    const fault = signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
-    return { ...fault, mayHaveArrived: true, head: { status: response.status, headers } }
-  }
-}
-
-/** Answers that are none: see the port for what each word means. */
-function refuse(response: Response, request: TransportRequest): TransportFault | undefined {
-  if (typeof response?.status !== 'number') throw new TypeError('fetch did not give a Response')
-  if (response.type === 'error') return fault('network', 'An error response')
-  if (response.status === 0 && request.redirect !== 'manual')
-    return fault('opaque-response', 'An answer that is hidden')
-  if (!response.redirected) return undefined
-  const origin = originOf(response.url)
-  return request.trusts(origin) ? undefined : untrustedRedirect(origin)
-}
-
-function fault(code: 'network' | 'opaque-response', message: string): TransportFault {
-  return { kind: 'fault', code, mayHaveArrived: true, transient: code === 'network', cause: new Error(message) }
-}
-
-/** `'null'`, as opaque origins have it, where there is no URL to tell. */
-function originOf(url: string): string {
-  try {
-    return new URL(url).origin
-  } catch {
-    return 'null'
-  }
+/** Undefined where the answer is to be taken as it is; also where fetch followed by itself as far as it would. */
+function follow(response: Response, headers: HeaderList, asked: Asked): Target | TransportFault | undefined {
+  if (response.redirected || !isRedirect(response.status)) return undefined
+  const answer = { status: response.status, location: headerValue(headers, 'location') }
+  return followRedirect(asked.target, answer, asked.request)
 }

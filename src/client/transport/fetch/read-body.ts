@@ -32,8 +32,11 @@ export async function readBody(response: Response, rules: ReadRules): Promise<Re
 
 /** Nobody will read it. Not waited for: where a body was split in two, cancelling one half waits for the other. */
 export function discardBody(response: Response): void {
-  const { body } = response
-  if (body && !body.locked && typeof body.cancel === 'function') quietly(body.cancel())
+  const body = response?.body as (ReadableStream & { destroy?: () => void }) | null | undefined
+  if (!body || body.locked) return
+  if (typeof body.cancel === 'function') quietly(body.cancel())
+  // Streams of Node's kind: one that nobody reads would keep its connection, and with it the process.
+  else if (typeof body.destroy === 'function') body.destroy()
 }
 
 async function collect(reader: Reader, limit: number, signal: AbortSignal): Promise<ReadBody> {

@@ -14,7 +14,7 @@ export interface TransportChoice {
  * this was called, the replacement is used, so that people's mocks and instrumentations see the requests.
  */
 export function chooseNodeTransport(choice: TransportChoice): Transport {
-  if (choice.fetch) return fetchTransport(choice.fetch)
+  if (choice.fetch) return fetchTransport(choice.fetch, { redirects: 'by-hand' })
   if (choice.dispatcher) return undiciTransport({ dispatcher: choice.dispatcher })
   const below = undiciTransport()
   const known = new WeakMap<FetchLike, Transport>()
@@ -22,7 +22,7 @@ export function chooseNodeTransport(choice: TransportChoice): Transport {
     if (typeof fetch !== 'function') return below
     let transport = known.get(fetch)
     if (!transport) {
-      transport = isPlatformFetch(fetch) ? below : fetchTransport(fetch)
+      transport = isPlatformFetch(fetch) ? below : fetchTransport(fetch, { redirects: 'by-hand' })
       known.set(fetch, transport)
     }
     return transport

@@ -4,9 +4,9 @@ import { abortReason, onAbort } from '../../../foundation/abort.ts'
 import { headerValue } from '../../../protocol/headers.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
+import { finalUrl, firstTarget, followRedirect, isRedirect, type Target } from '../redirect.ts'
 import { type Head, Hop, type HopOwner } from './hop.ts'
 import { LegacyHop } from './legacy-hop.ts'
-import { followRedirect, isRedirect, type Target } from './redirect.ts'
 import { requestHeaders } from './request-headers.ts'
 
 /**
@@ -29,8 +29,7 @@ export class Exchange implements HopOwner {
     this.#request = request
     this.#resolve = resolve
     this.bodyLimit = request.bodyLimit
-    const { method, headers, body } = request
-    this.#target = { method, headers, body, url: parseTarget(request.url), redirects: 0 }
+    this.#target = firstTarget(request)
     this.#stopListening = onAbort(request.signal, () => this.#abort())
   }
 
@@ -98,7 +97,6 @@ export class Exchange implements HopOwner {
   }
 
   #response(head: Head, content: { body: Uint8Array | null; rest?: ReadableStream<Uint8Array> }): TransportOutcome {
-    const { url, redirects } = this.#target
     return {
       kind: 'response',
       status: head.status,
@@ -106,8 +104,8 @@ export class Exchange implements HopOwner {
       headers: head.headers,
       body: content.body,
       rest: content.rest,
-      url: url.hash ? url.href.slice(0, -url.hash.length) : url.href,
-      redirected: redirects > 0,
+      url: finalUrl(this.#target),
+      redirected: this.#target.redirects > 0,
     }
   }
 
@@ -116,14 +114,6 @@ export class Exchange implements HopOwner {
     this.#stopListening()
     this.#resolve(outcome)
   }
-}
-
-/** What fetch refuses before it sends. The message leaves the URL out: it may hold a secret. */
-function parseTarget(text: string): URL {
-  const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('The URL is not an HTTP URL')
-  if (url.username || url.password) throw new TypeError('The URL must not hold credentials')
-  return url
 }
 
 function isMock(dispatcher: Dispatcher): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fetchTransport } from '../../../../src/client/transport/fetch/fetch-transport.ts'
+import { type FetchTransportOptions, fetchTransport } from '../../../../src/client/transport/fetch/fetch-transport.ts'
 import {
   asFault,
   asResponse,
@@ -11,7 +11,10 @@ import {
 } from '../../../support/transport-request.ts'
 
 const url = 'https://api.example/x'
-const answering = (make: () => unknown) => fetchTransport(async () => make() as Response)
+const byHand = { redirects: 'by-hand' } as const
+const byFetch = { redirects: 'by-fetch' } as const
+const answering = (make: () => unknown, options: FetchTransportOptions = byHand) =>
+  fetchTransport(async () => make() as Response, options)
 
 /** A response with properties that a constructor does not set. */
 function withProperties(response: Response, properties: Record<string, unknown>): Response {
@@ -38,7 +41,7 @@ describe('what fetch is given', () => {
     const transport = fetchTransport(async (input, init) => {
       seen = [input, init]
       return new Response(null, { status: 204 })
-    })
+    }, byFetch)
     const body = bytes('{}')
     const { signal } = new AbortController()
     const headers = [
@@ -54,7 +57,7 @@ describe('what fetch is given', () => {
       ['x-a', '1, 2'],
     ])
     expect(init).toMatchObject({ method: 'POST', redirect: 'error' })
-    expect(init.body).toBe(body)
+    expect(init.body).toEqual(body)
     expect(init.signal).toBe(signal)
   })
 
@@ -64,7 +67,7 @@ describe('what fetch is given', () => {
       self = this
       return Promise.resolve(new Response('ok'))
     }
-    await fetchTransport(fetch).send(transportRequest(url))
+    await fetchTransport(fetch, byHand).send(transportRequest(url))
     expect(self).toBeUndefined()
   })
 })
@@ -116,12 +119,12 @@ describe('an answer', () => {
     expect(asFault(outcome)).toMatchObject({ transient: false, head: { status: 200 } })
   })
 
-  test('that is hidden is a fault, unless redirects are taken by hand', async () => {
+  test('that is hidden is a fault, unless the caller takes redirects by hand', async () => {
     const hidden = (): Response => withProperties(new Response(null), { status: 0, type: 'opaqueredirect' })
     const followed = await answering(hidden).send(transportRequest(url))
     expect(summary(followed)).toEqual({ code: 'opaque-response', mayHaveArrived: true, transient: false })
-    const byHand = await answering(hidden).send(transportRequest(url, { redirect: 'manual' }))
-    expect(asResponse(byHand).status).toBe(0)
+    const left = await answering(hidden).send(transportRequest(url, { redirect: 'manual' }))
+    expect(asResponse(left).status).toBe(0)
   })
 
   test('that is an error is a network fault', async () => {
@@ -156,6 +159,140 @@ describe('a redirect', () => {
   })
 })
 
+describe('redirects followed by hand', () => {
+  const away = 'https://away.example/y'
+  const headers = [
+    ['authorization', 'Bearer x'],
+    ['x-own', '1'],
+  ] as const
+  const post = { method: 'POST', headers, body: bytes('{"a":1}') }
+  const moved = (status: number, location: string): Response => new Response('moved', { status, headers: { location } })
+  const refused = (): Error =>
+    new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })
+
+  /** Plays answers in turn, and notes what each call was given. */
+  function playing(steps: readonly (Response | Error)[], options: FetchTransportOptions = byHand) {
+    const calls: { url: unknown; init: RequestInit }[] = []
+    const transport = fetchTransport(async (input, init = {}) => {
+      const step = steps[calls.push({ url: input, init }) - 1]
+      if (step instanceof Response) return step
+      throw step
+    }, options)
+    return { transport, calls }
+  }
+
+  test('are not asked of fetch, and lead to the answer at their end', async () => {
+    const { transport, calls } = playing([moved(307, '/b'), moved(307, away), new Response('there')])
+    const outcome = asResponse(await transport.send(transportRequest(url, post)))
+    expect(outcome).toMatchObject({ status: 200, url: away, redirected: true })
+    expect(text(outcome.body)).toBe('there')
+    expect(calls.map((call) => [call.url, call.init.redirect])).toEqual([
+      [url, 'manual'],
+      ['https://api.example/b', 'manual'],
+      [away, 'manual'],
+    ])
+    expect(calls.map(({ init }) => new Headers(init.headers).get('authorization'))).toEqual([
+      'Bearer x',
+      'Bearer x',
+      null,
+    ])
+    expect(calls.map(({ init }) => text(init.body as Uint8Array))).toEqual(new Array(3).fill('{"a":1}'))
+  })
+
+  test('turn a POST that was done into a GET without its body', async () => {
+    const { transport, calls } = playing([moved(303, '/b'), new Response('there')])
+    await transport.send(transportRequest(url, post))
+    expect(calls[1]?.init).toMatchObject({ method: 'GET', body: null })
+  })
+
+  test('never reach an origin that is not trusted, and the answer is thrown away', async () => {
+    const { stream, cancelled } = cancellable()
+    const response = new Response(stream, { status: 302, headers: { location: `${away}?token=secret` } })
+    const { transport, calls } = playing([response])
+    const fault = asFault(await transport.send(transportRequest(url, { ...post, trusts: () => false })))
+    expect(fault).toMatchObject({ code: 'untrusted-redirect', mayHaveArrived: true, transient: true })
+    expect(String(fault.cause)).not.toContain('secret')
+    expect(calls).toHaveLength(1)
+    expect(cancelled()).toBe(true)
+  })
+
+  test('let go of a body that is a stream of another kind', async () => {
+    let destroyed = false
+    const foreign = { status: 302, headers: new Headers({ location: '/b' }), redirected: false }
+    const body = { pipe: () => {}, destroy: () => (destroyed = true) }
+    await answering(() => ({ ...foreign, body })).send(transportRequest(url, { trusts: () => false }))
+    expect(destroyed).toBe(true)
+  })
+
+  test.each([
+    ['a refused connection', refused()],
+    ['a redirect to what fetch refuses', new TypeError('fetch failed', { cause: new Error('bad port') })],
+  ])('may have arrived once the first hop was answered: %s', async (_, error) => {
+    const first = await playing([error]).transport.send(transportRequest(url, post))
+    expect(asFault(first).mayHaveArrived).toBe(false)
+    const later = await playing([moved(303, '/b'), error]).transport.send(transportRequest(url, post))
+    expect(asFault(later).mayHaveArrived).toBe(true)
+  })
+
+  test('stop at an abort between two hops', async () => {
+    const controller = new AbortController()
+    let calls = 0
+    const transport = fetchTransport(async () => {
+      calls += 1
+      return moved(307, '/b')
+    }, byHand)
+    const trusts = (): boolean => {
+      controller.abort('enough')
+      return true
+    }
+    const outcome = await transport.send(transportRequest(url, { ...post, signal: controller.signal, trusts }))
+    expect(asFault(outcome)).toMatchObject({ code: 'aborted', mayHaveArrived: true, cause: 'enough' })
+    expect(calls).toBe(1)
+  })
+
+  test('are left to the caller who wants them, and refused for the one who does not', async () => {
+    const left = await playing([moved(302, '/b')]).transport.send(transportRequest(url, { redirect: 'manual' }))
+    expect(asResponse(left)).toMatchObject({ status: 302, redirected: false })
+    const none = await playing([moved(302, '/b')]).transport.send(transportRequest(url, { redirect: 'error' }))
+    expect(summary(none)).toEqual({ code: 'redirect-refused', mayHaveArrived: true, transient: false })
+  })
+
+  test('a fetch that follows all the same is checked, and its refused connections are not believed from then on', async () => {
+    const followed = withProperties(new Response('there'), { redirected: true, url: away })
+    const { transport } = playing([refused(), followed, refused()])
+    expect(asFault(await transport.send(transportRequest(url, post))).mayHaveArrived).toBe(false)
+    const outcome = await transport.send(transportRequest(url, { ...post, trusts: () => false }))
+    expect(asFault(outcome).code).toBe('untrusted-redirect')
+    expect(asFault(await transport.send(transportRequest(url, post))).mayHaveArrived).toBe(true)
+  })
+
+  test('where fetch follows, a refused connection may be that of a later hop', async () => {
+    for (const [redirect, mayHaveArrived] of [
+      ['follow', true],
+      ['manual', false],
+      ['error', false],
+    ] as const) {
+      const { transport, calls } = playing([refused()], byFetch)
+      const outcome = await transport.send(transportRequest(url, { ...post, redirect }))
+      expect(asFault(outcome).mayHaveArrived, redirect).toBe(mayHaveArrived)
+      expect(calls[0]?.init.redirect).toBe(redirect)
+    }
+  })
+
+  test('a fetch that takes our bytes for itself gets a copy', async () => {
+    const body = bytes('{"a":1}')
+    const sent: (string | null)[] = []
+    const transport = fetchTransport(async (_, init) => {
+      const given = init?.body as Uint8Array<ArrayBuffer>
+      sent.push(text(given))
+      structuredClone(given.buffer, { transfer: [given.buffer] })
+      return sent.length === 1 ? moved(308, '/b') : new Response('there')
+    }, byHand)
+    asResponse(await transport.send(transportRequest(url, { ...post, body })))
+    expect([...sent, text(body)]).toEqual(new Array(3).fill('{"a":1}'))
+  })
+})
+
 describe('a long body', () => {
   test('is cancelled at its source when its reader has enough', async () => {
     const { stream, cancelled } = cancellable()
@@ -183,7 +320,7 @@ describe('an abort', () => {
     const transport = fetchTransport(async () => {
       called = true
       return new Response()
-    })
+    }, byHand)
     const outcome = await transport.send(transportRequest(url, { signal: AbortSignal.abort() }))
     expect(summary(outcome)).toEqual({ code: 'aborted', mayHaveArrived: false, transient: true })
     expect(called).toBe(false)
@@ -193,7 +330,7 @@ describe('an abort', () => {
     const controller = new AbortController()
     const { stream, cancelled } = cancellable()
     let answer: (response: Response) => void = () => {}
-    const transport = fetchTransport(() => new Promise((resolve) => (answer = resolve)))
+    const transport = fetchTransport(() => new Promise((resolve) => (answer = resolve)), byHand)
     const pending = transport.send(transportRequest(url, { signal: controller.signal }))
     controller.abort('enough')
     expect(asFault(await pending)).toMatchObject({ code: 'aborted', mayHaveArrived: true, cause: 'enough' })
@@ -216,6 +353,6 @@ describe('an abort', () => {
 test('a fetch that throws at once is a fault like one that rejects', async () => {
   const transport = fetchTransport(() => {
     throw new TypeError('Failed to fetch')
-  })
+  }, byHand)
   expect(asFault(await transport.send(transportRequest(url)))).toMatchObject({ code: 'network', transient: true })
 })

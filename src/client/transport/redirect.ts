@@ -1,6 +1,6 @@
-import type { HeaderList } from '../../../protocol/headers.ts'
-import { untrustedRedirect } from '../network-fault.ts'
-import type { TransportFault, TransportRequest } from '../port.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import { untrustedRedirect } from './network-fault.ts'
+import type { TransportFault, TransportRequest } from './port.ts'
 
 /** One request of an exchange: the first, or what a redirect made of it. */
 export interface Target {
@@ -26,6 +26,19 @@ const DROPPED_WITH_THE_BODY = new Set([
   'content-length',
 ])
 const DROPPED_ACROSS_ORIGINS = new Set(['authorization', 'proxy-authorization', 'cookie', 'host'])
+
+/** What fetch refuses before it sends, it throws. The message leaves the URL out: it may hold a secret. */
+export function firstTarget({ method, url: text, headers, body }: TransportRequest): Target {
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('The URL is not an HTTP URL')
+  if (url.username || url.password) throw new TypeError('The URL must not hold credentials')
+  return { method, headers, body, url, redirects: 0 }
+}
+
+/** As a response has it: without the fragment. */
+export function finalUrl({ url }: Target): string {
+  return url.hash ? url.href.slice(0, -url.hash.length) : url.href
+}
 
 export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308
@@ -66,14 +79,24 @@ function nextTarget(from: Target, url: URL, status: number): Target {
   }
 }
 
-/** Header values come as Latin-1, but a location that is not ASCII is UTF-8 in practice. */
 function resolveLocation(location: string, base: URL): URL | undefined {
   try {
-    const url = new URL(Buffer.from(location, 'latin1').toString('utf8'), base)
+    const url = new URL(asUtf8(location), base)
     if (!url.hash) url.hash = base.hash
     return url
   } catch {
     return undefined
+  }
+}
+
+/** Header values come as Latin-1, but a location that is not ASCII is UTF-8 in practice. */
+function asUtf8(location: string): string {
+  const codes = Array.from(location, (character) => character.codePointAt(0) ?? 0)
+  if (codes.some((code) => code > 0xff)) return location
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(codes))
+  } catch {
+    return location
   }
 }
 

@@ -1,0 +1,59 @@
+import { onAbort } from '../../../foundation/abort.ts'
+import type { HeaderList } from '../../../protocol/headers.ts'
+import type { FetchLike } from '../../options.ts'
+import { abortedFault, toFault } from '../network-fault.ts'
+import type { TransportFault } from '../port.ts'
+import { discardBody } from './read-body.ts'
+
+/** One call of fetch. */
+export interface FetchCall {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderList
+  readonly body: Uint8Array | null
+  readonly redirect: 'follow' | 'error' | 'manual'
+  readonly signal: AbortSignal
+  /** Is a refused connection that of this URL? Where fetch follows redirects, it may be that of a later one. */
+  readonly oneHop: boolean
+}
+
+export interface Called {
+  readonly kind: 'called'
+  readonly response: Response
+}
+
+export async function callFetch(fetch: FetchLike, call: FetchCall): Promise<Called | TransportFault> {
+  let init: RequestInit
+  try {
+    init = toInit(call)
+  } catch (error) {
+    return { ...toFault(error), mayHaveArrived: false, transient: false }
+  }
+  const { signal } = call
+  try {
+    return { kind: 'called', response: await untilAborted(fetch(call.url, init), signal) }
+  } catch (error) {
+    // A custom fetch can't tell how far it came.
+    if (signal.aborted) return abortedFault(signal, { mayHaveArrived: true })
+    const fault = toFault(error)
+    return call.oneHop ? fault : { ...fault, mayHaveArrived: true }
+  }
+}
+
+function toInit({ method, headers: list, body, redirect, signal }: FetchCall): RequestInit {
+  const headers = new Headers()
+  for (const [name, value] of list) headers.append(name, value)
+  // A copy: a fetch may transfer or change what it is given, and the next hop or attempt needs the same bytes.
+  return { method, headers, body: body && new Uint8Array(body), redirect, signal }
+}
+
+/** A fetch that takes no notice of its signal must not hold the caller; what it brings later is thrown away. */
+function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => {
+      reject(signal.reason)
+      Promise.resolve(answer).then(discardBody, () => {})
+    })
+    Promise.resolve(answer).then(resolve, reject).finally(stop)
+  })
+}

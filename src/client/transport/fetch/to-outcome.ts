@@ -1,0 +1,59 @@
+import type { HeaderList } from '../../../protocol/headers.ts'
+import { isEventStream } from '../event-stream.ts'
+import { abortedFault, toFault, untrustedRedirect } from '../network-fault.ts'
+import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
+import { finalUrl, type Target } from '../redirect.ts'
+import { type ReadBody, readBody } from './read-body.ts'
+
+/** The request as it was given, and the hop that was answered. */
+export interface Asked {
+  readonly request: TransportRequest
+  readonly target: Target
+}
+
+export async function toOutcome(response: Response, headers: HeaderList, asked: Asked): Promise<TransportOutcome> {
+  const content = await read(response, headers, asked.request)
+  if ('kind' in content) return content
+  const { status, statusText } = response
+  const url = response.url || finalUrl(asked.target)
+  const redirected = response.redirected || asked.target.redirects > 0
+  return { kind: 'response', status, statusText, headers, ...content, url, redirected }
+}
+
+async function read(
+  response: Response,
+  headers: HeaderList,
+  request: TransportRequest,
+): Promise<ReadBody | TransportFault> {
+  const { signal, bodyLimit } = request
+  try {
+    return await readBody(response, { signal, limit: isEventStream(headers) ? 'stream' : bodyLimit })
+  } catch (error) {
+    const fault = signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
+    return { ...fault, mayHaveArrived: true, head: { status: response.status, headers } }
+  }
+}
+
+/** Answers that are none: see the port for what each word means. */
+export function refuseAnswer(response: Response, request: TransportRequest): TransportFault | undefined {
+  if (typeof response?.status !== 'number') throw new TypeError('fetch did not give a Response')
+  if (response.type === 'error') return fault('network', 'An error response')
+  if (response.status === 0 && request.redirect !== 'manual')
+    return fault('opaque-response', 'An answer that is hidden')
+  if (!response.redirected) return undefined
+  const origin = originOf(response.url)
+  return request.trusts(origin) ? undefined : untrustedRedirect(origin)
+}
+
+function fault(code: 'network' | 'opaque-response', message: string): TransportFault {
+  return { kind: 'fault', code, mayHaveArrived: true, transient: code === 'network', cause: new Error(message) }
+}
+
+/** `'null'`, as opaque origins have it, where there is no URL to tell. */
+function originOf(url: string): string {
+  try {
+    return new URL(url).origin
+  } catch {
+    return 'null'
+  }
+}

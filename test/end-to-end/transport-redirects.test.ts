@@ -1,0 +1,95 @@
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { chooseNodeTransport } from '../../src/client/transport/undici/choose-node-transport.ts'
+import { createClient, memoryJournal } from '../../src/index.ts'
+import { failure } from '../support/client-scenario.ts'
+import { asFault, asResponse, bytes, text, transportRequest } from '../support/transport-request.ts'
+import { closedPort, httpServer, type TestServer } from '../support/transport-servers.ts'
+
+const platformFetch = globalThis.fetch
+const below = chooseNodeTransport({})
+afterAll(() => below.close?.())
+
+const open: TestServer[] = []
+afterEach(async () => {
+  globalThis.fetch = platformFetch
+  for (const server of open.splice(0)) await server.close()
+})
+
+async function serving(listener: Parameters<typeof httpServer>[0]): Promise<TestServer> {
+  const server = await httpServer(listener)
+  open.push(server)
+  return server
+}
+
+const redirecting = (status: number, location: string): Promise<TestServer> =>
+  serving((request, response) => {
+    if (request.url === '/there') response.end('there')
+    else response.writeHead(status, { location }).end()
+  })
+
+const post = {
+  method: 'POST',
+  body: bytes('{"a":1}'),
+  headers: [
+    ['x-api-key', 'secret'],
+    ['idempotency-key', 'k1'],
+  ],
+} as const
+
+describe.each([
+  ['undici', () => below],
+  ['a fetch that was given', () => chooseNodeTransport({ fetch: platformFetch })],
+  [
+    'a global fetch that was replaced',
+    () => {
+      globalThis.fetch = (input, init) => platformFetch(input, init)
+      return chooseNodeTransport({})
+    },
+  ],
+])('through %s', (_, choose) => {
+  test.each([301, 302, 303, 307, 308])('a %d to an origin that is not trusted brings nothing there', async (status) => {
+    const portal = await serving((_request, response) => response.end('<h1>Log in</h1>'))
+    const api = await redirecting(status, portal.origin)
+    const trusts = (origin: string): boolean => origin === api.origin
+    const outcome = await choose().send(transportRequest(api.origin, { ...post, trusts }))
+    expect(asFault(outcome)).toMatchObject({ code: 'untrusted-redirect', mayHaveArrived: true })
+    expect(api.seen).toHaveLength(1)
+    expect(portal.seen).toEqual([])
+  })
+
+  test('a request that was answered with a redirect to a dead host did arrive', async () => {
+    const api = await redirecting(303, `http://127.0.0.1:${await closedPort()}/receipt`)
+    const fault = asFault(await choose().send(transportRequest(api.origin, post)))
+    expect(fault).toMatchObject({ code: 'ECONNREFUSED', mayHaveArrived: true, transient: true })
+    expect(fault.head).toBeUndefined()
+    expect(api.seen).toHaveLength(1)
+  })
+
+  test.each([307, 308])('a %d takes the bytes along, and leaves us ours', async (status) => {
+    const api = await redirecting(status, '/there')
+    const transport = choose()
+    for (const round of [1, 2]) {
+      const answer = asResponse(await transport.send(transportRequest(api.origin, post)))
+      expect(answer, String(round)).toMatchObject({ status: 200, redirected: true, url: `${api.origin}/there` })
+    }
+    expect(api.seen.map(({ body, headers }) => [body, headers['idempotency-key']])).toEqual(
+      new Array(4).fill(['{"a":1}', 'k1']),
+    )
+    expect(text(post.body)).toBe('{"a":1}')
+  })
+})
+
+test('an operation that was done and answered with a redirect to a dead host is never said to be undone', async () => {
+  const dead = `http://127.0.0.1:${await closedPort()}`
+  const api = await redirecting(303, `${dead}/receipt`)
+  const client = createClient({
+    baseUrl: api.origin,
+    trustedOrigins: [dead],
+    journal: memoryJournal(),
+    fetch: platformFetch,
+    retry: false,
+  })
+  const error = await failure(client.post('/charges', { json: 1 }))
+  expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown' })
+  await client.close()
+})

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { failure, ORIGIN, scenario } from '../support/client-scenario.ts'
+
+const AWAY = 'https://files.test'
+
+describe('a redirect of a fetch that is given', () => {
+  it('is followed on the own origin, with the same key and bytes', async () => {
+    const { client, fetch } = scenario([
+      { status: 307, headers: { location: '/v2/charges' } },
+      { status: 201, json: { id: 1 } },
+    ])
+    const handle = client.post('/charges', { json: { amount: 5 } })
+    const response = await handle
+    expect([response.status, response.url, response.redirected]).toEqual([201, `${ORIGIN}/v2/charges`, true])
+    expect(fetch.calls.map(({ url, headers, text }) => [url, headers['idempotency-key'], text])).toEqual([
+      [`${ORIGIN}/charges`, handle.key, '{"amount":5}'],
+      [`${ORIGIN}/v2/charges`, handle.key, '{"amount":5}'],
+    ])
+  })
+
+  it('is followed to an origin that is trusted', async () => {
+    const steps = [{ status: 302, headers: { location: `${AWAY}/receipt` } }, { json: 'receipt' }]
+    const { client, fetch } = scenario(steps, { trustedOrigins: [AWAY] })
+    expect(await client.post('/charges', { json: 1 }).json()).toBe('receipt')
+    expect(fetch.calls.map(({ method, url }) => [method, url])).toEqual([
+      ['POST', `${ORIGIN}/charges`],
+      ['GET', `${AWAY}/receipt`],
+    ])
+  })
+
+  it('is not followed to any other: neither credentials nor the key go there', async () => {
+    const steps = [{ status: 302, headers: { location: `${AWAY}/login` }, repeat: true }]
+    const { client, fetch } = scenario(steps, { headers: { 'x-api-key': 'secret' }, retry: false })
+    const error = await failure(client.post('/charges', { json: 1 }))
+    expect(error).toMatchObject({ name: 'IndeterminateError', attempts: [{ fault: 'untrusted-redirect' }] })
+    expect(fetch.calls.map(({ url }) => url)).toEqual([`${ORIGIN}/charges`])
+  })
+
+  it.each(['refused', 'dns'] as const)(
+    'to a host that can not be reached (%s) never means "not sent"',
+    async (fault) => {
+      const { client } = scenario([{ status: 303, headers: { location: '/receipt' } }, { fault }], { retry: false })
+      const error = await failure(client.post('/charges', { json: 1 }))
+      expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown' })
+    },
+  )
+
+  it('that goes round in a circle ends', async () => {
+    const { client, fetch } = scenario([{ status: 307, headers: { location: '/again' }, repeat: true }], {
+      retry: false,
+    })
+    const error = await failure(client.post('/charges', { json: 1 }))
+    expect(error).toMatchObject({ effect: 'unknown', attempts: [{ fault: 'too-many-redirects' }] })
+    expect(fetch.calls).toHaveLength(21)
+  })
+})
+
+describe('a connection that is refused', () => {
+  it('at the first hop means that nothing was sent', async () => {
+    const { client } = scenario([{ fault: 'refused' }], { retry: false })
+    expect(await failure(client.post('/charges', { json: 1 }))).toMatchObject({ name: 'NotSentError', effect: 'none' })
+  })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { finalUrl, firstTarget, followRedirect } from '../../../../src/client/transport/redirect.ts'
+import { transportRequest } from '../../../support/transport-request.ts'
+
+const from = firstTarget(transportRequest('https://api.example/a/b?c#part'))
+const rules = { redirect: 'follow', trusts: () => true } as const
+
+describe('a location', () => {
+  test.each([
+    ['a path', '/x', 'https://api.example/x#part'],
+    ['a relative path', 'x', 'https://api.example/a/x#part'],
+    ['a fragment of its own', '/x#other', 'https://api.example/x#other'],
+    ['UTF-8 that was read as Latin-1', '/caf\u00c3\u00a9', 'https://api.example/caf%C3%A9#part'],
+    ['Latin-1 that is no UTF-8', '/caf\u00e9', 'https://api.example/caf%C3%A9#part'],
+    ['text beyond Latin-1', '/\u20ac', 'https://api.example/%E2%82%AC#part'],
+    ['text beyond sixteen bits', '/\u{1f600}', 'https://api.example/%F0%9F%98%80#part'],
+    ['a surrogate without its other half', '/\ud83d', 'https://api.example/%EF%BF%BD#part'],
+  ])('may be %s', (_, location, expected) => {
+    expect(followRedirect(from, { status: 302, location }, rules)).toMatchObject({
+      url: new URL(expected),
+      redirects: 1,
+    })
+  })
+
+  test.each([
+    ['nonsense', 'http://[::'],
+    ['of another scheme', 'file:///etc/passwd'],
+    ['with credentials', 'https://user:word@api.example/'],
+  ])('%s is a fault', (_, location) => {
+    const fault = { kind: 'fault', code: 'bad-redirect', mayHaveArrived: true, transient: true }
+    expect(followRedirect(from, { status: 302, location }, rules)).toMatchObject(fault)
+  })
+})
+
+test('the URL of an answer has no fragment', () => {
+  expect(finalUrl(from)).toBe('https://api.example/a/b?c')
+})
