@@ -149,12 +149,13 @@ export class HoldfastClient implements Client {
     const { engine } = this.#core
     const deadlineMs = options.deadline === undefined ? engine.options.deadlineMs : parseDuration(options.deadline)
     if (deadlineMs === undefined) throw new ConfigurationError('retry: deadline must be a duration')
-    return this.#rerun(keyOrId, { deadlineMs, signal: options.signal, giveUp: engine.options.onGiveUp })
+    const { onGiveUp: giveUp } = engine.options
+    return this.#rerun(keyOrId, { deadlineMs, signal: options.signal, giveUp, credentials: undefined })
   }
 
   #rerun(
     keyOrId: string,
-    how: { deadlineMs: number; signal: AbortSignal | undefined; giveUp: 'fail' | 'keep' },
+    how: Pick<RunTerms, 'giveUp' | 'credentials'> & { deadlineMs: number; signal: AbortSignal | undefined },
   ): OperationHandle {
     const { engine } = this.#core
     let operation: LiveOperation | undefined
@@ -167,7 +168,7 @@ export class HoldfastClient implements Client {
         this.#settings.context.deadlineAt ?? Number.POSITIVE_INFINITY,
       ),
       singleAttempt: this.#settings.context.doNotRetry === true ? 'outer-retries' : undefined,
-      credentials: [],
+      credentials: how.credentials,
       keyed: true,
       redirect: 'follow',
       giveUp: how.giveUp,
@@ -218,11 +219,13 @@ export class HoldfastClient implements Client {
     const { options } = engine
     // What was promised in a transaction is carried on, whether or not somebody waits for it.
     const giveUp = prepared.persisted ? 'keep' : options.onGiveUp
+    const { credentials } = prepared
     if (prepared.persisted)
-      return this.#rerun(prepared.key, { deadlineMs: options.deadlineMs, signal: undefined, giveUp })
+      return this.#rerun(prepared.key, { deadlineMs: options.deadlineMs, signal: undefined, giveUp, credentials })
     const { request, id, name, metadata, key } = prepared.record
     const body = request.body === null ? undefined : { body: request.body }
-    return this.request(request.method, request.url, { ...body, headers: request.headers, key, id, name, metadata })
+    const headers = [...request.headers, ...credentials.headers]
+    return this.request(request.method, credentials.url, { ...body, headers, key, id, name, metadata })
   }
 
   flush(): Promise<void> {

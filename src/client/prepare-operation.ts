@@ -24,5 +24,6 @@ export async function prepareOperation(
   const key = input.key ?? newOperationKey()
   const horizonAt = now + horizonMs
   const record = newRecord({ namespace, key, input, body, fingerprint, options, now, horizonAt, lease: undefined })
-  return new PreparedOperation(record, await engine.keeper.encode(record), engine.keeper)
+  const row = await engine.keeper.encode(record)
+  return new PreparedOperation(record, { row, keeper: engine.keeper, credentials: input.credentials })
 }

@@ -1,6 +1,13 @@
 import type { JournalRow } from './journal/port.ts'
 import type { RecordKeeper } from './journal/record-keeper.ts'
 import type { OperationRecord } from './operation/record.ts'
+import type { CallCredentials } from './request-input.ts'
+
+interface PreparedParts {
+  readonly row: JournalRow
+  readonly keeper: RecordKeeper
+  readonly credentials: CallCredentials
+}
 
 /** An operation with its key and bytes, not yet written anywhere. */
 export class PreparedOperation {
@@ -9,17 +16,15 @@ export class PreparedOperation {
   readonly name: string | undefined
   /** @internal */
   readonly record: OperationRecord
-  readonly #keeper: RecordKeeper
-  readonly #row: JournalRow
+  readonly #parts: PreparedParts
   #persisted = false
 
-  constructor(record: OperationRecord, row: JournalRow, keeper: RecordKeeper) {
+  constructor(record: OperationRecord, parts: PreparedParts) {
     this.key = record.key
     this.id = record.id
     this.name = record.name
     this.record = record
-    this.#row = row
-    this.#keeper = keeper
+    this.#parts = parts
   }
 
   /**
@@ -29,7 +34,12 @@ export class PreparedOperation {
    */
   persist(transaction: unknown): void | Promise<void> {
     this.#persisted = true
-    return this.#keeper.persistIn(transaction, this.#row)
+    return this.#parts.keeper.persistIn(transaction, this.#parts.row)
+  }
+
+  /** @internal Not a field: who prints or serialises a prepared operation does not get them. */
+  get credentials(): CallCredentials {
+    return this.#parts.credentials
   }
 
   /** Was `persist` called? Then the operation is carried on until its horizon, whoever waits. */

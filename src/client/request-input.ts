@@ -1,19 +1,27 @@
 import { ConfigurationError } from '../errors/classes.ts'
-import { redactUrl } from '../observe/redact.ts'
+import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redact.ts'
 import type { HeaderList } from '../protocol/headers.ts'
 import { isValidKey, parseKey } from '../protocol/idempotency-key.ts'
-import { isCredentialHeader } from '../protocol/sensitive-names.ts'
 import type { CallOptions, HeadersInput } from './options.ts'
+
+/** What a call sends beside what is written down. Held in memory only: whoever resumes it does not have it. */
+export interface CallCredentials {
+  /** The whole URL, as the caller gave it. */
+  readonly url: string
+  readonly headers: HeaderList
+}
 
 /** What a call wants sent, as plain values. */
 export interface RequestInput {
   readonly method: string
+  /** Without the query parameters that carry credentials. */
   readonly url: string
   readonly origin: string
   /** What may be written down and is sent again by a resume. */
   readonly headers: HeaderList
-  /** Sent, but never written down. */
-  readonly credentials: HeaderList
+  readonly credentials: CallCredentials
+  /** The names of what is sent but not written down, as `OperationRequest` has them. */
+  readonly withheld: readonly string[]
   /** The caller's own key, from the option or from a header. */
   readonly key: string | undefined
 }
@@ -31,12 +39,15 @@ export function readRequest(
 ): RequestInput {
   const url = readUrl(target.url, options.searchParams, settings.baseUrl)
   const sorted = sortHeaders(readHeaders(options.headers, 'headers'), settings.keyHeaderName)
+  const credentials = { url: url.href, headers: sorted.credentials }
+  const withheld = [...withholdParameters(url), ...sorted.credentials.map(([name]) => name)]
   return {
     method: readMethod(target.method),
     url: url.href,
     origin: url.origin,
     headers: sorted.headers,
-    credentials: sorted.credentials,
+    credentials,
+    withheld,
     key: options.key ?? sorted.key,
   }
 }
@@ -90,6 +101,21 @@ function addSearchParams(url: URL, params: NonNullable<CallOptions['searchParams
   }
 }
 
+/** Takes the parameters that carry credentials out of the URL. Their names, each after a question mark. */
+function withholdParameters(url: URL): string[] {
+  if (url.search === '') return []
+  const names: string[] = []
+  // Piece by piece: what stays is what the caller wrote, and not what a parser makes of it.
+  const kept = url.search.replace(/[?&;]([^&;]*)/g, (piece, pair: string) => {
+    const name = credentialNameOf(pair)
+    if (name === undefined) return piece
+    names.push(`?${name}`)
+    return ''
+  })
+  if (names.length > 0) url.search = kept.slice(1)
+  return names
+}
+
 /** Headers as a list with lower-case names. Refuses what could smuggle a second header in; never shows a value. */
 export function readHeaders(input: HeadersInput | undefined, option: string): HeaderList {
   if (input === undefined || input === null) return []
@@ -125,7 +151,7 @@ function sortHeaders(
   const credentials: (readonly [string, string])[] = []
   for (const field of all) {
     if (field[0] === keyHeaderName) key = readKey(field[1])
-    else (isCredentialHeader(field[0]) ? credentials : headers).push(field)
+    else (isCredentialField(field) ? credentials : headers).push(field)
   }
   return { headers, credentials, key }
 }

@@ -1,4 +1,5 @@
-import { isCredentialHeader, isCredentialParameter } from '../protocol/sensitive-names.ts'
+import type { HeaderList } from '../protocol/headers.ts'
+import { isCredentialHeader, isCredentialParameter, isCredentialValue } from '../protocol/sensitive-names.ts'
 
 const MASK = '***'
 
@@ -14,7 +15,8 @@ const SCHEME_AND_VALUE = new RegExp(
   `\\b(${SCHEMES}) +(?!(?:tokens?|auth|authentication|authorization)(?![\\w.~+/=:-]))[\\w.~+/=:-]+`,
   'gi',
 )
-const NAME_AND_VALUE = /\b([\w-]{1,64})(["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)[^\s"',;&)]+/gi
+const NAME = /\b([\w-]{1,64})["']?[ \t]{0,4}[:=][ \t]{0,4}["']?/g
+const VALUE = /[^\s"',;&)]+/y
 const JWT = /\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g
 
 /** The URL without user info and without the values of query names that look like credentials. Never throws. */
@@ -30,27 +32,66 @@ export function redactUrl(url: string): string {
 
 /** A message without credentials in it: authorization values, tokens, and URLs as `redactUrl` has them. */
 export function redactText(text: string): string {
-  return text
-    .replace(URL_IN_TEXT, redactUrl)
-    .replace(WHOLE_LINE, `$1$2$3$4${MASK}`)
-    .replace(NAME_AND_VALUE, (whole: string, name: string, between: string) => {
-      return isCredentialHeader(name) ? name + between + MASK : whole
-    })
-    .replace(SCHEME_AND_VALUE, `$1 ${MASK}`)
-    .replace(JWT, MASK)
+  const withoutLines = text.replace(URL_IN_TEXT, redactUrl).replace(WHOLE_LINE, `$1$2$3$4${MASK}`)
+  return redactNamed(withoutLines).replace(SCHEME_AND_VALUE, `$1 ${MASK}`).replace(JWT, MASK)
+}
+
+/** Goes on right after each separator: what follows a harmless name may be a name itself, as in `0: token=x`. */
+function redactNamed(text: string): string {
+  let told = ''
+  let from = 0
+  NAME.lastIndex = 0
+  for (let found = NAME.exec(text); found; found = NAME.exec(text)) {
+    VALUE.lastIndex = NAME.lastIndex
+    if (!isCredentialHeader(found[1] ?? '') || !VALUE.test(text)) continue
+    told += text.slice(from, NAME.lastIndex) + MASK
+    from = VALUE.lastIndex
+    NAME.lastIndex = from
+  }
+  return told + text.slice(from)
+}
+
+/** Must this header not be written down? By its name, by its value, or for a URL with a secret in it. */
+export function isCredentialField([name, value]: HeaderList[number]): boolean {
+  return isCredentialHeader(name) || isCredentialValue(value) || value.replace(URL_IN_TEXT, redactUrl) !== value
+}
+
+/** The name of a query's `name=value` where it carries a credential, as it stands there. */
+export function credentialNameOf(pair: string): string | undefined {
+  const equals = pair.indexOf('=')
+  if (equals < 0) return undefined
+  const name = pair.slice(0, equals)
+  const tells = isCredentialParameter(decoded(name)) || isCredentialValue(decoded(pair.slice(equals + 1)))
+  return tells ? name : undefined
+}
+
+/** A chain of causes may be a circle. */
+const DEEPEST = 5
+
+/** An error that somebody else made, without credentials in what it says: itself where there are none, else a likeness. */
+export function redactError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error) || depth > DEEPEST) return error
+  const { message, stack = '', cause } = error
+  const told = { message: redactText(message), stack: redactText(stack), cause: redactError(cause, depth + 1) }
+  if (told.message === message && told.stack === stack && told.cause === cause) return error
+  const { name, code } = error as Error & { code?: unknown }
+  const likeness = new Error(told.message, cause === undefined ? undefined : { cause: told.cause })
+  Object.defineProperties(likeness, {
+    name: { value: name, configurable: true, writable: true },
+    stack: { value: told.stack, configurable: true, writable: true },
+  })
+  return code === undefined ? likeness : Object.assign(likeness, { code })
 }
 
 function redactPair(pair: string): string {
-  const equals = pair.indexOf('=')
-  if (equals < 0) return pair
-  const name = pair.slice(0, equals)
-  return isCredentialParameter(decoded(name)) ? `${name}=${MASK}` : pair
+  const name = credentialNameOf(pair)
+  return name === undefined ? pair : `${name}=${MASK}`
 }
 
-function decoded(name: string): string {
+function decoded(text: string): string {
   try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
+    return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    return name
+    return text
   }
 }

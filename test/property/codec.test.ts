@@ -48,7 +48,13 @@ const record: fc.Arbitrary<OperationRecord> = fc
     name: optional(text),
     metadata: optional(fc.jsonValue({ maxDepth: 3 })),
     request: fc
-      .record({ method: fc.constantFrom('POST', 'PUT', 'PATCH', 'DELETE'), url: fc.webUrl(), headers, body: bytes })
+      .record({
+        method: fc.constantFrom('POST', 'PUT', 'PATCH', 'DELETE'),
+        url: fc.webUrl(),
+        headers,
+        withheld: fc.array(text, { maxLength: 3 }),
+        body: bytes,
+      })
       .map((request) => ({ ...request, origin: new URL(request.url).origin })),
     fingerprint: text,
     acceptedAt: time,

@@ -12,13 +12,15 @@ import {
 import { totalEffects } from '../support/shared-model-server.ts'
 
 /** Pending operations that nobody holds. */
-async function leavePending(place: Neighbourhood, bodies: readonly string[], origin = ''): Promise<string[]> {
+async function leavePending(
+  place: Neighbourhood,
+  bodies: readonly string[],
+  { origin = '', headers }: { origin?: string; headers?: Record<string, string> } = {},
+): Promise<string[]> {
   const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false })
   const { weather } = place.server
   place.server.weather = () => ({ status: 503 })
-  const handles = bodies.map((body) =>
-    client.post(`${origin}/charges`, { body, headers: { authorization: 'Bearer first' } }),
-  )
+  const handles = bodies.map((body) => client.post(`${origin}/charges`, { body, headers }))
   const calls = handles.map(outcome)
   for (const { error } of await Promise.all(calls)) expect(error).toMatchObject({ pending: true })
   await client.close()
@@ -155,16 +157,17 @@ describe('one resume', () => {
 
   it('does not send the credentials of the call that made it', async () => {
     const place = neighbourhood()
-    await leavePending(place, ['one'])
-    await place.client().resume()
+    await leavePending(place, ['one'], { headers: { authorization: 'Bearer first' } })
+    await place.client({ headers: { 'x-mine': 'yes' } }).resume()
     const [first, second] = place.server.calls
     expect(first?.headers.authorization).toBe('Bearer first')
+    expect(second?.headers).toMatchObject({ 'x-mine': 'yes' })
     expect(second?.headers.authorization).toBeUndefined()
   })
 
   it('sends nothing to an origin that is not trusted', async () => {
     const place = neighbourhood()
-    const [key] = await leavePending(place, ['one'], 'http://127.0.0.1:2')
+    const [key] = await leavePending(place, ['one'], { origin: 'http://127.0.0.1:2' })
     const before = place.server.calls.length
     const client = place.client({ headers: { authorization: 'Bearer mine' } })
     expect(await client.resume()).toEqual({ ...NOTHING, claimed: 1, pending: 1 })
@@ -177,7 +180,7 @@ describe('one resume', () => {
 
   it('sends anywhere, but without its headers, where it has no baseUrl', async () => {
     const place = neighbourhood()
-    await leavePending(place, ['one'], 'http://127.0.0.1:2')
+    await leavePending(place, ['one'], { origin: 'http://127.0.0.1:2' })
     const client = place.client({ baseUrl: undefined, headers: { authorization: 'Bearer mine' } })
     expect(await client.resume()).toMatchObject({ succeeded: 1 })
     expect(place.server.calls.at(-1)?.headers.authorization).toBeUndefined()

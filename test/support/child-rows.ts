@@ -34,6 +34,7 @@ function record({ origin, status, path = '/charges' }: RowsWanted, number: numbe
       url: `${origin}${path}`,
       origin,
       headers: [['content-type', 'application/json']],
+      withheld: [],
       body: null,
     },
     fingerprint: 'f'.repeat(64),

@@ -32,6 +32,7 @@ export function newRecord(birth: Birth): OperationRecord {
       url: input.url,
       origin: input.origin,
       headers: withContentType(input.headers, birth.body),
+      withheld: input.withheld,
       body: birth.body.bytes,
     },
     fingerprint: birth.fingerprint,

@@ -6,12 +6,12 @@ import type { OperationRecord } from '../operation/record.ts'
 import type { AttemptContext, HeadersInput } from '../options.ts'
 import { checkHeaders } from '../policy/check-headers.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
-import { readHeaders } from '../request-input.ts'
+import { type CallCredentials, readHeaders } from '../request-input.ts'
 
 /** What the headers of one attempt are made of, beside the record. */
 export interface AttemptTerms {
-  /** The caller's credentials for this call; held in memory only. */
-  readonly credentials: HeaderList
+  /** The caller's credentials for this call; held in memory only. Undefined where who runs it is not who called. */
+  readonly credentials: CallCredentials | undefined
   readonly keyed: boolean
   /** Does this run, or whoever called us, make more than one attempt? Then inner layers are told not to. */
   readonly retries: boolean
@@ -33,7 +33,8 @@ export function clientHeaders(
   const context: AttemptContext = {
     attempt: terms.number,
     method,
-    url,
+    // Whole: it may be what is signed.
+    url: terms.credentials?.url ?? url,
     key: terms.keyed ? record.key : undefined,
     refresh: terms.refresh,
   }
@@ -61,8 +62,9 @@ export function attemptHeaders(
   const { own, terms } = parts
   const said = ourHeaders(options, record, terms)
   const call = record.request.headers
-  if (own.length === 0 && terms.credentials.length === 0) return call.length === 0 ? said : merge([call, said])
-  return merge([own, call, terms.credentials, said])
+  const credentials = terms.credentials?.headers ?? []
+  if (own.length === 0 && credentials.length === 0) return call.length === 0 ? said : merge([call, said])
+  return merge([own, call, credentials, said])
 }
 
 function ourHeaders(options: ResolvedOptions, record: OperationRecord, terms: AttemptTerms): HeaderList {

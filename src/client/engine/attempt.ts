@@ -1,4 +1,5 @@
 import { startTimer, yieldToEventLoop } from '../../foundation/clock.ts'
+import { redactError, redactUrl } from '../../observe/redact.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
 import { toResponse } from '../../protocol/stored-message.ts'
 import type { ClientOptions } from '../options.ts'
@@ -7,6 +8,7 @@ import type { TransportFault, TransportOutcome, TransportResponse } from '../tra
 import { type AttemptTerms, attemptHeaders, clientHeaders, trustsOrigin } from './attempt-headers.ts'
 import { boundedStream, discard } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
+import { lacksCredentials } from './lacks-credentials.ts'
 import type { LiveOperation } from './live-operation.ts'
 
 export interface AttemptLimits {
@@ -33,6 +35,7 @@ export async function attempt(
   operation: LiveOperation,
   { terms, limits }: { readonly terms: AttemptTerms; readonly limits: AttemptLimits },
 ): Promise<AttemptResult> {
+  if (lacksCredentials(engine.options, operation.record, terms.credentials)) return credentialsMissing(operation)
   const time = new AttemptTime(engine, operation, limits)
   try {
     const made = clientHeaders(engine.options, operation.record, terms)
@@ -44,7 +47,7 @@ export async function attempt(
     const outcome = await time.outcome(
       engine.transport.send({
         method: record.request.method,
-        url: record.request.url,
+        url: terms.credentials?.url ?? record.request.url,
         headers: attemptHeaders(engine.options, record, { own, terms }),
         body: record.request.body,
         signal: time.signal,
@@ -74,11 +77,13 @@ async function judge(
 ): Promise<AttemptResult> {
   if (outcome.kind === 'fault') return headResult(outcome) ?? faultResult(time.fault(outcome))
   const { status, headers } = outcome
+  // Who reads it later need not be who called.
+  const answer = { ...outcome, url: redactUrl(outcome.url) }
   if (accept && status >= 200 && status < 300) {
-    const refused = await refusal(time, outcome, accept)
+    const refused = await refusal(time, answer, accept)
     if (refused) return refused
   }
-  const response = outcome.rest ? { ...outcome, rest: time.watch(outcome.rest) } : outcome
+  const response = answer.rest ? { ...answer, rest: time.watch(answer.rest) } : answer
   return { facts: { is: 'answer', status, headers, problem: readProblem(headers, outcome.body) }, response }
 }
 
@@ -112,8 +117,17 @@ function headResult({ head }: TransportFault): AttemptResult | undefined {
 }
 
 function faultResult(fault: TransportFault): AttemptResult {
-  const { mayHaveArrived, transient, code, cause } = fault
-  return { facts: { is: 'fault', mayHaveArrived, transient, headStatus: fault.head?.status }, fault: code, cause }
+  const { mayHaveArrived, transient, code } = fault
+  const facts = { is: 'fault', mayHaveArrived, transient, headStatus: fault.head?.status } as const
+  return { facts, fault: code, cause: redactError(fault.cause) }
+}
+
+/** Told like headers that could not be made: nothing was sent, and another attempt would not mend it. */
+function credentialsMissing({ record }: LiveOperation): AttemptResult {
+  const cause = new Error(
+    `It was called with credentials (${record.request.withheld.join(', ')}), which are never written down: call again with its id or key, and with them`,
+  )
+  return { facts: { ...NOT_SENT, transient: false }, fault: 'credentials-missing', cause, hook: 'headers' }
 }
 
 const TIMED_OUT = Symbol('timed out')

@@ -2,11 +2,18 @@ import { isThenable } from '../../foundation/thenable.ts'
 import type { HoldfastEvent, Observer } from '../../observe/port.ts'
 import { redactUrl } from '../../observe/redact.ts'
 import { refOf } from '../operation/outcome.ts'
-import type { OperationRecord } from '../operation/record.ts'
+import type { OperationRecord, OperationRequest } from '../operation/record.ts'
 
 /** What every event of an operation says of it. */
 export function about(record: OperationRecord): { operation: ReturnType<typeof refOf>; method: string; url: string } {
-  return { operation: refOf(record), method: record.request.method, url: redactUrl(record.request.url) }
+  return { operation: refOf(record), method: record.request.method, url: shownUrl(record.request) }
+}
+
+/** The URL as it may be told: query parameters that carry credentials by name only. */
+export function shownUrl({ url, withheld }: OperationRequest): string {
+  const names = withheld.filter((name) => name.startsWith('?')).map((name) => `${name.slice(1)}=***`)
+  if (names.length === 0) return redactUrl(url)
+  return `${redactUrl(url)}${url.includes('?') ? '&' : '?'}${names.join('&')}`
 }
 
 /** Tells the observer. Whatever the observer does, throwing or rejecting, no call can notice. */

@@ -1,6 +1,8 @@
+import { redactUrl } from '../../observe/redact.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import type { OperationView } from '../options.ts'
 import type { TransportResponse } from '../transport/port.ts'
+import { shownUrl } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Ending } from './settle.ts'
 
@@ -26,7 +28,7 @@ export function viewOf(record: OperationRecord): OperationView {
     attempts: record.attemptCount,
     acceptedAt: record.acceptedAt,
     method: record.request.method,
-    url: record.request.url,
+    url: shownUrl(record.request),
     reason: record.reason ?? record.heldBy,
   }
 }
@@ -39,7 +41,7 @@ async function plain(response: Response): Promise<TransportResponse> {
     statusText,
     headers: [...response.headers],
     body: new Uint8Array(await response.arrayBuffer()),
-    url,
+    url: redactUrl(url),
     redirected,
   }
 }

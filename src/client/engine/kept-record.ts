@@ -1,11 +1,11 @@
-import { isCredentialHeader } from '../../protocol/sensitive-names.ts'
+import { isCredentialField } from '../../observe/redact.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import { release } from '../operation/transition.ts'
 
 /** As it is written down: the answer's cookies and other secrets stay in memory. */
 export function withoutSecrets(record: OperationRecord): OperationRecord {
   if (!record.response) return record
-  const headers = record.response.headers.filter(([name]) => !isCredentialHeader(name))
+  const headers = record.response.headers.filter((field) => !isCredentialField(field))
   return { ...record, response: { ...record.response, headers } }
 }
 

@@ -8,6 +8,7 @@ import { deliver } from './deliver.ts'
 import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { withoutSecrets } from './kept-record.ts'
+import { lacksCredentials } from './lacks-credentials.ts'
 import { LiveOperation } from './live-operation.ts'
 import { journaled } from './persistence.ts'
 import type { RunTerms } from './run-terms.ts'
@@ -30,7 +31,7 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
   const { origin } = record.request
   if (engine.clock.now() < record.horizonAt) {
     if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
-    if (!maySendTo(engine, origin)) return putBack(engine, operation, 'auth')
+    if (!maySend(engine, record)) return putBack(engine, operation, 'auth')
   }
   const { events, clock } = engine
   if (events.active)
@@ -45,9 +46,10 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
   return { record: finish.record, skipOrigin: blocked ? { origin, until: retryAt ?? clock.now() } : undefined }
 }
 
-/** A client that knows where it belongs never sends an operation of its journal anywhere else. */
-function maySendTo(engine: EngineContext, origin: string): boolean {
-  return engine.options.baseUrl === undefined || trustsOrigin(engine.options, origin)
+/** A client that knows where it belongs never sends an operation of its journal anywhere else; nor without what it needs. */
+function maySend({ options }: EngineContext, record: OperationRecord): boolean {
+  if (lacksCredentials(options, record, undefined)) return false
+  return options.baseUrl === undefined || trustsOrigin(options, record.request.origin)
 }
 
 function resumeTerms(engine: EngineContext): RunTerms {
@@ -57,7 +59,7 @@ function resumeTerms(engine: EngineContext): RunTerms {
     call,
     deadlineAt: engine.clock.now() + call.deadlineMs,
     singleAttempt: undefined,
-    credentials: [],
+    credentials: undefined,
     keyed: true,
     redirect: 'follow',
     giveUp: 'keep',

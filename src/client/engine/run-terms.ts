@@ -1,5 +1,5 @@
-import type { HeaderList } from '../../protocol/headers.ts'
 import type { ResolvedCall } from '../policy/resolved-options.ts'
+import type { CallCredentials } from '../request-input.ts'
 import type { Persistence } from './persistence.ts'
 
 /** What a run may do and for whom. */
@@ -10,7 +10,8 @@ export interface RunTerms {
   readonly deadlineAt: number
   /** One attempt only: an outer layer retries, and inner ones are told so; or a second one could be a second effect. */
   readonly singleAttempt: 'outer-retries' | 'at-most-once' | undefined
-  readonly credentials: HeaderList
+  /** Undefined where who runs it is not who called. */
+  readonly credentials: CallCredentials | undefined
   readonly keyed: boolean
   readonly redirect: 'follow' | 'error' | 'manual'
   readonly giveUp: 'fail' | 'keep'

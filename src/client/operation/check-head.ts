@@ -13,11 +13,10 @@ export function isHead(value: unknown): value is HeadV1 {
 
 type Fields = Partial<Record<keyof HeadV1, unknown>>
 
-function isRequest({ method, url, headers, fingerprint }: Fields): boolean {
+function isRequest({ method, url, headers, withheld = [], fingerprint }: Fields): boolean {
   const named = typeof method === 'string' && TOKEN.test(method)
-  return (
-    named && typeof url === 'string' && URL.canParse(url) && isHeaderList(headers) && typeof fingerprint === 'string'
-  )
+  const listed = isHeaderList(headers) && Array.isArray(withheld) && withheld.every(isText)
+  return named && isText(url) && URL.canParse(url) && listed && isText(fingerprint)
 }
 
 function isHistory(head: Fields): boolean {
@@ -42,6 +41,10 @@ function isHeaderList(value: unknown): boolean {
 
 function isHeader(value: unknown): boolean {
   return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string')
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 function isObject(value: unknown): value is object {

@@ -19,7 +19,6 @@ export interface EncodedRecord {
   readonly leaseUntil: number
   readonly dueAt: number
   readonly notBefore: number
-  readonly parked: boolean
   readonly deliveryDue: boolean
   readonly expiresAt: number | null
   readonly head: string
@@ -30,6 +29,7 @@ export interface HeadV1 {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
+  readonly withheld?: readonly string[] | undefined
   readonly metadata?: Json | undefined
   readonly fingerprint: string
   readonly acceptedAt: number
@@ -74,7 +74,6 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
     leaseUntil: record.lease?.until ?? 0,
     dueAt: record.dueAt,
     notBefore: record.notBefore,
-    parked: false,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
     head: JSON.stringify(headOf(record)),
@@ -82,12 +81,13 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
 }
 
 function headOf(record: OperationRecord): HeadV1 {
-  const { method, url, headers } = record.request
+  const { method, url, headers, withheld } = record.request
   const { body: _body, ...response } = record.response ?? { body: null }
   return {
     method,
     url,
     headers,
+    withheld: withheld.length > 0 ? withheld : undefined,
     metadata: record.metadata,
     fingerprint: record.fingerprint,
     acceptedAt: record.acceptedAt,
@@ -119,13 +119,14 @@ export function decodeRecord(
     )
   }
   const head = parseHead(row)
+  const { method, url, headers, withheld = [] } = head
   return {
     namespace: row.namespace,
     key: row.key,
     id: row.id ?? undefined,
     name: row.name ?? undefined,
     metadata: head.metadata,
-    request: { method: head.method, url: head.url, origin: row.origin, headers: head.headers, body: bodies.body },
+    request: { method, url, origin: row.origin, headers, withheld, body: bodies.body },
     fingerprint: head.fingerprint,
     acceptedAt: head.acceptedAt,
     horizonAt: head.horizonAt,

@@ -21,11 +21,14 @@ export interface Lease {
 /** What never changes after acceptance: what is sent, and under which key. */
 export interface OperationRequest {
   readonly method: string
+  /** Without the query parameters that carry credentials. */
   readonly url: string
   /** Of the URL. */
   readonly origin: string
   /** Without credentials: those are made afresh at every attempt and never written down. */
   readonly headers: HeaderList
+  /** The names of the credentials that came with the call: headers, and query parameters after a question mark. */
+  readonly withheld: readonly string[]
   readonly body: Uint8Array | null
 }
 

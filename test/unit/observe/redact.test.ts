@@ -50,6 +50,8 @@ describe('redactText', () => {
     'cookie: theme=dark; sid=hunter2; other=hunter2',
     '{"cookie":"theme=dark; sid=hunter2"}',
     'Authorization: Digest username="ann", response="hunter2"',
+    '0: x-api-key=hunter2',
+    'config: {x-app-key: hunter2}',
   ])('%j loses its credential', (text) => {
     expect(redactText(text)).not.toContain('hunter2')
   })
