@@ -22,7 +22,7 @@ export function snapshotBody(options: CallOptions, limit: number): BodySnapshot 
   if (body instanceof URLSearchParams) {
     return checked(encoder.encode(body.toString()), 'application/x-www-form-urlencoded;charset=UTF-8', limit)
   }
-  if (body instanceof ArrayBuffer) return checked(new Uint8Array(body.slice(0)), undefined, limit)
+  if (isArrayBuffer(body)) return checked(new Uint8Array(body.slice(0)), undefined, limit)
   if (ArrayBuffer.isView(body)) return checked(copyOf(body), undefined, limit)
   return readBody(body, limit)
 }
@@ -36,6 +36,11 @@ function jsonBytes(value: unknown): Uint8Array {
   }
   if (text === undefined) throw new BodyError('The json option cannot be serialised: it is a function or a symbol')
   return encoder.encode(text)
+}
+
+/** Also one of another realm: a worker's, a frame's, a test runner's. */
+function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return value instanceof ArrayBuffer || Object.prototype.toString.call(value) === '[object ArrayBuffer]'
 }
 
 function copyOf(view: ArrayBufferView): Uint8Array {

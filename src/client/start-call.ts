@@ -14,7 +14,7 @@ import type { DurabilityLevel } from './journal/port.ts'
 import type { HandleSource } from './operation-handle.ts'
 import type { CallOptions } from './options.ts'
 import { resolveCall } from './policy/resolve-options.ts'
-import { type BodySnapshot, snapshotBody } from './request-body.ts'
+import { type BodySnapshot, snapshotBody, unreadable } from './request-body.ts'
 import { readRequest } from './request-input.ts'
 
 /** What was called. */
@@ -115,7 +115,7 @@ function snapshot(target: Target, options: CallOptions, limit: number): BodySnap
     return snapshotBody(options, limit)
   } catch (error) {
     if (error instanceof ConfigurationError) throw error
-    const failed = Promise.reject(error)
+    const failed = Promise.resolve(error).then(unreadable)
     failed.catch(() => {})
     return failed
   }

@@ -74,6 +74,7 @@ describe('a call', () => {
     [{ headers: [['a']] }, /headers/],
     [{ searchParams: 5 }, /searchParams/],
     [{ signal: {} }, /signal/],
+    [{ signal: { aborted: false } }, /signal/],
     [{ deadline: 'soon' }, /deadline/],
     [{ attemptTimeout: -5 }, /attemptTimeout/],
     [{ retry: 3 }, /retry/],

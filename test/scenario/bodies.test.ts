@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { BodyInput, CallOptions } from '../../src/index.ts'
 import { elapse, failure, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
@@ -31,6 +32,8 @@ const kinds: readonly Kind[] = [
   ['bytes', () => ({ body: text('abc') }), 'abc', undefined],
   ['a view of a larger buffer', () => ({ body: text('xabcx').subarray(1, 4) }), 'abc', undefined],
   ['an ArrayBuffer', () => ({ body: text('abc').buffer as ArrayBuffer }), 'abc', undefined],
+  ['an ArrayBuffer of another realm', () => ({ body: runInNewContext('new Uint8Array([97]).buffer') }), 'a', undefined],
+  ['bytes of another realm', () => ({ body: runInNewContext('new Uint8Array([97])') }), 'a', undefined],
   ['a DataView', () => ({ body: new DataView(text('xabc').buffer, 1) }), 'abc', undefined],
   ['a Blob', () => ({ body: new Blob(['abc'], { type: 'text/x' }) }), 'abc', 'text/x'],
   ['a Blob without a type', () => ({ body: new Blob(['abc']) }), 'abc', undefined],
@@ -196,6 +199,11 @@ describe('a body that cannot be taken', () => {
     'a locked stream': () => {
       const body = stream('a')
       body.getReader()
+      return { body }
+    },
+    'a buffer that was given away': () => {
+      const body = new ArrayBuffer(4)
+      structuredClone(body, { transfer: [body] })
       return { body }
     },
     'a stream that fails': () => ({

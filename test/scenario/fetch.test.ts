@@ -135,24 +135,35 @@ describe('client.fetch', () => {
     await client.cancel('stripe-node-retry-1')
   })
 
-  it('passes the redirect mode on', async () => {
-    const seen: (string | undefined)[] = []
+  it('follows a redirect, gives it, or rejects, as asked', async () => {
     const client = createClient({
       baseUrl: ORIGIN,
       journal: memoryJournal(),
-      fetch: async (_input, init) => {
-        seen.push(init?.redirect)
+      retry: { base: 0, cap: 0 },
+      fetch: async (input, init) => {
+        const whole = { url: { value: `${ORIGIN}/b` }, redirected: { value: init?.redirect === 'follow' } }
+        if (String(input).endsWith('/b') || init?.redirect === 'follow') {
+          return Object.defineProperties(new Response('b'), whole)
+        }
+        if (init?.redirect === 'error') throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') })
         return new Response(null, { status: 302, headers: { location: '/b' } })
       },
     })
-    const responses = [
-      await client.fetch('/a'),
-      await client.fetch('/a', { redirect: 'manual' }),
-      await client.fetch(new Request(`${ORIGIN}/a`, { redirect: 'manual' })),
-    ]
-    expect(seen).toEqual(['follow', 'manual', 'manual'])
-    expect(responses[1]?.status).toBe(302)
-    expect(responses[1]?.headers.get('location')).toBe('/b')
+    const followed = await client.fetch('/a')
+    expect([followed.status, followed.url, followed.redirected, await followed.text()]).toEqual([
+      200,
+      `${ORIGIN}/b`,
+      true,
+      'b',
+    ])
+    for (const given of [
+      client.fetch('/a', { redirect: 'manual' }),
+      client.fetch(new Request(`${ORIGIN}/a`, { redirect: 'manual' })),
+    ]) {
+      const response = await given
+      expect([response.status, response.headers.get('location')]).toEqual([302, '/b'])
+    }
+    expect(await rejection(client.fetch('/a', { redirect: 'error' }))).toBeInstanceOf(TypeError)
   })
 
   it('gives a redirect that a browser hides as the browser does', async () => {

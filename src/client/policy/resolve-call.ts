@@ -26,7 +26,9 @@ const CHECKS: { readonly [Name in CallOptionName]: (value: unknown) => void } = 
       refuse('searchParams', 'a string, URLSearchParams or an object', value)
   },
   signal: (value) => {
-    if (!isObject(value) || typeof value.aborted !== 'boolean') refuse('signal', 'an AbortSignal', value)
+    const isSignal =
+      isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
+    if (!isSignal) refuse('signal', 'an AbortSignal', value)
   },
   deadline: checkedElsewhere,
   attemptTimeout: checkedElsewhere,
