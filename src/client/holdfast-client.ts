@@ -5,7 +5,6 @@ import { answerOf } from './answer.ts'
 import { type CallContext, checkContext, strictest } from './call-context.ts'
 import type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client.ts'
 import { clientFetch } from './client-fetch.ts'
-import { Crew } from './engine/crew.ts'
 import { closedError } from './engine/early-exit.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import { closeEngine, flushEngine, forgetAll } from './engine/engine-lifecycle.ts'
@@ -13,10 +12,11 @@ import { viewOf } from './engine/expire.ts'
 import type { SettlementHandler } from './engine/handlers.ts'
 import type { LiveOperation } from './engine/live-operation.ts'
 import { journaled } from './engine/persistence.ts'
-import { emptyReport, type ResumeReport, resumePass } from './engine/resume.ts'
+import { type ResumeReport, resumeOnce } from './engine/resume.ts'
 import type { RunTerms } from './engine/run-terms.ts'
 import { awaitFinish, cancelLive, cancelStored, listStored, retryStored } from './engine/stored-operations.ts'
 import { watch } from './engine/watch.ts'
+import type { DurabilityLevel } from './journal/port.ts'
 import type { OperationRecord } from './operation/record.ts'
 import { type HandleSource, OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike, OperationView } from './options.ts'
@@ -95,16 +95,9 @@ export class HoldfastClient implements Client {
       throw new ConfigurationError('resume: concurrency must be a whole number of at least 1')
     }
     const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal
-    if (options.continuous) return watch(engine, concurrency, signal)
-    const crew = new Crew(concurrency)
-    const report = emptyReport()
-    const stopped = (): boolean => signal.aborted
-    try {
-      await resumePass(engine, { crew, dueBy: Number.MAX_SAFE_INTEGER, stopped, skip: new Map(), report })
-    } finally {
-      await crew.idle()
-    }
-    return report
+    const resumed = options.continuous ? watch(engine, concurrency, signal) : resumeOnce(engine, concurrency, signal)
+    engine.passes.add(resumed)
+    return resumed
   }
 
   onSettled(name: string, handler: SettlementHandler): () => void {
@@ -174,18 +167,26 @@ export class HoldfastClient implements Client {
       giveUp: how.giveUp,
       persistence: journaled(engine, 'call'),
     }
+    let accept!: (level: DurabilityLevel) => void
     const joined = (found: LiveOperation): void => {
       operation = found
+      accept(engine.keeper.level)
       if (cancelled) found.stop({ because: 'cancelled' })
     }
     const { closing } = this.#settings
     const finish = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined, closing })
     engine.background.add(finish)
     const answer = finish.then(answerOf)
+    const accepted = new Promise<DurabilityLevel>((resolve, reject) => {
+      accept = resolve
+      answer.catch(reject)
+    })
     return new OperationHandle({
       key: () => operation?.record.key ?? keyOrId,
-      id: undefined,
-      accepted: answer.then(() => engine.keeper.level),
+      get id() {
+        return operation?.record.id
+      },
+      accepted,
       answer,
       cancel: async () => {
         cancelled = true

@@ -78,6 +78,8 @@ export class OperationHandle implements Promise<Response> {
 
   /** Sends nothing more and settles the operation as `cancelled`, for everybody who waits for it. */
   cancel(): Promise<void> {
+    // Whoever cancels knows that it will not succeed.
+    this.#observation.observe()
     return this.#source.cancel()
   }
 

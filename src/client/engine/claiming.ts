@@ -28,6 +28,17 @@ export function takeOver(engine: EngineContext, { record, previousOwner }: Claim
   return { ...taken, awaited: taken.awaited || slow }
 }
 
+/**
+ * After a freeze or a jump of the clock a client may claim what it is working on itself: then the work goes on
+ * under the new lease.
+ */
+export function adopt(engine: EngineContext, { record, previousOwner }: ClaimedRecord): boolean {
+  const worker = engine.live.byKey(record.key)
+  if (!worker || previousOwner !== engine.coordination.owner || !record.lease) return false
+  worker.record = { ...worker.record, lease: record.lease, epoch: record.epoch }
+  return true
+}
+
 /** Takes one operation by key if it is free, or if its holder is certainly gone. */
 export async function claimByKey(
   engine: EngineContext,

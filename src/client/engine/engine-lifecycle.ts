@@ -11,6 +11,7 @@ export async function flushEngine(engine: EngineContext): Promise<void> {
 export async function closeEngine(engine: EngineContext): Promise<void> {
   for (const look of [...engine.starting]) look()
   for (const operation of [...engine.live.all(), ...engine.followers]) operation.stop({ because: 'closing' })
+  await engine.passes.idle()
   await flushEngine(engine)
   engine.coordination.leave()
   await engine.transport.close?.()

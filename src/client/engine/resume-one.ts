@@ -72,6 +72,13 @@ async function redeliver(engine: EngineContext, operation: LiveOperation): Promi
   return { record: operation.record }
 }
 
+/** Gives a claim back as it was found. */
+export async function putBackUntouched(engine: EngineContext, { record }: ClaimedRecord): Promise<void> {
+  const operation = new LiveOperation(record)
+  const { dueAt, heldBy } = record
+  await engine.keeper.commit(withoutSecrets(release(record, { dueAt, heldBy })), operation.fence)
+}
+
 /** Leaves it pending until its horizon, with the reason on it. What is poison is not taken up by any resume before that. */
 async function putBack(engine: EngineContext, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<Resumed> {
   const { horizonAt } = operation.record

@@ -1,7 +1,7 @@
 import { onAbort } from '../../foundation/abort.ts'
 import { Crew } from './crew.ts'
 import type { EngineContext } from './engine-context.ts'
-import { emptyReport, type PassTerms, type ResumeReport, resumePass } from './resume.ts'
+import { emptyReport, type PassTerms, type ResumeReport, resumePass, skippedOrigins } from './resume.ts'
 
 /** How often the journal is looked at for what neighbours left there. */
 const LOOK_EVERY_MS = 500
@@ -25,9 +25,10 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
       const dueBy = hurry ? Number.MAX_SAFE_INTEGER : engine.clock.now()
       hurry = false
       await passSafely(engine, { crew, dueBy, stopped, skip, report }, signal)
-      await untilThereIsWork(engine, signal, (wakeUp) => {
+      const listen = (wakeUp: (() => void) | undefined): void => {
         wake = wakeUp
-      })
+      }
+      await untilThereIsWork(engine, { signal, skip, listen })
     }
   } finally {
     stopWaking()
@@ -46,19 +47,30 @@ async function passSafely(engine: EngineContext, terms: PassTerms, signal: Abort
   }
 }
 
+interface WaitTerms {
+  readonly signal: AbortSignal
+  readonly skip: Map<string, number>
+  readonly listen: (wakeUp: (() => void) | undefined) => void
+}
+
+function nextDue(engine: EngineContext, skip: Map<string, number>): Promise<number | undefined> {
+  const exceptOrigins = skippedOrigins(skip, engine.clock.now())
+  return engine.keeper.nextDue({
+    namespace: engine.options.namespace,
+    deliverNames: engine.handlers.names,
+    exceptOrigins,
+  })
+}
+
 /** Looks at intervals, without a write, until something is due, a neighbour calls, or runners want checking. */
-async function untilThereIsWork(
-  engine: EngineContext,
-  signal: AbortSignal,
-  listen: (wakeUp: (() => void) | undefined) => void,
-): Promise<void> {
+async function untilThereIsWork(engine: EngineContext, { signal, skip, listen }: WaitTerms): Promise<void> {
   const controller = new AbortController()
   const stopListening = onAbort(signal, () => controller.abort())
   listen(() => controller.abort())
   try {
     for (let looks = 0; looks < LOOKS_BETWEEN_CHECKS && !controller.signal.aborted; looks++) {
       await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
-      const due = await engine.keeper.nextDue(engine.options.namespace, engine.handlers.names)
+      const due = await nextDue(engine, skip)
       if (due !== undefined && due <= engine.clock.now()) return
     }
   } catch {

@@ -33,7 +33,6 @@ export function checkChange(change: RowChange): void {
   insist(Number.isFinite(change.leaseUntil), 'leaseUntil')
   insist(Number.isFinite(change.dueAt), 'dueAt')
   insist(Number.isFinite(change.notBefore), 'notBefore')
-  insist(typeof change.parked === 'boolean', 'parked')
   insist(typeof change.deliveryDue === 'boolean', 'deliveryDue')
   insist(change.expiresAt === null || Number.isFinite(change.expiresAt), 'expiresAt')
   insist(typeof change.head === 'string', 'head')

@@ -14,7 +14,7 @@ export function isFree(row: JournalRow, claimant: Claimant): boolean {
 export function matchesClaim(row: JournalRow, claim: Claim): boolean {
   if (row.version > RECORD_VERSION || row.dueAt > claim.dueBy || !isFree(row, claim)) return false
   if (row.status !== 'pending') return awaitsDelivery(row, claim.deliverNames)
-  return !row.parked && row.notBefore <= claim.now && !claim.exceptOrigins.includes(row.origin)
+  return row.notBefore <= claim.now && !claim.exceptOrigins.includes(row.origin)
 }
 
 export function matchesClaimOne(row: JournalRow, claim: ClaimOne): boolean {
@@ -25,7 +25,10 @@ export function matchesClaimOne(row: JournalRow, claim: ClaimOne): boolean {
 export function dueTime(row: JournalRow, wanted: NextDue): number | undefined {
   if (row.version > RECORD_VERSION) return undefined
   const lapsesAt = row.owner === null ? 0 : row.leaseUntil
-  if (row.status === 'pending') return row.parked ? undefined : Math.max(row.dueAt, row.notBefore, lapsesAt)
+  if (row.status === 'pending') {
+    const wantedOrigin = !wanted.exceptOrigins.includes(row.origin)
+    return wantedOrigin ? Math.max(row.dueAt, row.notBefore, lapsesAt) : undefined
+  }
   return awaitsDelivery(row, wanted.deliverNames) ? Math.max(row.dueAt, lapsesAt) : undefined
 }
 

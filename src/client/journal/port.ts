@@ -29,8 +29,6 @@ export interface JournalRow {
   readonly dueAt: number
   /** The server's wish not to be called earlier; epoch milliseconds, 0 = none. */
   readonly notBefore: number
-  /** Parked: pending, but only sent again when asked for by key. */
-  readonly parked: boolean
   /** Settled, and a handler has yet to take the settlement. */
   readonly deliveryDue: boolean
   /** When a settled record may be pruned; null = not before it is settled or delivered. */
@@ -86,7 +84,7 @@ export interface Claimant {
 }
 
 /**
- * Takes the lease of up to `limit` rows behind place `after`, in order: pending rows that are not parked,
+ * Takes the lease of up to `limit` rows behind place `after`, in order: pending rows that
  * have `dueAt <= dueBy` and `notBefore <= now`, and settled rows with `deliveryDue` and `dueAt <= dueBy` whose name is
  * in `deliverNames` (`'*'` = any, also nameless ones). Free means: no owner, `leaseUntil <= now`, or a dead owner. Rows of a newer
  * version and of `exceptOrigins` (pending ones only) are left alone. The epoch grows by one.
@@ -100,7 +98,7 @@ export interface Claim extends Claimant {
   readonly exceptOrigins: readonly string[]
 }
 
-/** Takes the lease of one row by key if it is free and in one of the statuses; parked and due times do not matter. */
+/** Takes the lease of one row by key if it is free and in one of the statuses; due times do not matter. */
 export interface ClaimOne extends Claimant {
   readonly do: 'claim-one'
   readonly key: string
@@ -126,10 +124,11 @@ export interface Owners {
   readonly namespace: string
   readonly now: number
 }
-/** The earliest time at which something in the namespace can be claimed (0 = now), or undefined if nothing is waiting. */
+/** The earliest time at which something in the namespace, but for pending rows of `exceptOrigins`, can be claimed (0 = now), or undefined if nothing is waiting. */
 export interface NextDue {
   readonly do: 'next-due'
   readonly namespace: string
+  readonly exceptOrigins: readonly string[]
   readonly deliverNames: readonly string[] | '*'
 }
 /** Drops everything in the namespace; the answer counts the rows. */

@@ -141,7 +141,8 @@ function owners(statements: SqliteStatements, namespace: string, now: number): s
 }
 
 function nextDue(statements: SqliteStatements, command: NextDue): number | undefined {
-  const row = statements.nextDue.get({ namespace: command.namespace, ...nameValues(command) })
+  const exceptOrigins = JSON.stringify(command.exceptOrigins)
+  const row = statements.nextDue.get({ namespace: command.namespace, exceptOrigins, ...nameValues(command) })
   return (row as { due: number | null }).due ?? undefined
 }
 

@@ -2,7 +2,7 @@ import type { JournalRow, PlacedRow, RowChange } from '../port.ts'
 import { LARGE_BODY_BYTES } from './sqlite-schema.ts'
 
 /** A row as SQLite gives it back: flags as 0 and 1, bytes as the driver's own kind. */
-type StoredRow = Omit<PlacedRow, 'parked' | 'deliveryDue'> & { readonly parked: number; readonly deliveryDue: number }
+type StoredRow = Omit<PlacedRow, 'deliveryDue'> & { readonly deliveryDue: number }
 
 export function isLarge(body: Uint8Array | null): body is Uint8Array {
   return body !== null && body.byteLength > LARGE_BODY_BYTES
@@ -24,7 +24,6 @@ export function appendValues(row: JournalRow): unknown[] {
     row.leaseUntil,
     row.dueAt,
     row.notBefore,
-    Number(row.parked),
     Number(row.deliveryDue),
     row.expiresAt,
     Number(apart),
@@ -42,7 +41,6 @@ export function changeValues(change: RowChange): unknown[] {
     change.leaseUntil,
     change.dueAt,
     change.notBefore,
-    Number(change.parked),
     Number(change.deliveryDue),
     change.expiresAt,
     change.head,
@@ -57,7 +55,6 @@ export function rowFrom(stored: unknown): PlacedRow | undefined {
   const row = stored as StoredRow
   return {
     ...row,
-    parked: row.parked === 1,
     deliveryDue: row.deliveryDue === 1,
     body: plainBytes(row.body),
     responseBody: plainBytes(row.responseBody),

@@ -28,7 +28,6 @@ const FIRST = `
     lease_until INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
     not_before INTEGER NOT NULL,
-    parked INTEGER NOT NULL,
     delivery_due INTEGER NOT NULL,
     expires_at INTEGER,
     set_aside INTEGER NOT NULL DEFAULT 0,

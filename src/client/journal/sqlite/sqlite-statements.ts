@@ -3,7 +3,7 @@ import { RECORD_VERSION } from '../port.ts'
 import { OPEN, OPEN_INDEX } from './sqlite-schema.ts'
 
 const COLUMNS = `place, version, namespace, key, id, name, origin, status, owner, epoch, lease_until AS leaseUntil,
-  due_at AS dueAt, not_before AS notBefore, parked, delivery_due AS deliveryDue, expires_at AS expiresAt, head,
+  due_at AS dueAt, not_before AS notBefore, delivery_due AS deliveryDue, expires_at AS expiresAt, head,
   CASE body_apart WHEN 1 THEN (SELECT b.body FROM holdfast_bodies b WHERE b.place = o.place) ELSE body END AS body,
   response_body AS responseBody`
 
@@ -22,15 +22,15 @@ const SOURCES = {
   rollback: 'ROLLBACK',
   // Only the unique indexes are forgiven; OR IGNORE would also swallow a row that breaks NOT NULL.
   append: `INSERT INTO holdfast_operations (version, namespace, key, id, name, origin, status, owner, epoch, lease_until,
-    due_at, not_before, parked, delivery_due, expires_at, body_apart, head, body, response_body)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    due_at, not_before, delivery_due, expires_at, body_apart, head, body, response_body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   appendBody: 'INSERT INTO holdfast_bodies (place, body) VALUES (?, ?)',
-  commit: `UPDATE holdfast_operations SET status = ?, owner = ?, lease_until = ?, due_at = ?, not_before = ?, parked = ?,
+  commit: `UPDATE holdfast_operations SET status = ?, owner = ?, lease_until = ?, due_at = ?, not_before = ?,
     delivery_due = ?, expires_at = ?, head = ?, response_body = ? ${FENCED}`,
   remove: `DELETE FROM holdfast_operations ${FENCED}`,
   renew: `UPDATE holdfast_operations SET lease_until = ? ${FENCED}`,
   findClaims: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
-    AND (${TO_DELIVER} OR (status = 'pending' AND parked = 0 AND not_before <= @now
+    AND (${TO_DELIVER} OR (status = 'pending' AND not_before <= @now
       AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins))))
     ORDER BY place LIMIT @limit`,
   findOne: `${ROWS} WHERE namespace = @namespace AND key = @key AND ${CLAIMABLE} AND ${FREE}
@@ -43,7 +43,8 @@ const SOURCES = {
   listPending: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status = 'pending' ORDER BY place LIMIT @limit`,
   owners: `SELECT DISTINCT owner ${OPEN_ROWS} AND owner IS NOT NULL AND lease_until > @now`,
   nextDue: `SELECT min(max(due_at, iif(owner IS NULL, 0, lease_until), iif(status = 'pending', not_before, 0))) AS due
-    ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND parked = 0) OR ${TO_DELIVER})`,
+    ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND
+      origin NOT IN (SELECT value FROM json_each(@exceptOrigins))) OR ${TO_DELIVER})`,
   forget: 'DELETE FROM holdfast_operations WHERE namespace = ?',
   prune: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
     WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0 ORDER BY expires_at LIMIT ?)`,

@@ -25,7 +25,6 @@ export const appendCases: Record<string, CaseBody> = {
       leaseUntil: 1_800_000_000_001,
       dueAt: 1_800_000_000_002,
       notBefore: 1_800_000_000_003,
-      parked: true,
       deliveryDue: true,
       expiresAt: 1_800_000_000_004,
       responseBody: new Uint8Array([9]),

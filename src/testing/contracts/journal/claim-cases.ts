@@ -37,10 +37,6 @@ export const claimCases: Record<string, CaseBody> = {
     expectSame(keysOf(await run(claim({ dueBy: NOW + 99_999 }))), 'over', 'the rows')
     expectSame(keysOf(await run(claim({ now: NOW + 1 }))), 'asked', 'when the time has come')
   },
-  'claim: leaves parked rows': async ({ run }) => {
-    await run(append('a', { parked: true }))
-    expectSame(await run(claim()), [], 'the rows')
-  },
   'claim: leaves the rows of a live owner': async ({ run }) => {
     await run(held('a', { leaseUntil: NOW + 1 }))
     expectSame(await run(claim()), [], 'the rows')
@@ -92,8 +88,8 @@ export const claimCases: Record<string, CaseBody> = {
     await run({ ...commit('a', { epoch: taken?.epoch ?? 0 }), change: { ...change, status: 'pending' } })
     expectSame(keysOf(await run(claim())), 'a b', 'the rows')
   },
-  'claim-one: parked and due times do not matter': async ({ run }) => {
-    await run(append('a', { parked: true, dueAt: NOW + 9, notBefore: NOW + 9 }))
+  'claim-one: due times do not matter': async ({ run }) => {
+    await run(append('a', { dueAt: NOW + 9, notBefore: NOW + 9 }))
     const taken = await run(claimOne('a'))
     expectSame([taken?.owner, taken?.epoch, taken?.previousOwner], ['you', 1, null], 'the lease')
   },

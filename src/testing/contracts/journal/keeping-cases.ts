@@ -5,8 +5,8 @@ import { append, claim, claimOne, commit, held, keysOf, list, NOW, read, SPACE, 
 
 const OWNERS: Owners = { do: 'owners', namespace: SPACE, now: NOW }
 
-function nextDue(deliverNames: NextDue['deliverNames'] = []): NextDue {
-  return { do: 'next-due', namespace: SPACE, deliverNames }
+function nextDue(deliverNames: NextDue['deliverNames'] = [], exceptOrigins: readonly string[] = []): NextDue {
+  return { do: 'next-due', namespace: SPACE, deliverNames, exceptOrigins }
 }
 
 export const keepingCases: Record<string, CaseBody> = {
@@ -18,7 +18,7 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame(await run(list({ limit: 0 })), [], 'a limit of none')
   },
   'list: by status': async ({ run, batch }) => {
-    await batch(append('a'), settled('b'), append('c', { parked: true }), held('d'))
+    await batch(append('a'), settled('b'), append('c'), held('d'))
     expectSame(keysOf(await run(list({ status: 'pending' }))), 'a c d', 'pending')
     expectSame(keysOf(await run(list({ status: 'pending', limit: 1 }))), 'a', 'one pending')
     expectSame(keysOf(await run(list({ status: 'succeeded' }))), 'b', 'succeeded')
@@ -30,7 +30,7 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame([...(await run(OWNERS))].sort(), ['me', 'settling'], 'the owners')
   },
   'next-due: undefined where nothing is waiting': async ({ run, batch }) => {
-    await batch(settled('a'), append('b', { parked: true }), append('c', { namespace: 'else' }))
+    await batch(settled('a'), append('c', { namespace: 'else' }))
     expectSame(await run(nextDue('*')), undefined, 'the time')
   },
   'next-due: now where something can be claimed': async ({ run, batch }) => {
@@ -44,6 +44,13 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame(await run(nextDue()), NOW + 40, 'with a server time')
     await run(append('d', { dueAt: NOW + 30 }))
     expectSame(await run(nextDue()), NOW + 30, 'with a due time')
+  },
+  'next-due: leaves out the pending rows of excepted origins, but not their settlements': async ({ run, batch }) => {
+    const origin = 'https://closed.example'
+    await batch(append('a', { origin }), append('b', { dueAt: NOW + 7 }))
+    expectSame(await run(nextDue([], [origin])), NOW + 7, 'the time')
+    await run(settled('c', { origin, deliveryDue: true, name: 'x', dueAt: NOW + 3 }))
+    expectSame(await run(nextDue(['x'], [origin])), NOW + 3, 'with a settlement')
   },
   'next-due: counts settlements for the names it can deliver': async ({ run }) => {
     await run(settled('a', { deliveryDue: true, name: 'x', dueAt: NOW + 5, notBefore: NOW + 99 }))
