@@ -16,10 +16,8 @@ describe('a location', () => {
     ['text beyond sixteen bits', '/\u{1f600}', 'https://api.example/%F0%9F%98%80#part'],
     ['a surrogate without its other half', '/\ud83d', 'https://api.example/%EF%BF%BD#part'],
   ])('may be %s', (_, location, expected) => {
-    expect(followRedirect(from, { status: 302, location }, rules)).toMatchObject({
-      url: new URL(expected),
-      redirects: 1,
-    })
+    const next = followRedirect(from, { status: 302, location }, rules)
+    expect(next && 'url' in next && next.url.href).toBe(expected)
   })
 
   test.each([
