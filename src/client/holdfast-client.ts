@@ -168,6 +168,11 @@ export class HoldfastClient implements Client {
       persistence: journaled(engine, 'call'),
     }
     let accept!: (level: DurabilityLevel) => void
+    let refuse!: (error: unknown) => void
+    const accepted = new Promise<DurabilityLevel>((resolve, reject) => {
+      accept = resolve
+      refuse = reject
+    })
     const joined = (found: LiveOperation): void => {
       operation = found
       accept(engine.keeper.level)
@@ -177,10 +182,7 @@ export class HoldfastClient implements Client {
     const finish = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined, closing })
     engine.background.add(finish)
     const answer = finish.then(answerOf)
-    const accepted = new Promise<DurabilityLevel>((resolve, reject) => {
-      accept = resolve
-      answer.catch(reject)
-    })
+    answer.catch(refuse)
     return new OperationHandle({
       key: () => operation?.record.key ?? keyOrId,
       get id() {
