@@ -22,7 +22,7 @@ describe('the budget in a resume', () => {
     expect(place.clock.now()).toBe(before)
     expect(totalEffects(place.server)).toBe(2000)
     expect(client.budget('http://127.0.0.1:1')).toBe(10)
-  })
+  }, 60_000)
 
   it('lets a dead server see at most `burst` probes', async () => {
     const place = neighbourhood()
