@@ -58,7 +58,12 @@ export async function attempt(
     )
     return await judge(time, outcome, limits.accept)
   } catch (cause) {
-    return { facts: { ...NOT_SENT, transient: false }, fault: 'headers-hook', cause, hook: 'headers' }
+    return {
+      facts: { ...NOT_SENT, transient: false },
+      fault: 'headers-hook',
+      cause: redactError(cause),
+      hook: 'headers',
+    }
   } finally {
     time.end()
   }
