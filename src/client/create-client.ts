@@ -1,8 +1,8 @@
 import { platform } from '#platform'
 import type { Client } from './client.ts'
 import { Background } from './engine/background.ts'
-import { Births } from './engine/births.ts'
 import { Breakers } from './engine/breakers.ts'
+import { Counter } from './engine/counter.ts'
 import { Emitter } from './engine/emitter.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import { Housekeeping } from './engine/engine-lifecycle.ts'
@@ -67,7 +67,8 @@ function assemble(options: ResolvedOptions): EngineContext {
     followers: new Set<LiveOperation>(),
     background: new Background(),
     housekeeping: new Housekeeping(),
-    births: new Births(),
+    births: new Counter(),
+    forgets: new Counter(),
     passes: new Background(),
   }
 }

@@ -4,6 +4,7 @@ import { newOperationKey } from '../foundation/identity.ts'
 import { isSafeMethod } from '../protocol/methods.ts'
 import { answerOf } from './answer.ts'
 import type { CallContext } from './call-context.ts'
+import type { Counter } from './engine/counter.ts'
 import { EarlyExit } from './engine/early-exit.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import type { LiveOperation } from './engine/live-operation.ts'
@@ -88,10 +89,17 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     digest: settings.digest,
     exit: new EarlyExit(),
     closing: settings.closing,
+    forgotten: sinceNow(engine.forgets),
   }
   const source = begin(engine, submission)
   if (id !== undefined) void source.answer.catch(() => {}).finally(() => reservations.release(id))
   return source
+}
+
+/** Has it moved on since now? */
+function sinceNow(counter: Counter): () => boolean {
+  const before = counter.count
+  return () => counter.count !== before
 }
 
 /** Metadata as it is now: changing it later changes nothing. */

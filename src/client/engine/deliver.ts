@@ -1,3 +1,4 @@
+import { inTime } from '../../foundation/in-time.ts'
 import { countFruitlessRun, markDelivered, release } from '../operation/transition.ts'
 import { delayBetweenRuns } from '../policy/decide.ts'
 import { about } from './emitter.ts'
@@ -5,6 +6,9 @@ import type { EngineContext } from './engine-context.ts'
 import { withoutLease, withoutSecrets } from './kept-record.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { reportFailure } from './report-failure.ts'
+
+/** A handler that hangs must not keep the settlement from others for ever; it is then delivered again. */
+const LONGEST_HANDLER_MS = 300_000
 
 /** Hands a settlement to its handlers; the record is let go only after they have taken it. Never rejects. */
 export async function deliver(engine: EngineContext, operation: LiveOperation): Promise<void> {
@@ -24,7 +28,10 @@ async function attemptDelivery(
   operation: LiveOperation,
 ): Promise<{ error: unknown } | undefined> {
   try {
-    await engine.handlers.deliver(operation.record)
+    await inTime(engine.clock, engine.handlers.deliver(operation.record), {
+      ms: LONGEST_HANDLER_MS,
+      late: () => new Error('The handler did not finish within five minutes'),
+    })
     return undefined
   } catch (error) {
     return { error }

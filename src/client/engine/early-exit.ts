@@ -59,7 +59,7 @@ export function refusalOf(submission: Submission, clock: Clock): { readonly erro
   if (submission.closing.aborted) return { error: closedError() }
   const { method, origin } = submission.input
   const operation = { key: submission.key, id, name }
-  if (submission.exit.taken) {
+  if (submission.exit.taken || submission.forgotten()) {
     const message = `${method} ${origin}: it was cancelled before anything was sent`
     return { error: new NotSentError(message, { reason: 'aborted', operation }) }
   }

@@ -61,9 +61,27 @@ export async function giveUp(ended: Ended, stop: Stop): Promise<Finish> {
   return settleOperation(engine, operation, { ending, persistence: terms.persistence })
 }
 
-export async function expire({ engine, operation, terms }: Ended): Promise<Finish> {
-  const ending = await endingOfExpired(engine, operation.record)
+export async function expire(ended: Ended): Promise<Finish> {
+  const { engine, operation, terms } = ended
+  const ending = await endingOfExpired(engine, operation.record).catch((cause: unknown) => ({ unknownBecause: cause }))
+  if ('unknownBecause' in ending) return askAgainLater(ended, ending.unknownBecause)
   return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+}
+
+/** `reconcile` could not say what became of it: it is not sent again, but asked about again. */
+async function askAgainLater({ engine, operation }: Ended, error: unknown): Promise<Finish> {
+  const { clock, random, events } = engine
+  const now = clock.now()
+  const counted = countFruitlessRun(operation.record)
+  const dueAt = now + delayBetweenRuns(counted.fruitlessRuns, random)
+  const record = release(counted, { dueAt, heldBy: 'horizon' })
+  engine.leases.drop(operation)
+  if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
+  operation.record = record
+  if (events.active) {
+    events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: 'horizon', error })
+  }
+  return { is: 'kept', record, error: tell({ record, reason: 'horizon', pending: true, cause: error }) }
 }
 
 /** The caller or the client stopped it. */
@@ -85,7 +103,8 @@ export async function keep(ended: Ended, stop: Stop): Promise<Finish> {
   const tried = last !== undefined
   const before = tried && terms.mode === 'resume' ? countFruitlessRun(operation.record) : operation.record
   const delay = tried ? delayBetweenRuns(before.fruitlessRuns, random) : 0
-  const dueAt = stop.reason === 'aborted' ? 0 : Math.max(stop.retryAt ?? 0, now + delay)
+  // At the horizon it is looked at again, however long somebody wants to wait: then it expires.
+  const dueAt = stop.reason === 'aborted' ? 0 : Math.min(Math.max(stop.retryAt ?? 0, now + delay), before.horizonAt)
   const record = release(before, { dueAt, heldBy: stop.reason })
   // A renewal that comes after this would find the lease gone, as it should be.
   engine.leases.drop(operation)

@@ -5,8 +5,8 @@ import type { RecordKeeper } from '../journal/record-keeper.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { Transport } from '../transport/port.ts'
 import type { Background } from './background.ts'
-import type { Births } from './births.ts'
 import type { Breakers } from './breakers.ts'
+import type { Counter } from './counter.ts'
 import type { Emitter } from './emitter.ts'
 import type { Housekeeping } from './engine-lifecycle.ts'
 import type { Handlers } from './handlers.ts'
@@ -37,7 +37,9 @@ export interface EngineContext {
   readonly background: Background
   readonly housekeeping: Housekeeping
   /** The first epoch of each operation that is born here: no two births of one owner share a fence. */
-  readonly births: Births
+  readonly births: Counter
+  /** How often the namespace was forgotten: a call from before that must not be accepted after it. */
+  readonly forgets: Counter
   /** Passes of a resume; `close` waits for them. */
   readonly passes: Background
 }

@@ -1,4 +1,6 @@
+import { inTime } from '../../foundation/in-time.ts'
 import type { EngineContext } from './engine-context.ts'
+import { LEASE_MS } from './lease-keeper.ts'
 
 /** Waits until nothing is running, delivering or being written. */
 export async function flushEngine(engine: EngineContext): Promise<void> {
@@ -11,19 +13,21 @@ export async function flushEngine(engine: EngineContext): Promise<void> {
 export async function closeEngine(engine: EngineContext): Promise<void> {
   for (const look of [...engine.starting]) look()
   for (const operation of [...engine.live.all(), ...engine.followers]) operation.stop({ because: 'closing' })
-  await engine.passes.idle()
-  await flushEngine(engine)
+  // A handler that hangs, or that waits for this very close, holds nobody for longer than a lease.
+  const settled = engine.passes.idle().then(() => flushEngine(engine))
+  await inTime(engine.clock, settled, { ms: LEASE_MS, late: () => undefined }).catch(() => {})
   engine.coordination.leave()
   await engine.transport.close?.()
 }
 
 /** Log-out: stops what is running here and drops everything that the namespace holds. */
 export async function forgetAll(engine: EngineContext): Promise<number> {
+  engine.forgets.next()
+  for (const look of [...engine.starting]) look()
   await engine.keeper.open()
   const running = engine.live.all()
   for (const operation of running) operation.stop({ because: 'cancelled' })
   await Promise.all(running.map((operation) => operation.finished))
-  await engine.background.idle()
   return engine.keeper.forget(engine.options.namespace)
 }
 

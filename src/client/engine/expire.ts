@@ -1,6 +1,7 @@
+import { inTime } from '../../foundation/in-time.ts'
 import { redactUrl } from '../../observe/redact.ts'
 import type { OperationRecord } from '../operation/record.ts'
-import type { OperationView } from '../options.ts'
+import type { ClientOptions, OperationView, ReconciledOutcome } from '../options.ts'
 import type { TransportResponse } from '../transport/port.ts'
 import { shownUrl } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -11,11 +12,21 @@ export async function endingOfExpired(engine: EngineContext, record: OperationRe
   const { reconcile } = engine.options
   const expired: Ending = { status: 'expired', reason: 'horizon', effect: record.effect }
   if (!reconcile) return expired
-  const known = await reconcile(viewOf(record))
+  const known = await inTime(engine.clock, asked(reconcile, record), {
+    ms: engine.options.deadlineMs,
+    late: () => new Error('reconcile did not answer within the deadline'),
+  })
   if (!known) return expired
   const effect = known.effect ?? (known.status === 'succeeded' ? 'applied' : record.effect)
   const response = known.response && (await plain(known.response))
   return { status: known.status, reason: 'horizon', effect, response }
+}
+
+async function asked(
+  reconcile: NonNullable<ClientOptions['reconcile']>,
+  record: OperationRecord,
+): Promise<ReconciledOutcome | undefined> {
+  return reconcile(viewOf(record))
 }
 
 export function viewOf(record: OperationRecord): OperationView {

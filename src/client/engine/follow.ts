@@ -4,6 +4,7 @@ import { isSettled, type OperationRecord } from '../operation/record.ts'
 import { claimByKey, goneOwner, isFree } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
+import { pauseFor } from './pause-for.ts'
 import { runUnderLease } from './run.ts'
 import type { RunTerms } from './run-terms.ts'
 
@@ -64,11 +65,4 @@ function vanished(record: OperationRecord): StorageError {
       attempts: record.attempts,
     },
   )
-}
-
-async function pauseFor(engine: EngineContext, operation: LiveOperation, ms: number): Promise<void> {
-  const controller = new AbortController()
-  operation.whenStopped(() => controller.abort())
-  await engine.clock.sleep(ms, controller.signal).catch(() => {})
-  operation.whenStopped(undefined)
 }

@@ -10,6 +10,7 @@ import { about } from './emitter.ts'
 import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
+import { pauseFor } from './pause-for.ts'
 import { isOnRecord, putOnRecord } from './put-on-record.ts'
 import { reportFailure } from './report-failure.ts'
 import type { RunTerms } from './run-terms.ts'
@@ -53,17 +54,14 @@ class Run {
     try {
       for (;;) {
         const finish = await this.#step()
-        if (finish) return this.#discardUnless(finish)
+        if (!finish) continue
+        if (finish.is !== 'settled' || !finish.rest) this.#discardAnswer()
+        return finish
       }
     } catch (cause) {
       reportFailure(this.#engine, this.#operation, cause)
       return { is: 'broken', error: this.#brokenBy(cause) }
     }
-  }
-
-  #discardUnless(finish: Finish): Finish {
-    if (finish.is !== 'settled' || !finish.rest) this.#discardAnswer()
-    return finish
   }
 
   /** A large answer that nobody will be given lets go of its connection; what its head said is still told. */
@@ -83,7 +81,7 @@ class Run {
   async #step(): Promise<Finish | undefined> {
     const floorMs = this.#attempts === 0 ? this.#operation.record.notBefore - this.#engine.clock.now() : 0
     // What the server asked for in an earlier run still holds, whoever asks now.
-    if (floorMs > 0 && !this.#barred()) await this.#wait(floorMs)
+    if (floorMs > 0 && !this.#barred()) await pauseFor(this.#engine, this.#operation, floorMs)
     const barred = this.#barred() ?? this.#admission.enter()
     if (barred) return this.#stop(barred)
     // Each await costs a turn; where there is nothing to wait for, none is taken.
@@ -242,16 +240,8 @@ class Run {
     const until = now + decision.delayMs
     if (events.active)
       events.tell({ type: 'operation.waiting', at: now, ...about(this.#operation.record), until, reason })
-    await this.#wait(until - clock.now())
+    await pauseFor(this.#engine, this.#operation, until - clock.now())
     return undefined
-  }
-
-  /** Ends early when a stop is ordered. */
-  async #wait(ms: number): Promise<void> {
-    const controller = new AbortController()
-    this.#operation.whenStopped(() => controller.abort())
-    await this.#engine.clock.sleep(Math.max(0, ms), controller.signal).catch(() => {})
-    this.#operation.whenStopped(undefined)
   }
 
   /** The journal failed in the middle, or a hook did: told with what is known of the effect. */

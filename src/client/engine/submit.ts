@@ -38,6 +38,8 @@ export interface Submission {
   readonly exit: EarlyExit
   /** Aborts when the client closes. */
   readonly closing: AbortSignal
+  /** Was everything forgotten since the call was made? */
+  readonly forgotten: () => boolean
 }
 
 /** Told on the way. */
@@ -184,7 +186,7 @@ async function inTime<T>(
 
 export function runTerms(
   engine: EngineContext,
-  submission: Omit<Submission, 'body' | 'digest' | 'exit' | 'closing'>,
+  submission: Omit<Submission, 'body' | 'digest' | 'exit' | 'closing' | 'forgotten'>,
 ): RunTerms {
   return {
     mode: 'call',

@@ -115,7 +115,7 @@ export function release(record: OperationRecord, terms: ReleaseTerms): Operation
   demand(record.lease !== undefined, 'release', record)
   const { horizonAt } = record
   const notBefore = Math.min(Math.max(record.notBefore, terms.notBefore ?? 0), horizonAt)
-  return { ...record, lease: undefined, dueAt: Math.min(terms.dueAt, horizonAt), notBefore, heldBy: terms.heldBy }
+  return { ...record, lease: undefined, dueAt: terms.dueAt, notBefore, heldBy: terms.heldBy }
 }
 
 /** A run that nobody waited for ended without a settlement. */

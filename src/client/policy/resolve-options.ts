@@ -121,7 +121,9 @@ type Lifetimes = Pick<ResolvedOptions, 'dedupWindowMs' | 'horizonMs' | 'retentio
 
 function resolveLifetimes(given: ClientOptions): Lifetimes {
   const dedupWindowMs = optional(given.dedupWindow, DAY, (value) => checkPositiveDuration('dedupWindow', value))
-  const horizonMs = optional(given.horizon, dedupWindowMs / 3, (value) => checkPositiveDuration('horizon', value))
+  const horizonMs = optional(given.horizon, Math.floor(dedupWindowMs / 3), (value) =>
+    checkPositiveDuration('horizon', value),
+  )
   if (horizonMs >= dedupWindowMs) {
     // A retry after the server has forgotten the key would be a second effect.
     refuse(

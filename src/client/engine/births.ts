@@ -1,9 +1,0 @@
-/** Counts the operations that a client has brought into being. */
-export class Births {
-  #count = 0
-
-  next(): number {
-    this.#count++
-    return this.#count
-  }
-}
