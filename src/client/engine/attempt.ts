@@ -1,5 +1,5 @@
 import { startTimer, yieldToEventLoop } from '../../foundation/clock.ts'
-import { redactError, redactUrl } from '../../observe/redact.ts'
+import { redactError } from '../../observe/redact.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
 import { toResponse } from '../../protocol/stored-message.ts'
 import type { ClientOptions } from '../options.ts'
@@ -82,14 +82,13 @@ async function judge(
 ): Promise<AttemptResult> {
   if (outcome.kind === 'fault') return headResult(outcome) ?? faultResult(time.fault(outcome))
   const { status, headers } = outcome
-  // Who reads it later need not be who called.
-  const answer = { ...outcome, url: redactUrl(outcome.url) }
   if (accept && status >= 200 && status < 300) {
-    const refused = await refusal(time, answer, accept)
+    const refused = await refusal(time, outcome, accept)
     if (refused) return refused
   }
-  const response = answer.rest ? { ...answer, rest: time.watch(answer.rest) } : answer
-  return { facts: { is: 'answer', status, headers, problem: readProblem(headers, outcome.body) }, response }
+  const { redirected } = outcome
+  const response = outcome.rest ? { ...outcome, rest: time.watch(outcome.rest) } : outcome
+  return { facts: { is: 'answer', status, headers, problem: readProblem(headers, outcome.body), redirected }, response }
 }
 
 /** An answer that the caller's own check refuses is not the API speaking: as good as no answer. */
@@ -116,7 +115,7 @@ function headResult({ head }: TransportFault): AttemptResult | undefined {
   const { status, headers } = head
   const rest = { statusText: '', body: null, url: '', redirected: false }
   return {
-    facts: { is: 'answer', status, headers, problem: undefined },
+    facts: { is: 'answer', status, headers, problem: undefined, redirected: false },
     response: { kind: 'response', status, headers, ...rest },
   }
 }

@@ -39,7 +39,7 @@ export function refuse(ended: Ended, reason: Reason, status: 'rejected' | 'faile
   const answer = last?.response
   // Where a success had arrived before, a refusal only shows that the server does not honour the key.
   const contradicted = operation.record.effect === 'applied'
-  const whole = answer !== undefined && !contradicted && speaksForTheWhole(answer.status, answer.headers)
+  const whole = answer !== undefined && !contradicted && speaksForTheWhole(answer)
   const effect = reason === 'key-reuse' || whole ? 'none' : operation.record.effect
   const ending = { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(ended) }
   return settleOperation(engine, operation, { ending, persistence: terms.persistence })

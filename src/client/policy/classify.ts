@@ -13,6 +13,8 @@ export interface AnswerFacts {
   readonly status: number
   readonly headers: HeaderList
   readonly problem: ProblemDetails | undefined
+  /** Did it come from somewhere else than was asked? Then what was asked may have been done before it was sent on. */
+  readonly redirected: boolean
 }
 
 /** No usable answer: the network failed, the attempt timed out, or the answer was not the API speaking. */
@@ -120,11 +122,12 @@ const GATE_STATUSES = new Set([401, 403, 405, 407, 408, 412, 413, 414, 421, 425,
  */
 function effectOfAnswer(answer: AnswerFacts, circumstances: Circumstances): Effect {
   if (isInFlight(answer, circumstances)) return 'unknown'
-  return answer.status >= 400 && answer.status < 500 ? 'none' : 'unknown'
+  return answer.status >= 400 && answer.status < 500 && !answer.redirected ? 'none' : 'unknown'
 }
 
 /** Does a final 4xx also clear up what an earlier, unanswered attempt did? Then the whole operation had no effect. */
-export function speaksForTheWhole(status: number, headers: HeaderList): boolean {
-  if (status < 400 || status >= 500) return false
+export function speaksForTheWhole(answer: Pick<AnswerFacts, 'status' | 'headers' | 'redirected'>): boolean {
+  const { status, headers, redirected } = answer
+  if (status < 400 || status >= 500 || redirected) return false
   return isReplayed(headers) || !GATE_STATUSES.has(status)
 }

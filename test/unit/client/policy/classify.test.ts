@@ -22,6 +22,7 @@ const answer = (status: number, headers: [string, string][] = [], problem?: obje
   status,
   headers,
   problem: problem as never,
+  redirected: false,
 })
 const fault = (over: object = {}): AttemptFacts => ({
   is: 'fault',
@@ -29,6 +30,15 @@ const fault = (over: object = {}): AttemptFacts => ({
   transient: true,
   headStatus: undefined,
   ...over,
+})
+
+describe('an answer from elsewhere', () => {
+  test('says nothing of what was done before it was redirected', () => {
+    const elsewhere = { ...answer(404), redirected: true } as AttemptFacts
+    expect(classify(elsewhere, circumstances())).toMatchObject({ is: 'final', effect: 'unknown' })
+    expect(speaksForTheWhole({ status: 404, headers: [], redirected: true })).toBe(false)
+    expect(speaksForTheWhole({ status: 404, headers: [], redirected: false })).toBe(true)
+  })
 })
 
 describe('an answer', () => {
@@ -133,10 +143,14 @@ describe('a fault', () => {
 })
 
 test('a final 4xx clears up the whole operation, unless a gate gave it', () => {
-  for (const status of [400, 404, 409, 410, 415, 422]) expect(speaksForTheWhole(status, [])).toBe(true)
+  for (const status of [400, 404, 409, 410, 415, 422])
+    expect(speaksForTheWhole({ status: status, headers: [], redirected: false })).toBe(true)
   for (const status of [401, 403, 407, 408, 412, 413, 421, 425, 429, 431, 451]) {
-    expect(speaksForTheWhole(status, [])).toBe(false)
-    expect(speaksForTheWhole(status, [['idempotency-replayed', 'true']])).toBe(true)
+    expect(speaksForTheWhole({ status: status, headers: [], redirected: false })).toBe(false)
+    expect(speaksForTheWhole({ status: status, headers: [['idempotency-replayed', 'true']], redirected: false })).toBe(
+      true,
+    )
   }
-  for (const status of [200, 302, 399, 500, 503]) expect(speaksForTheWhole(status, [])).toBe(false)
+  for (const status of [200, 302, 399, 500, 503])
+    expect(speaksForTheWhole({ status: status, headers: [], redirected: false })).toBe(false)
 })
