@@ -64,7 +64,7 @@ describe('a server that does not keep to the protocol', () => {
     const outcome = await client
       .post('/a')
       .text()
-      .catch((error: Error) => error.name)
+      .catch((error: unknown) => (error as Error).name)
     expect(['abc', 'IndeterminateError']).toContain(outcome)
   })
 

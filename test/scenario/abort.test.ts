@@ -141,7 +141,7 @@ describe('a signal', () => {
     process.off('warning', note)
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
     expect(warnings).toEqual([])
-  })
+  }, 60_000)
 
   it('has no listener left after failures, refusals and answers that were too large', async () => {
     const { signal } = new AbortController()

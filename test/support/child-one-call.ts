@@ -19,9 +19,9 @@ async function main(): Promise<unknown> {
     case 'get':
       return client.get('/ok').text()
     case 'refused':
-      return client.post('/refused', { json: 1 }).catch((error: Error) => error.name)
+      return client.post('/refused', { json: 1 }).catch((error: unknown) => (error as Error).name)
     case 'aborted':
-      return client.post('/hang', { signal: AbortSignal.timeout(50) }).catch((error: Error) => error.name)
+      return client.post('/hang', { signal: AbortSignal.timeout(50) }).catch((error: unknown) => (error as Error).name)
     case 'retried':
       return client.post('/flaky', { json: 1 }).text()
     case 'streamed':

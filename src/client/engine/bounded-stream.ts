@@ -47,3 +47,12 @@ export function boundedStream(
 export function discard(body: { cancel(): Promise<void> } | undefined): void {
   body?.cancel().catch(() => {})
 }
+
+/** A large answer that nobody will be given lets go of its connection; what its head said is still told. */
+export function withoutRest<Answer extends { readonly rest?: ReadableStream<Uint8Array> | undefined }>(
+  answer: Answer | undefined,
+): Answer | undefined {
+  if (!answer?.rest) return answer
+  discard(answer.rest)
+  return { ...answer, rest: undefined }
+}

@@ -5,7 +5,7 @@ import { classify, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
-import { discard } from './bounded-stream.ts'
+import { withoutRest } from './bounded-stream.ts'
 import { about } from './emitter.ts'
 import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -55,21 +55,13 @@ class Run {
       for (;;) {
         const finish = await this.#step()
         if (!finish) continue
-        if (finish.is !== 'settled' || !finish.rest) this.#discardAnswer()
+        if (finish.is !== 'settled' || !finish.rest) this.#lastAnswer = withoutRest(this.#lastAnswer)
         return finish
       }
     } catch (cause) {
       reportFailure(this.#engine, this.#operation, cause)
       return { is: 'broken', error: this.#brokenBy(cause) }
     }
-  }
-
-  /** A large answer that nobody will be given lets go of its connection; what its head said is still told. */
-  #discardAnswer(): void {
-    const answer = this.#lastAnswer
-    if (!answer?.rest) return
-    discard(answer.rest)
-    this.#lastAnswer = { ...answer, rest: undefined }
   }
 
   get #ended(): Ended {
@@ -143,7 +135,7 @@ class Run {
     const number = operation.record.attemptCount + 1
     if (events.active)
       events.tell({ type: 'attempt.started', at: startedAt, ...about(operation.record), attempt: number })
-    this.#discardAnswer()
+    this.#lastAnswer = withoutRest(this.#lastAnswer)
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
