@@ -72,7 +72,8 @@ const DEEPEST = 5
 
 /** An error that somebody else made, without credentials in what it says: itself where there are none, else a likeness. */
 export function redactError(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error) || depth > DEEPEST) return error
+  if (!(error instanceof Error)) return error
+  if (depth > DEEPEST) return undefined
   const { message, stack = '', cause } = error
   const told = { message: redactText(message), stack: redactText(stack), cause: redactError(cause, depth + 1) }
   if (told.message === message && told.stack === stack && told.cause === cause) return error

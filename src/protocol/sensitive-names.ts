@@ -22,6 +22,9 @@ const HARMLESS =
 /** Too common as header words, but as query names they carry keys and one-time codes. */
 const PARAMETERS = new Set(['key', 'code', 'pass', 'pin'])
 
+/** No name above is shorter. */
+const SHORTEST = 3
+
 /** A scheme with something after it, as an Authorization header has it. */
 const SCHEME = /^(?:bearer|basic|digest|negotiate|ntlm|dpop|apikey|token|sharedkey|aws4-hmac-sha256) +\S/i
 const JWT = /(?:^|[\s=:])eyJ[\w-]{5,}\.[\w-]+\.[\w-]*/
@@ -31,12 +34,10 @@ const ISSUED =
 
 /** Does a header of this name carry a credential? */
 export function isCredentialHeader(name: string): boolean {
-  const kebab = name.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase()
+  if (name.length < SHORTEST) return false
+  const kebab = kebabOf(name)
   // `AppKey` is two words, but `DPoP` is one: both ways of reading count.
-  const apart = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .replace(/[^A-Za-z0-9]+/g, '-')
-    .toLowerCase()
+  const apart = /[a-z0-9][A-Z]/.test(name) ? kebabOf(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2')) : kebab
   if (HARMLESS.test(kebab) || HARMLESS.test(apart)) return false
   return INSIDE.test(kebab.replaceAll('-', '')) || saysCredential(kebab) || (apart !== kebab && saysCredential(apart))
 }
@@ -49,6 +50,10 @@ export function isCredentialParameter(name: string): boolean {
 /** Is this plainly a credential, whatever its name? */
 export function isCredentialValue(value: string): boolean {
   return SCHEME.test(value) || JWT.test(value) || ISSUED.test(value)
+}
+
+function kebabOf(name: string): string {
+  return name.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase()
 }
 
 function saysCredential(kebab: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { redactText, redactUrl } from '../../../src/observe/redact.ts'
+import { isCredentialField, redactError, redactText, redactUrl } from '../../../src/observe/redact.ts'
 
 describe('redactUrl', () => {
   test.each([
@@ -20,6 +20,7 @@ describe('redactUrl', () => {
     ['https://a.example/?token=hunter2=hunter2', 'https://a.example/?token=***'],
     ['https://a.example/?a=1;token=hunter2', 'https://a.example/?a=1;token=***'],
     ['https://a.example/?%E0%A4%A=1&token=hunter2', 'https://a.example/?%E0%A4%A=1&token=***'],
+    ['https://a.example/?next=eyJhbGciOiJIUzI1NiJ9.hunter2.c2ln', 'https://a.example/?next=***'],
     ['/relative?secret=hunter2', '/relative?secret=***'],
     ['https://a.example/?idempotency_key=k1', 'https://a.example/?idempotency_key=k1'],
     ['not a url', 'not a url'],
@@ -91,4 +92,53 @@ describe('redactText', () => {
       expect(performance.now() - start).toBeLessThan(1000)
     },
   )
+})
+
+describe('isCredentialField', () => {
+  test.each([
+    ['authorization', 'anything'],
+    ['x-upstream', 'Bearer hunter2'],
+    ['referer', 'https://a.example/?token=hunter2'],
+    ['link', '<https://ann:hunter2@a.example/>; rel="next"'],
+    ['location', '/next?page=2&sig=hunter2'],
+  ])('%s: %s must not be written down', (name, value) => {
+    expect(isCredentialField([name, value])).toBe(true)
+  })
+
+  test.each([
+    ['content-type', 'application/json; charset=utf-8'],
+    ['location', '/next?page=2'],
+    ['link', '<https://a.example/?page=2>; rel="next"'],
+    ['x-question', 'why?'],
+    ['user-agent', 'Mozilla/5.0 (X11; Linux x86_64)'],
+  ])('%s: %s may', (name, value) => {
+    expect(isCredentialField([name, value])).toBe(false)
+  })
+})
+
+describe('redactError', () => {
+  test('leaves an error alone that says no secret, and what is no error', () => {
+    const cause = new Error('connect ECONNREFUSED 127.0.0.1:80')
+    const error = new TypeError('fetch failed', { cause })
+    for (const thing of [error, undefined, null, 'hunter2', { token: 1 }]) expect(redactError(thing)).toBe(thing)
+  })
+
+  test('makes a likeness of one that does, with its name, code and causes', () => {
+    const cause = Object.assign(new Error('sent Bearer hunter2'), { code: 'ECONNRESET' })
+    const error = Object.assign(new TypeError('at https://a.example/?token=hunter2', { cause }), { code: 'X' })
+    const likeness = redactError(error) as Error
+    expect(likeness).toMatchObject({ name: 'TypeError', message: 'at https://a.example/?token=***', code: 'X' })
+    expect(likeness.cause).toMatchObject({ message: 'sent Bearer ***', code: 'ECONNRESET' })
+    expect(`${likeness.stack}${(likeness.cause as Error).stack}`).not.toContain('hunter2')
+    expect(likeness.stack).toContain('redact.test.ts')
+  })
+
+  test('goes round no circle of causes for ever', () => {
+    const error = new Error('Bearer hunter2')
+    error.cause = error
+    const seen: string[] = []
+    for (let one = redactError(error); one instanceof Error; one = one.cause) seen.push(`${one.message}${one.stack}`)
+    expect(seen.length).toBeGreaterThan(1)
+    expect(seen.join()).not.toContain('hunter2')
+  })
 })
