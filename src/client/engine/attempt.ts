@@ -1,5 +1,5 @@
 import { startTimer, yieldToEventLoop } from '../../foundation/clock.ts'
-import { redactError } from '../../observe/redact.ts'
+import { redactError, redactUrl } from '../../observe/redact.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
 import { toResponse } from '../../protocol/stored-message.ts'
 import type { ClientOptions } from '../options.ts'
@@ -81,6 +81,19 @@ async function judge(
   accept: ClientOptions['accept'],
 ): Promise<AttemptResult> {
   if (outcome.kind === 'fault') return headResult(outcome) ?? faultResult(time.fault(outcome))
+  return judgeAnswer(time, showable(outcome), accept)
+}
+
+/** Who reads it later need not be who called: no secret stays in its URL. */
+function showable(answer: TransportResponse): TransportResponse {
+  return answer.url.includes('?') ? { ...answer, url: redactUrl(answer.url) } : answer
+}
+
+async function judgeAnswer(
+  time: AttemptTime,
+  outcome: TransportResponse,
+  accept: ClientOptions['accept'],
+): Promise<AttemptResult> {
   const { status, headers } = outcome
   if (accept && status >= 200 && status < 300) {
     const refused = await refusal(time, outcome, accept)

@@ -1,4 +1,4 @@
-import { isCredentialField, redactUrl } from '../../observe/redact.ts'
+import { isCredentialField } from '../../observe/redact.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import { release } from '../operation/transition.ts'
 
@@ -6,7 +6,7 @@ import { release } from '../operation/transition.ts'
 export function withoutSecrets(record: OperationRecord): OperationRecord {
   if (!record.response) return record
   const headers = record.response.headers.filter((field) => !isCredentialField(field))
-  return { ...record, response: { ...record.response, headers, url: redactUrl(record.response.url) } }
+  return { ...record, response: { ...record.response, headers } }
 }
 
 /** Must the record outlive its settlement? */
