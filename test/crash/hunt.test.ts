@@ -14,7 +14,7 @@ afterAll(async () => {
 it('loses nothing and does nothing twice while four processes on one journal are killed at random', async () => {
   const seed = Number(process.env.HUNT_SEED ?? Math.floor(Math.random() * 2 ** 31))
   process.stdout.write(`hunt seed ${seed}\n`)
-  const result = await hunt({ folder, operations: 100, processes: 4, seed, killEveryMs: 150 })
+  const result = await hunt({ folder, operations: 100, processes: 4, seed, killEvery: 6 })
   process.stdout.write(`${JSON.stringify(result)}\n`)
   expect(result).toMatchObject({ lost: 0, doubled: 0, changed: 0, untold: 0, failed: 0 })
   expect(result.accepted).toBeGreaterThanOrEqual(100)

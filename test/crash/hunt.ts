@@ -10,8 +10,8 @@ export interface HuntOptions {
   readonly operations: number
   readonly processes: number
   readonly seed: number
-  /** Mean time between two kills. */
-  readonly killEveryMs: number
+  /** How many lines the processes say, on average, between two kills: a slow machine kills as often as a fast one. */
+  readonly killEvery: number
   /** Goes on killing for at least this long, with as many operations as fit in. */
   readonly minutes?: number
   readonly onProgress?: (line: string) => void
@@ -29,6 +29,7 @@ export interface HuntResult extends Verdict {
 const FLAKY = { answer: 40, slow: 20, lose: 15, reset: 10, unavailable: 10, hang: 1 }
 /** How many operations a process has at once. */
 const AT_ONCE = 6
+const LONGEST_PEACE_MS = 3000
 
 /** Several processes, one journal, a flaky server, and somebody who kills: is anything lost or done twice? */
 export async function hunt(options: HuntOptions): Promise<HuntResult> {
@@ -53,6 +54,7 @@ class Hunt {
   readonly #random: () => number
   readonly #workers: Worker[] = []
   readonly #takeovers = new Set<string>()
+  #heard = 0
   kills = 0
 
   constructor(options: HuntOptions, origin: string) {
@@ -76,7 +78,7 @@ class Hunt {
     while (!this.ledger.isDone || performance.now() < until) {
       if (this.ledger.isDone) this.ledger.want(this.#options.operations)
       this.#handOut()
-      await pause(-Math.log(1 - this.#random()) * this.#options.killEveryMs)
+      await this.#someTime()
       await this.#killOne()
       if (performance.now() < tellAt) continue
       tellAt = performance.now() + 1000
@@ -117,8 +119,16 @@ class Hunt {
   }
 
   #hear(said: Heard, { pid }: LineProcess): void {
+    this.#heard++
     if (said.is === 'resumed') this.#takeovers.add(`${pid} ${said.key}`)
     this.ledger.hear(said)
+  }
+
+  /** Until enough was said, or nothing for long, and then a moment more: a kill may come at any time. */
+  async #someTime(): Promise<void> {
+    const enough = this.#heard - Math.log(1 - this.#random()) * this.#options.killEvery
+    for (let waitedMs = 0; this.#heard < enough && waitedMs < LONGEST_PEACE_MS; waitedMs += 10) await pause(10)
+    await pause(this.#random() * 60)
   }
 
   #handOut(): void {

@@ -15,7 +15,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '0' },
     operations: { type: 'string', default: '500' },
     processes: { type: 'string', default: '4' },
-    'kill-every': { type: 'string', default: '150' },
+    'kill-every': { type: 'string', default: '8' },
     seed: { type: 'string', default: String(process.pid) },
   },
 })
@@ -32,7 +32,7 @@ try {
     processes: Number(values.processes),
     minutes: Number(values.minutes),
     seed: Number(values.seed),
-    killEveryMs: Number(values['kill-every']),
+    killEvery: Number(values['kill-every']),
     onProgress: tell,
   })
   process.stdout.write(`\n${JSON.stringify(result, null, 2)}\n`)
