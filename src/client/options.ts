@@ -62,7 +62,7 @@ export interface DoNotRetryOptions {
   readonly pushback?: readonly string[] | undefined
   /** Request header that tells inner layers not to retry, sent when this client retries. Default `'Do-Not-Retry'` in Node, off in browsers. */
   readonly send?: string | false | undefined
-  /** Request header that counts attempts from 1. Default `'Holdfast-Attempt'` in Node, in browsers only to the page's own origin. */
+  /** Request header that counts attempts from 1. Default `'Holdfast-Attempt'` in Node, off in browsers. */
   readonly attempt?: string | false | undefined
   /** Request header that tells what is left of the deadline. Default `'Request-Timeout-Ms'`, as above. */
   readonly timeout?: string | false | undefined
@@ -144,7 +144,7 @@ export interface ClientOptions {
   readonly headers?: HeadersOption | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined
-  /** Default: SQLite in Node, IndexedDB in browsers. `false`: nothing is persisted. */
+  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides). `false`: nothing is persisted. */
   readonly journal?: Journal | JournalFallback | false | undefined
   /** Keeps clients, and users, that share a journal apart. Default `'default'`. */
   readonly namespace?: string | undefined
@@ -219,7 +219,7 @@ export interface CallOptions {
   readonly deadline?: Duration | undefined
   readonly attemptTimeout?: Duration | undefined
   readonly retry?: RetryOptions | false | undefined
-  /** `false`: no key, no journal, one attempt. Default true for POST, PUT, PATCH and DELETE. */
+  /** `false`: no key and no journal, so that a POST or PATCH is attempted once. Default true for POST, PUT, PATCH and DELETE. */
   readonly durable?: boolean | undefined
   readonly onGiveUp?: 'fail' | 'keep' | undefined
   /** The caller's own key. */

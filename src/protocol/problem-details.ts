@@ -23,7 +23,16 @@ export const PROBLEM = {
 
 /** The problem details of an answer, or undefined where it carries none. Never throws. */
 export function readProblem(headers: HeaderList, body: Uint8Array | null): ProblemDetails | undefined {
-  if (!body || !/^application\/problem\+json\b/i.test(headerValue(headers, 'content-type') ?? '')) return undefined
+  return readJson(/^application\/problem\+json\b/i, headers, body)
+}
+
+/** What a refusal says of itself where it does not use problem details: any JSON object. Never throws. */
+export function readRefusal(headers: HeaderList, body: Uint8Array | null): ProblemDetails | undefined {
+  return readJson(/^application\/(problem\+)?json\b/i, headers, body)
+}
+
+function readJson(type: RegExp, headers: HeaderList, body: Uint8Array | null): ProblemDetails | undefined {
+  if (!body || !type.test(headerValue(headers, 'content-type') ?? '')) return undefined
   try {
     const parsed: unknown = JSON.parse(new TextDecoder().decode(body))
     return isObject(parsed) ? parsed : undefined

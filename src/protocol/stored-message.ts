@@ -34,17 +34,26 @@ export function toResponse(stored: StoredResponse, rest?: ReadableStream<Uint8Ar
     status: isConstructible(stored.status) ? stored.status : 500,
     statusText: REASON_PHRASE.test(stored.statusText) ? stored.statusText : '',
   })
-  for (const field of stored.headers) appendIfValid(response.headers, field)
+  appendAll(response.headers, stored.headers)
   // A constructed Response has no url, and refuses odd statuses; people's code and SDKs read both.
   Object.defineProperties(response, { url: { value: stored.url }, redirected: { value: stored.redirected } })
   if (!isConstructible(stored.status)) Object.defineProperty(response, 'status', { value: stored.status })
   return response
 }
 
-function appendIfValid(headers: Headers, [name, value]: HeaderList[number]): void {
-  try {
-    headers.append(name, value)
-  } catch {
-    // Not a name or not a value that HTTP knows.
+/** The fields as `Headers`, less what those can't hold. */
+export function readableHeaders(fields: HeaderList): Headers {
+  const headers = new Headers()
+  appendAll(headers, fields)
+  return headers
+}
+
+function appendAll(headers: Headers, fields: HeaderList): void {
+  for (const [name, value] of fields) {
+    try {
+      headers.append(name, value)
+    } catch {
+      // Not a name or not a value that HTTP knows.
+    }
   }
 }

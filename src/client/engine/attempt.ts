@@ -1,6 +1,7 @@
 import { startTimer, yieldToEventLoop } from '../../foundation/clock.ts'
 import { redactError, redactUrl } from '../../observe/redact.ts'
-import { readProblem } from '../../protocol/problem-details.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import { readProblem, readRefusal } from '../../protocol/problem-details.ts'
 import { toResponse } from '../../protocol/stored-message.ts'
 import type { ClientOptions } from '../options.ts'
 import type { AttemptFacts } from '../policy/classify.ts'
@@ -38,8 +39,9 @@ export async function attempt(
   if (lacksCredentials(engine.options, operation.record, terms.credentials)) return credentialsMissing(operation)
   const time = new AttemptTime(engine, operation, limits)
   try {
-    const made = clientHeaders(engine.options, operation.record, terms)
-    const own = made instanceof Promise ? await time.bound(made) : made
+    const made = makeHeaders(engine, operation, { terms, time })
+    const own = made instanceof Promise ? await made : made
+    if (own instanceof HookFailure) return hookResult(own.cause)
     if (own === TIMED_OUT || time.signal.aborted) return faultResult(time.fault(notSent()))
     // Frozen while the headers were made: somebody else may have the operation by now. The next write finds out.
     if (engine.leases.hasLapsed(operation)) return faultResult({ ...notSent(), code: 'lease-lapsed' })
@@ -57,16 +59,34 @@ export async function attempt(
       }),
     )
     return await judge(time, outcome, limits.accept)
-  } catch (cause) {
-    return {
-      facts: { ...NOT_SENT, transient: false },
-      fault: 'headers-hook',
-      cause: redactError(cause),
-      hook: 'headers',
-    }
   } finally {
     time.end()
   }
+}
+
+class HookFailure {
+  constructor(readonly cause: unknown) {}
+}
+type Made = HeaderList | typeof TIMED_OUT | HookFailure
+
+/** The client's headers for this attempt, or how their function failed. */
+function makeHeaders(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { terms, time }: { readonly terms: AttemptTerms; readonly time: AttemptTime },
+): Made | Promise<Made> {
+  try {
+    const made = clientHeaders(engine.options, operation.record, terms)
+    if (!(made instanceof Promise)) return made
+    return time.bound(made).catch((cause: unknown) => new HookFailure(cause))
+  } catch (cause) {
+    return new HookFailure(cause)
+  }
+}
+
+function hookResult(cause: unknown): AttemptResult {
+  const facts = { ...NOT_SENT, transient: false }
+  return { facts, fault: 'headers-hook', cause: redactError(cause), hook: 'headers' }
 }
 
 const NOT_SENT = { is: 'fault', mayHaveArrived: false, transient: true, headStatus: undefined } as const
@@ -99,9 +119,11 @@ async function judgeAnswer(
     const refused = await refusal(time, outcome, accept)
     if (refused) return refused
   }
-  const { redirected } = outcome
+  const { redirected, body } = outcome
+  // Servers of other make say in plain JSON that a key was used for something else.
+  const problem = status === 422 ? readRefusal(headers, body) : readProblem(headers, body)
   const response = outcome.rest ? { ...outcome, rest: time.watch(outcome.rest) } : outcome
-  return { facts: { is: 'answer', status, headers, problem: readProblem(headers, outcome.body), redirected }, response }
+  return { facts: { is: 'answer', status, headers, problem, redirected }, response }
 }
 
 /** An answer that the caller's own check refuses is not the API speaking: as good as no answer. */

@@ -1,3 +1,4 @@
+import { readableHeaders } from '../../protocol/stored-message.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import type { RetryOptions } from '../options.ts'
 import type { AttemptResult } from './attempt.ts'
@@ -22,7 +23,7 @@ export function askShouldRetry(
       method: asked.record.request.method,
       url: asked.record.request.url,
       status: facts.is === 'answer' ? facts.status : undefined,
-      headers: new Headers(facts.is === 'answer' ? (facts.headers as [string, string][]) : []),
+      headers: readableHeaders(facts.is === 'answer' ? facts.headers : []),
       fault,
     })
     if (decision === undefined || typeof decision === 'boolean') return { decision }
