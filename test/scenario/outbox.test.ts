@@ -73,7 +73,7 @@ for (const kind of ['path', 'database'] as const) {
       const prepared = await client.prepare('POST', '/charges', CALL)
       const transaction = db.transaction(() => {
         db.exec('INSERT INTO orders VALUES (1)')
-        prepared.persist(db)
+        void prepared.persist(db)
         throw new Error('changed my mind')
       })
       expect(transaction).toThrow('changed my mind')
@@ -93,7 +93,7 @@ for (const kind of ['path', 'database'] as const) {
       const second = await client.prepare('POST', '/charges', CALL)
       const transaction = db.transaction(() => {
         db.exec('INSERT INTO orders VALUES (1)')
-        second.persist(db)
+        void second.persist(db)
       })
       expect(transaction).toThrow(KeyReuseError)
       expect(orders()).toBe(0)
@@ -121,8 +121,8 @@ for (const kind of ['path', 'database'] as const) {
         await client.prepare('POST', '/charges', { body: 'x' }),
       ]
       db.transaction(() => {
-        good.persist(db)
-        bad.persist(db)
+        void good.persist(db)
+        void bad.persist(db)
       })()
       const handle = client.send(good)
       expect(await handle.json()).toEqual({ key: good.key })
