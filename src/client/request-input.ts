@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/classes.ts'
-import { credentialNameOf, isCredentialField, redactText, redactUrl } from '../observe/redact.ts'
+import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redact.ts'
 import type { HeaderList } from '../protocol/headers.ts'
 import { isValidKey, parseKey } from '../protocol/idempotency-key.ts'
 import type { CallOptions, HeadersInput } from './options.ts'
@@ -131,8 +131,7 @@ export function readHeaders(input: HeadersInput | undefined, option: string): He
 }
 
 function readHeader(name: string, value: string, option: string): readonly [string, string] {
-  if (!TOKEN.test(name))
-    throw new ConfigurationError(`${option} has an invalid header name: ${JSON.stringify(redactText(name))}`)
+  if (!TOKEN.test(name)) throw new ConfigurationError(`${option} has an invalid header name: ${JSON.stringify(name)}`)
   const text = String(value)
   if (BAD_VALUE.test(text)) {
     throw new ConfigurationError(

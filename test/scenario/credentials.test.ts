@@ -11,6 +11,7 @@ import { elapse, failure, ORIGIN, rowsOf, type Scenario, scenario } from '../sup
 import { afterwards, temporaryFolder } from '../support/shared-folder.ts'
 
 const MINUTE = 60_000
+const HORIZON = 10 * MINUTE
 const MARK = 's3cr3t-Zq81'
 
 /** One header for each way of carrying a credential. */
@@ -114,10 +115,15 @@ describe('a credential is sent, but is told to nobody and written nowhere', () =
           ...options,
         })
         const told: unknown[] = []
-        place.client.onSettled('*', ({ response: _, ...rest }) => void told.push(rest))
+        place.client.onSettled('*', ({ response, ...rest }) => void told.push(rest, response?.url))
         const call = Promise.resolve(place.client.post(PATH, CALL)).then<unknown, unknown>(
-          (response) => response.status,
-          (error: Error & { response?: Response }) => [error.message, error.cause, { ...error, response: undefined }],
+          (response) => response.url,
+          (error: Error & { response?: Response }) => [
+            error.message,
+            error.cause,
+            error.response?.url,
+            { ...error, response: undefined },
+          ],
         )
         told.push(await call)
         await place.client.flush()
@@ -157,6 +163,17 @@ describe('a credential is sent, but is told to nobody and written nowhere', () =
       expect(error).toBeInstanceOf(Error)
       expect(said(error).replaceAll(/\n +at .*/g, '')).not.toContain(MARK)
     }
+  })
+
+  it('in the answer that a reconcile knows', async () => {
+    const { options } = await left('/a')
+    const response = Object.defineProperty(new Response('x'), 'url', { value: `${ORIGIN}/a?token=${MARK}` })
+    const reconcile = () => ({ status: 'succeeded', response }) as const
+    const { client, clock, journal } = scenario([], { ...options, reconcile })
+    await clock.advance(HORIZON)
+    expect(await client.resume()).toMatchObject({ succeeded: 1 })
+    expect((await client.post('/a', { id: 'i' })).url).toBe(`${ORIGIN}/a?token=***`)
+    expect(said(await rowsOf(journal))).not.toContain(MARK)
   })
 
   it('in what is not journaled', async () => {
@@ -203,7 +220,7 @@ describe('the URL that is written down', () => {
 
 /** A journal with one operation that was called this way, and that nobody works on any more. */
 async function left(path: string, call: CallOptions = {}): Promise<{ key: string; options: ClientOptions }> {
-  const place = scenario([{ status: 503 }], { onGiveUp: 'keep', retry: false, horizon: 10 * MINUTE })
+  const place = scenario([{ status: 503 }], { onGiveUp: 'keep', retry: false, horizon: HORIZON })
   const handle = place.client.post(path, { id: 'i', name: 'n', ...call })
   await failure(handle)
   await place.client.close()

@@ -1,4 +1,5 @@
 import { inTime } from '../../foundation/in-time.ts'
+import { redactUrl } from '../../observe/redact.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import type { ClientOptions, OperationView, ReconciledOutcome } from '../options.ts'
 import type { TransportResponse } from '../transport/port.ts'
@@ -51,7 +52,7 @@ async function plain(response: Response): Promise<TransportResponse> {
     statusText,
     headers: [...response.headers],
     body: new Uint8Array(await response.arrayBuffer()),
-    url,
+    url: redactUrl(url),
     redirected,
   }
 }
