@@ -143,19 +143,20 @@ export class HoldfastClient implements Client {
     const deadlineMs = options.deadline === undefined ? engine.options.deadlineMs : parseDuration(options.deadline)
     if (deadlineMs === undefined) throw new ConfigurationError('retry: deadline must be a duration')
     const { onGiveUp: giveUp } = engine.options
-    return this.#rerun(keyOrId, { deadlineMs, signal: options.signal, giveUp, credentials: undefined })
+    const call = engine.options
+    return this.#rerun(keyOrId, { call, deadlineMs, signal: options.signal, giveUp, credentials: undefined })
   }
 
   #rerun(
     keyOrId: string,
-    how: Pick<RunTerms, 'giveUp' | 'credentials'> & { deadlineMs: number; signal: AbortSignal | undefined },
+    how: Pick<RunTerms, 'giveUp' | 'credentials' | 'call'> & { deadlineMs: number; signal: AbortSignal | undefined },
   ): OperationHandle {
     const { engine } = this.#core
     let operation: LiveOperation | undefined
     let cancelled = false
     const terms: RunTerms = {
       mode: 'call',
-      call: engine.options,
+      call: how.call,
       deadlineAt: Math.min(
         engine.clock.now() + how.deadlineMs,
         this.#settings.context.deadlineAt ?? Number.POSITIVE_INFINITY,
@@ -218,17 +219,21 @@ export class HoldfastClient implements Client {
   }
 
   send(prepared: PreparedOperation): OperationHandle {
-    const { engine } = this.#core
-    const { options } = engine
-    // What was promised in a transaction is carried on, whether or not somebody waits for it.
-    const giveUp = prepared.persisted ? 'keep' : options.onGiveUp
-    const { credentials } = prepared
-    if (prepared.persisted)
-      return this.#rerun(prepared.key, { deadlineMs: options.deadlineMs, signal: undefined, giveUp, credentials })
-    const { request, id, name, metadata, key } = prepared.record
-    const body = request.body === null ? undefined : { body: request.body }
-    const headers = [...request.headers, ...credentials.headers]
-    return this.request(request.method, credentials.url, { ...body, headers, key, id, name, metadata })
+    const { credentials, call, options, record } = prepared
+    if (prepared.persisted) {
+      // What was promised in a transaction is carried on, whether or not somebody waits for it.
+      const giveUp = options.onGiveUp ?? 'keep'
+      return this.#rerun(prepared.key, {
+        call,
+        deadlineMs: call.deadlineMs,
+        signal: options.signal,
+        giveUp,
+        credentials,
+      })
+    }
+    const { method, body, headers } = record.request
+    const sent = { body: body ?? undefined, json: undefined, headers: [...headers, ...credentials.headers] }
+    return this.request(method, credentials.url, { ...options, ...sent, searchParams: undefined, key: record.key })
   }
 
   flush(): Promise<void> {

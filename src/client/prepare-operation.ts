@@ -14,7 +14,7 @@ export async function prepareOperation(
   options: CallOptions,
 ): Promise<PreparedOperation> {
   const { engine, digest } = settings
-  resolveCall(options, engine.options)
+  const call = resolveCall(options, engine.options)
   const { baseUrl, keyHeader, maxBodyBytes, namespace, horizonMs } = engine.options
   const input = readRequest(target, options, { baseUrl, keyHeaderName: keyHeader.name.toLowerCase() })
   const body = await snapshotBody(options, maxBodyBytes)
@@ -25,5 +25,6 @@ export async function prepareOperation(
   const horizonAt = now + horizonMs
   const record = newRecord({ namespace, key, input, body, fingerprint, options, now, horizonAt, lease: undefined })
   const row = await engine.keeper.encode(record)
-  return new PreparedOperation(record, { row, keeper: engine.keeper, credentials: input.credentials })
+  const { credentials } = input
+  return new PreparedOperation(record, { row, keeper: engine.keeper, credentials, call, options })
 }

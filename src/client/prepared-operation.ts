@@ -1,12 +1,17 @@
 import type { JournalRow } from './journal/port.ts'
 import type { RecordKeeper } from './journal/record-keeper.ts'
 import type { OperationRecord } from './operation/record.ts'
+import type { CallOptions } from './options.ts'
+import type { ResolvedCall } from './policy/resolved-options.ts'
 import type { CallCredentials } from './request-input.ts'
 
 interface PreparedParts {
   readonly row: JournalRow
   readonly keeper: RecordKeeper
   readonly credentials: CallCredentials
+  /** What the call said of deadlines, retries and giving up; held in memory, for `send`. */
+  readonly call: ResolvedCall
+  readonly options: CallOptions
 }
 
 /** An operation with its key and bytes, not yet written anywhere. */
@@ -40,6 +45,16 @@ export class PreparedOperation {
   /** @internal Not a field: who prints or serialises a prepared operation does not get them. */
   get credentials(): CallCredentials {
     return this.#parts.credentials
+  }
+
+  /** @internal */
+  get call(): ResolvedCall {
+    return this.#parts.call
+  }
+
+  /** @internal */
+  get options(): CallOptions {
+    return this.#parts.options
   }
 
   /** Was `persist` called? Then the operation is carried on until its horizon, whoever waits. */
