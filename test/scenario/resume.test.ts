@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError } from '../../src/index.ts'
 import {
+  isSettled,
   LEASE_MS,
   leaveBehind,
   listed,
@@ -212,6 +213,7 @@ describe('one resume', () => {
       handled.push(status)
     })
     const resumed = client.resume()
+    expect(await isSettled(resumed, place.clock)).toBe(false)
     await place.clock.advance(500)
     expect(await resumed).toMatchObject({ succeeded: 1 })
     expect(handled).toEqual(['succeeded'])
