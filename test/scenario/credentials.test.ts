@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { CodecError, decodeRecord, encodeRecord } from '../../src/client/operation/codec.ts'
 import { systemClock } from '../../src/foundation/clock.ts'
 import { type CallOptions, type ClientOptions, type Journal, memoryJournal } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
 import type { PlainStep } from '../../src/testing/scripted-fetch.ts'
 import { elapse, failure, ORIGIN, rowsOf, type Scenario, scenario } from '../support/client-scenario.ts'
 import { afterwards, temporaryFolder } from '../support/shared-folder.ts'
+import { freshRecord } from '../support/shared-record.ts'
 
 const MINUTE = 60_000
 const HORIZON = 10 * MINUTE
@@ -176,6 +178,13 @@ describe('a credential is sent, but is told to nobody and written nowhere', () =
     expect(said(await rowsOf(journal))).not.toContain(MARK)
   })
 
+  it('where a function that makes headers throws it', async () => {
+    const headers = () => {
+      throw new Error(`could not refresh with Bearer ${MARK}`)
+    }
+    expect(said(await failure(scenario([], { headers }).client.post('/a')))).not.toContain(MARK)
+  })
+
   it('in what is not journaled', async () => {
     const { client, fetch, events } = scenario([{ status: 200 }])
     await client.get(PATH, { headers: HEADERS })
@@ -229,6 +238,25 @@ async function left(path: string, call: CallOptions = {}): Promise<{ key: string
 
 const OK = () => ({ status: 200 })
 const MINE = { headers: { authorization: 'Bearer mine' } }
+
+describe('the record of an operation', () => {
+  const row = encodeRecord(freshRecord())
+  const read = (more: object) =>
+    decodeRecord(
+      { ...row, head: JSON.stringify({ ...JSON.parse(row.head), ...more }) },
+      { body: null, responseBody: null },
+    )
+
+  it('that says nothing of withheld credentials had none', () => {
+    expect(row.head).not.toContain('withheld')
+    expect(read({}).request.withheld).toEqual([])
+    expect(read({ withheld: ['?token'] }).request.withheld).toEqual(['?token'])
+  })
+
+  it.each([['token'], [{}], [[1]], [null]])('whose withheld names are %j is set aside', (withheld) => {
+    expect(() => read({ withheld })).toThrow(CodecError)
+  })
+})
 
 describe('an operation whose call brought credentials', () => {
   it('in its query is not sent by a resume, and keeps nobody else waiting', async () => {
