@@ -10,19 +10,16 @@ import type { EngineContext } from './engine/engine-context.ts'
 import { closeEngine, flushEngine, forgetAll } from './engine/engine-lifecycle.ts'
 import { viewOf } from './engine/expire.ts'
 import type { SettlementHandler } from './engine/handlers.ts'
-import type { LiveOperation } from './engine/live-operation.ts'
-import { journaled } from './engine/persistence.ts'
 import { type ResumeReport, resumeOnce } from './engine/resume.ts'
-import type { RunTerms } from './engine/run-terms.ts'
-import { awaitFinish, cancelLive, cancelStored, listStored, retryStored } from './engine/stored-operations.ts'
+import { awaitFinish, cancelStored, listStored } from './engine/stored-operations.ts'
 import { watch } from './engine/watch.ts'
-import type { DurabilityLevel } from './journal/port.ts'
 import type { OperationRecord } from './operation/record.ts'
 import { type HandleSource, OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike, OperationView } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { type CallSettings, type KeyReservations, startCall } from './start-call.ts'
+import { startRetry } from './start-retry.ts'
 
 /** What all views of one client share. */
 export interface ClientCore {
@@ -144,59 +141,9 @@ export class HoldfastClient implements Client {
     if (deadlineMs === undefined) throw new ConfigurationError('retry: deadline must be a duration')
     const { onGiveUp: giveUp } = engine.options
     const call = engine.options
-    return this.#rerun(keyOrId, { call, deadlineMs, signal: options.signal, giveUp, credentials: undefined })
-  }
-
-  #rerun(
-    keyOrId: string,
-    how: Pick<RunTerms, 'giveUp' | 'credentials' | 'call'> & { deadlineMs: number; signal: AbortSignal | undefined },
-  ): OperationHandle {
-    const { engine } = this.#core
-    let operation: LiveOperation | undefined
-    let cancelled = false
-    const terms: RunTerms = {
-      mode: 'call',
-      call: how.call,
-      deadlineAt: Math.min(
-        engine.clock.now() + how.deadlineMs,
-        this.#settings.context.deadlineAt ?? Number.POSITIVE_INFINITY,
-      ),
-      singleAttempt: this.#settings.context.doNotRetry === true ? 'outer-retries' : undefined,
-      credentials: how.credentials,
-      keyed: true,
-      redirect: 'follow',
-      giveUp: how.giveUp,
-      persistence: journaled(engine, 'call'),
-    }
-    let accept!: (level: DurabilityLevel) => void
-    let refuse!: (error: unknown) => void
-    const accepted = new Promise<DurabilityLevel>((resolve, reject) => {
-      accept = resolve
-      refuse = reject
-    })
-    const joined = (found: LiveOperation): void => {
-      operation = found
-      accept(engine.keeper.level)
-      if (cancelled) found.stop({ because: 'cancelled' })
-    }
-    const { closing } = this.#settings
-    const finish = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined, closing })
-    engine.background.add(finish)
-    const answer = finish.then(answerOf)
-    answer.catch(refuse)
-    return new OperationHandle({
-      key: () => operation?.record.key ?? keyOrId,
-      get id() {
-        return operation?.record.id
-      },
-      accepted,
-      answer,
-      cancel: async () => {
-        cancelled = true
-        if (operation) await cancelLive(engine, operation)
-        await answer.catch(() => {})
-      },
-    })
+    return new OperationHandle(
+      startRetry(this.#settings, keyOrId, { call, deadlineMs, signal: options.signal, giveUp, credentials: undefined }),
+    )
   }
 
   cancel(keyOrId: string): Promise<boolean> {
@@ -223,13 +170,15 @@ export class HoldfastClient implements Client {
     if (prepared.persisted) {
       // What was promised in a transaction is carried on, whether or not somebody waits for it.
       const giveUp = options.onGiveUp ?? 'keep'
-      return this.#rerun(prepared.key, {
-        call,
-        deadlineMs: call.deadlineMs,
-        signal: options.signal,
-        giveUp,
-        credentials,
-      })
+      return new OperationHandle(
+        startRetry(this.#settings, prepared.key, {
+          call,
+          deadlineMs: call.deadlineMs,
+          signal: options.signal,
+          giveUp,
+          credentials,
+        }),
+      )
     }
     const { method, body, headers } = record.request
     const sent = { body: body ?? undefined, json: undefined, headers: [...headers, ...credentials.headers] }

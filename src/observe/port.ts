@@ -17,7 +17,12 @@ export type HoldfastEvent =
   | (OfOperation & { readonly type: 'operation.accepted'; readonly level: 'memory' | 'process' | 'power' })
   | (OfOperation & { readonly type: 'attempt.started'; readonly attempt: number })
   | (OfOperation & { readonly type: 'attempt.ended'; readonly attempt: AttemptSummary; readonly effect: Effect })
-  | (OfOperation & { readonly type: 'operation.waiting'; readonly until: number; readonly reason: Reason; readonly error?: unknown })
+  | (OfOperation & {
+      readonly type: 'operation.waiting'
+      readonly until: number
+      readonly reason: Reason
+      readonly error?: unknown
+    })
   | (OfOperation & {
       readonly type: 'operation.settled'
       readonly status: 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled'

@@ -1,7 +1,7 @@
 import { createClient } from 'holdfast'
 import { sqliteJournal } from 'holdfast/sqlite'
 import ky from 'ky'
-import { Agent, fetch as undiciFetch, request } from 'undici'
+import { Agent, request, fetch as undiciFetch } from 'undici'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -14,7 +14,9 @@ export function contenders({ base, directory, body }) {
     'undici.request': {
       get: async () => (await request(`${base}/thing`, { dispatcher: agent })).body.json(),
       post: async () =>
-        (await request(`${base}/charges`, { dispatcher: agent, method: 'POST', headers: JSON_TYPE, body: text })).body.json(),
+        (
+          await request(`${base}/charges`, { dispatcher: agent, method: 'POST', headers: JSON_TYPE, body: text })
+        ).body.json(),
     },
     holdfast: {
       get: () => holdfast.get('/thing').json(),
@@ -24,7 +26,9 @@ export function contenders({ base, directory, body }) {
     'undici.fetch': {
       get: async () => (await undiciFetch(`${base}/thing`, { dispatcher: agent })).json(),
       post: async () =>
-        (await undiciFetch(`${base}/charges`, { dispatcher: agent, method: 'POST', headers: JSON_TYPE, body: text })).json(),
+        (
+          await undiciFetch(`${base}/charges`, { dispatcher: agent, method: 'POST', headers: JSON_TYPE, body: text })
+        ).json(),
     },
     ky: {
       get: () => ky.get(`${base}/thing`).json(),

@@ -8,7 +8,9 @@ import { parseArgs } from 'node:util'
 import { contenders } from './clients.mjs'
 
 const BASELINE = 'undici.request'
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9' }, seconds: { type: 'string', default: '0.6' } } })
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '9' }, seconds: { type: 'string', default: '0.6' } },
+})
 const rounds = Number(values.rounds)
 const roundMs = Number(values.seconds) * 1000
 
@@ -65,7 +67,9 @@ async function compare(verb, concurrency) {
 try {
   for (const verb of ['get', 'post']) {
     for (const concurrency of [1, 64]) {
-      console.log(`\n${verb.toUpperCase()} at concurrency ${concurrency}${verb === 'post' ? ' (holdfast: durable, synced to disk before it is sent)' : ''}`)
+      console.log(
+        `\n${verb.toUpperCase()} at concurrency ${concurrency}${verb === 'post' ? ' (holdfast: durable, synced to disk before it is sent)' : ''}`,
+      )
       console.table(await compare(verb, concurrency))
     }
   }

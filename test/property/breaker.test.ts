@@ -39,7 +39,7 @@ describe('a breaker', () => {
           if (answer.admitted && !wasClosed) probes.push(now)
           expect(probes.length).toBeLessThanOrEqual(config.probes)
           if (outcome === 'silent' || (!wasClosed && probes.length === 0)) continue
-          state = record(state, config, now, outcome)
+          state = record(state, config, { now, outcome })
           if (outcome === 'ignored') probes = probes.slice(1)
           if (state.phase !== 'half-open') probes = []
         }
@@ -64,7 +64,7 @@ describe('a breaker', () => {
             expect(admit(answer.state, config, retryAt).admitted).toBe(true)
           }
           state = answer.state
-          if (answer.admitted && outcome !== 'silent') state = record(state, config, now, outcome)
+          if (answer.admitted && outcome !== 'silent') state = record(state, config, { now, outcome })
         }
       }),
     )
@@ -86,7 +86,7 @@ describe('a breaker', () => {
           const failures = inside.filter((entry) => entry.failed).length
           const expected =
             inside.length >= config.minimumRequests && failures > 0 && failures >= config.failureRate * inside.length
-          state = record(state, config, now, outcome)
+          state = record(state, config, { now, outcome })
           expect(state.phase).toBe(expected ? 'open' : 'closed')
           if (expected) break
         }

@@ -11,7 +11,7 @@ describe('the headers option', () => {
     for (const url of ['/a', 'https://trusted.test/a', 'https://other.test/a', '//evil.test/a', 'http://api.test/a']) {
       await client.post(url)
     }
-    expect(fetch.calls.map((call) => call.headers['authorization'] !== undefined)).toEqual([
+    expect(fetch.calls.map((call) => call.headers.authorization !== undefined)).toEqual([
       true,
       true,
       false,
@@ -52,7 +52,7 @@ describe('the headers option', () => {
         ['accept', 'text/b'],
       ],
     })
-    expect(fetch.calls[0]?.headers['accept']).toBe('text/a, text/b')
+    expect(fetch.calls[0]?.headers.accept).toBe('text/a, text/b')
   })
 
   it('leaves out what is undefined', async () => {
@@ -101,7 +101,7 @@ describe('a headers function', () => {
       headers: () => tokens.client.get('/token').json<Record<string, string>>(),
     })
     await client.post('/a')
-    expect(fetch.calls[0]?.headers['authorization']).toBe('Bearer t')
+    expect(fetch.calls[0]?.headers.authorization).toBe('Bearer t')
   })
 
   const broken: Record<string, () => HeadersInput | Promise<HeadersInput>> = {

@@ -15,7 +15,7 @@ describe('a 401', () => {
     const handle = client.post('/a', { json: 1 })
     expect((await handle).status).toBe(200)
     expect(clock.now()).toBe(started)
-    expect(fetch.calls.map((call) => call.headers['authorization'])).toEqual(['Bearer 1', 'Bearer 2'])
+    expect(fetch.calls.map((call) => call.headers.authorization)).toEqual(['Bearer 1', 'Bearer 2'])
     expect(seen.map((context) => context.refresh)).toEqual([undefined, 'unauthorized'])
     expect(fetch.calls.map((call) => call.headers['idempotency-key'])).toEqual([handle.key, handle.key])
     expect(fetch.calls[0]?.text).toBe(fetch.calls[1]?.text)

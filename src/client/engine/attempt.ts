@@ -65,7 +65,10 @@ export async function attempt(
 }
 
 class HookFailure {
-  constructor(readonly cause: unknown) {}
+  readonly cause: unknown
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
 }
 type Made = HeaderList | typeof TIMED_OUT | HookFailure
 

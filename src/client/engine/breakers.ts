@@ -28,7 +28,7 @@ export class Breakers {
   record(origin: string, now: number, outcome: 'success' | 'failure' | 'ignored'): void {
     if (!this.#options) return
     const before = this.#states.get(origin) ?? closedBreaker()
-    this.#keep(origin, before, { state: record(before, this.#options, now, outcome), now })
+    this.#keep(origin, before, { state: record(before, this.#options, { now, outcome }), now })
   }
 
   /** Until when calls to this origin end at once; undefined where it is not open. */

@@ -52,12 +52,10 @@ export function admit(state: BreakerState, options: ResolvedBreaker, now: number
 }
 
 /** The state after a request that was admitted has ended. */
-// biome-ignore lint/complexity/useMaxParams: the same first three as its siblings, and what happened
 export function record(
   state: BreakerState,
   options: ResolvedBreaker,
-  now: number,
-  outcome: BreakerOutcome,
+  { now, outcome }: { readonly now: number; readonly outcome: BreakerOutcome },
 ): BreakerState {
   switch (state.phase) {
     case 'closed':

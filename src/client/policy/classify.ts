@@ -107,7 +107,7 @@ const KEY_REUSE_CODES = new Set(['request_signature_mismatch', 'idempotency_erro
 
 function isKeyReuse({ status, problem }: AnswerFacts): boolean {
   if (status !== 422 || !problem) return false
-  return problem.type === PROBLEM.keyReused || KEY_REUSE_CODES.has(String(problem['code'] ?? problem['error']))
+  return problem.type === PROBLEM.keyReused || KEY_REUSE_CODES.has(String(problem.code ?? problem.error))
 }
 
 /**

@@ -90,7 +90,6 @@ interface JournalRow {
     readonly leaseUntil: number;
     readonly dueAt: number;
     readonly notBefore: number;
-    readonly parked: boolean;
     readonly deliveryDue: boolean;
     readonly expiresAt: number | null;
     readonly head: string;
@@ -108,6 +107,7 @@ interface List {
 interface NextDue {
     readonly do: 'next-due';
     readonly namespace: string;
+    readonly exceptOrigins: readonly string[];
     readonly deliverNames: readonly string[] | '*';
 }
 

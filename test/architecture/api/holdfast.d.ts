@@ -70,8 +70,11 @@ declare class PreparedOperation {
     readonly id: string | undefined;
     readonly name: string | undefined;
     readonly record: OperationRecord;
-    constructor(record: OperationRecord, row: JournalRow, keeper: RecordKeeper);
+    constructor(record: OperationRecord, parts: PreparedParts);
     persist(transaction: unknown): void | Promise<void>;
+    get credentials(): CallCredentials;
+    get call(): ResolvedCall;
+    get options(): CallOptions;
     get persisted(): boolean;
 }
 
@@ -103,7 +106,7 @@ declare class RecordKeeper {
         more: boolean;
     }>;
     owners(namespace: string, now: number): Promise<string[]>;
-    nextDue(namespace: string, deliverNames: readonly string[] | '*'): Promise<number | undefined>;
+    nextDue(wanted: Omit<NextDue, 'do'>): Promise<number | undefined>;
     forget(namespace: string): Promise<number>;
     prune(now: number, limit: number): Promise<number>;
     encode(record: OperationRecord): Promise<JournalRow>;
@@ -128,7 +131,7 @@ declare class StorageError extends HoldfastError {
     });
 }
 
-declare function aesGcm(key: Uint8Array | CryptoKey): Encryption;
+declare function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption;
 
 declare function createClient(options?: ClientOptions): Client;
 
@@ -186,6 +189,11 @@ interface BudgetOptions {
 interface CallContext {
     readonly doNotRetry?: boolean | undefined;
     readonly deadlineAt?: number | undefined;
+}
+
+interface CallCredentials {
+    readonly url: string;
+    readonly headers: HeaderList;
 }
 
 interface CallOptions {
@@ -324,6 +332,13 @@ interface Commit extends Fence {
     readonly change: RowChange;
 }
 
+interface CryptoKeyLike {
+    readonly type: string;
+    readonly extractable: boolean;
+    readonly algorithm: object;
+    readonly usages: readonly string[];
+}
+
 interface DispatcherLike {
     dispatch(options: never, handler: never): boolean;
     close?(): Promise<void>;
@@ -406,7 +421,6 @@ interface JournalRow {
     readonly leaseUntil: number;
     readonly dueAt: number;
     readonly notBefore: number;
-    readonly parked: boolean;
     readonly deliveryDue: boolean;
     readonly expiresAt: number | null;
     readonly head: string;
@@ -435,6 +449,7 @@ interface List {
 interface NextDue {
     readonly do: 'next-due';
     readonly namespace: string;
+    readonly exceptOrigins: readonly string[];
     readonly deliverNames: readonly string[] | '*';
 }
 
@@ -486,6 +501,7 @@ interface OperationRequest {
     readonly url: string;
     readonly origin: string;
     readonly headers: HeaderList;
+    readonly withheld: readonly string[];
     readonly body: Uint8Array | null;
 }
 
@@ -523,6 +539,14 @@ interface PlacedRow extends JournalRow {
     readonly place: number;
 }
 
+interface PreparedParts {
+    readonly row: JournalRow;
+    readonly keeper: RecordKeeper;
+    readonly credentials: CallCredentials;
+    readonly call: ResolvedCall;
+    readonly options: CallOptions;
+}
+
 interface ProblemDetails {
     readonly type?: string;
     readonly title?: string;
@@ -557,6 +581,23 @@ interface Remove extends Fence {
 interface Renew extends Fence {
     readonly do: 'renew';
     readonly leaseUntil: number;
+}
+
+interface ResolvedCall {
+    readonly retry: ResolvedRetry;
+    readonly deadlineMs: number;
+    readonly attemptTimeoutMs: number;
+    readonly onGiveUp: 'fail' | 'keep';
+    readonly accept: ClientOptions['accept'];
+}
+
+interface ResolvedRetry {
+    readonly jitter: Jitter;
+    readonly baseMs: number;
+    readonly capMs: number;
+    readonly maxAttempts: number;
+    readonly statuses: ReadonlySet<number>;
+    readonly shouldRetry: ((context: RetryContext) => boolean | undefined) | undefined;
 }
 
 interface ResumeOptions {
@@ -634,7 +675,7 @@ type AppendOutcome = {
     readonly appended: true;
 } | {
     readonly appended: false;
-    readonly existing: OperationRecord;
+    readonly existing: () => Promise<OperationRecord>;
 };
 
 type AppendResult = {

@@ -120,12 +120,24 @@ describe('isCredentialParameter', () => {
     expect(isCredentialParameter(name)).toBe(true)
   })
 
-  test.each(['page', 'limit', 'author', 'q', 'design', 'monkey', 'keyword', 'postcode', 'idempotency_key', 'pageToken', 'max_tokens', 'threadKey', 'sortKey', ''])(
-    '%s does not',
-    (name) => {
-      expect(isCredentialParameter(name)).toBe(false)
-    },
-  )
+  test.each([
+    'page',
+    'limit',
+    'author',
+    'q',
+    'design',
+    'monkey',
+    'keyword',
+    'postcode',
+    'idempotency_key',
+    'pageToken',
+    'max_tokens',
+    'threadKey',
+    'sortKey',
+    '',
+  ])('%s does not', (name) => {
+    expect(isCredentialParameter(name)).toBe(false)
+  })
 })
 
 describe('isCredentialValue', () => {

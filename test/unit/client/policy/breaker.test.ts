@@ -12,7 +12,7 @@ const OPTIONS = { failureRate: 0.5, minimumRequests: 20, windowMs: 10_000, openF
 const T = 1_750_000_000_000
 
 function ended(state: BreakerState, now: number, ...outcomes: BreakerOutcome[]): BreakerState {
-  return outcomes.reduce((next, outcome) => record(next, OPTIONS, now, outcome), state)
+  return outcomes.reduce((next, outcome) => record(next, OPTIONS, { now, outcome }), state)
 }
 
 function times(count: number, outcome: BreakerOutcome): BreakerOutcome[] {
