@@ -15,13 +15,10 @@ const WORDS = new Set(
 const KEY_OF =
   /(?:^|-)(?:app|application|client|consumer|licen[cs]e|user|admin|dev|developer|partner|merchant|vendor|service|server|integration|deploy|write|encryption|decryption|activation)-?key(?:-|$)/
 /** Short words that mean a credential where they are the whole name, or its end. */
-const LAST_WORD = /^(?:x-)?key$|(?:^|-)(?:pass|pin|pat)$/
+const LAST_WORD = /^x-key$|(?:^|-)(?:pass|pin|pat)$/
 /** Names that only look like it: our own key, CORS, what is accepted, cursors, counted tokens, the server's challenge. */
 const HARMLESS =
   /idempoten|^access-control-|^accept-|ratelimit|(?:page|next|continuation|sync)-?token$|max-?(?:\w+-)?tokens$|^(?:www|proxy)-authenticate$/
-/** Too common as header words, but as query names they carry keys and one-time codes. */
-const PARAMETERS = new Set(['key', 'code', 'pass', 'pin'])
-
 /** No name above is shorter. */
 const SHORTEST = 3
 
@@ -44,7 +41,7 @@ export function isCredentialHeader(name: string): boolean {
 
 /** Does a query parameter of this name carry a credential? */
 export function isCredentialParameter(name: string): boolean {
-  return PARAMETERS.has(name.toLowerCase()) || isCredentialHeader(name)
+  return isCredentialHeader(name)
 }
 
 /** Is this plainly a credential, whatever its name? */
