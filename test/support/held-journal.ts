@@ -1,0 +1,65 @@
+import type { Journal, JournalCommand } from '../../src/client/journal/port.ts'
+import { faultJournal } from './fault-journal.ts'
+import type { Neighbourhood, TestClient } from './shared-clients.ts'
+
+/** A batch is held before it is written, or after that and before its answer comes. */
+export type HeldAt = 'before' | 'after'
+
+export interface HeldJournal extends Journal {
+  /** Every batch that was asked for, in order. */
+  readonly batches: readonly (readonly JournalCommand['do'][])[]
+  /** The next batch with such a command, and all behind it, wait until the function that comes back is called. */
+  hold(kind: JournalCommand['do'], at: HeldAt): () => void
+}
+
+/** A journal on top of another one, with a disk that takes its time on demand. */
+export function heldJournal(inner: Journal): HeldJournal {
+  const batches: JournalCommand['do'][][] = []
+  const holds = new Map<JournalCommand['do'], { readonly at: HeldAt; readonly opened: Promise<void> }>()
+  return {
+    level: inner.level,
+    batches,
+    hold: (kind, at) => {
+      let open = (): void => {}
+      const opened = new Promise<void>((resolve) => {
+        open = resolve
+      })
+      holds.set(kind, { at, opened })
+      return () => {
+        holds.delete(kind)
+        open()
+      }
+    },
+    open: () => inner.open(),
+    close: () => inner.close(),
+    execute: async (batch) => {
+      const kinds = batch.map((command) => command.do)
+      batches.push(kinds)
+      const held = kinds.map((kind) => holds.get(kind)).find((hold) => hold !== undefined)
+      if (held?.at === 'before') await held.opened
+      const results = await inner.execute(batch)
+      if (held?.at === 'after') await held.opened
+      return results
+    },
+  }
+}
+
+/** A client of the neighbourhood whose disk can be held. */
+export function clientOnHeldDisk(
+  place: Neighbourhood,
+  options: Parameters<Neighbourhood['client']>[0] = {},
+): { readonly client: TestClient; readonly held: HeldJournal } {
+  const held = heldJournal(place.disk)
+  const journal = faultJournal(held)
+  return { client: Object.assign(place.client({ ...options, journal }), { journal }), held }
+}
+
+/** Leaves a pending operation with nobody working on it: kept by a client that could not reach the server. */
+export async function leaveKept(place: Neighbourhood, id: string): Promise<string> {
+  const weather = place.server.weather
+  place.server.weather = () => ({ fault: 'refused' })
+  const handle = place.client({ retry: false, onGiveUp: 'keep' }).post('/charges', { id, body: id })
+  await handle.catch(() => {})
+  place.server.weather = weather
+  return handle.key
+}
