@@ -152,7 +152,13 @@ async function acceptAndWork(
   try {
     const written = writeAhead(engine, operation)
     operation.onRecord = written
-    const existing = await inTime(engine, operation, { written, submission })
+    const limit = deadlineOf(engine, operation, submission)
+    const existing = await written.finally(limit.cancel)
+    if (limit.passed()) {
+      // The caller was told that nothing will be done, so no resume may find it.
+      if (!existing) await engine.keeper.remove(operation.fence)
+      return
+    }
     progress.accepted(engine.keeper.level)
     if (existing) return await joinStored(engine, operation, { existing, terms })
     const { events, clock, keeper } = engine
@@ -168,20 +174,20 @@ async function acceptAndWork(
 }
 
 /** The deadline holds for a disk that hangs, too: the caller is told that nothing was sent, and nothing will be. */
-async function inTime<T>(
+function deadlineOf(
   engine: EngineContext,
   operation: LiveOperation,
-  { written, submission }: { written: Promise<T>; submission: Submission },
-): Promise<T> {
-  const { input, deadlineAt } = submission
-  const cancelTimer = startTimer(engine.clock, deadlineAt - engine.clock.now(), () => {
+  { input, deadlineAt }: Submission,
+): { readonly cancel: () => void; readonly passed: () => boolean } {
+  let passed = false
+  const cancel = startTimer(engine.clock, deadlineAt - engine.clock.now(), () => {
+    passed = true
+    engine.live.remove(operation)
     const message = `${input.method} ${input.origin}: the deadline passed before the journal had written it. It was not done.`
-    operation.finish({
-      is: 'broken',
-      error: new NotSentError(message, { reason: 'deadline', operation: refOf(operation.record) }),
-    })
+    const error = new NotSentError(message, { reason: 'deadline', operation: refOf(operation.record) })
+    operation.finish({ is: 'broken', error })
   })
-  return written.finally(cancelTimer)
+  return { cancel, passed: () => passed }
 }
 
 export function runTerms(
