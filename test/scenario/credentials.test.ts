@@ -32,7 +32,7 @@ const HEADERS = {
   'x-callback': `https://me.test/hook?token=${MARK}`,
 }
 const PLAIN = { 'x-partition-key': 'p1', 'content-language': 'de' }
-const PATH = `/a?page=1&api_key=${MARK}&q=%20x&sig=${MARK};code=${MARK}&next=eyJhbGciOiJIUzI1NiJ9.${MARK}.c2ln`
+const PATH = `/a?page=1&api_key=${MARK}&q=%20x&sig=${MARK};token=${MARK}&next=eyJhbGciOiJIUzI1NiJ9.${MARK}.c2ln`
 const CALL: CallOptions = { headers: { ...HEADERS, ...PLAIN }, body: 'amount', id: 'order:1', name: 'charge' }
 
 /** Everything that a thing says, also to who looks where `JSON.stringify` does not. */

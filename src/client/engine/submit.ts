@@ -139,7 +139,7 @@ async function startJournaled(
   engine.live.add(operation)
   const finish = attach(engine, operation, { signal: submission.options.signal })
   progress.joined(operation)
-  void acceptAndWork(engine, operation, { submission, progress })
+  engine.background.add(acceptAndWork(engine, operation, { submission, progress }))
   return finish
 }
 

@@ -37,7 +37,7 @@ describe('isCredentialHeader', () => {
     'X-Licence-Key',
     'X-User-Key',
     'X-Key',
-    'Key',
+    'X-Key',
     'X-Pass',
     'X-User-Pass',
     'X-Pin',
