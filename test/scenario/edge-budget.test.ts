@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { createRetryBudget } from '../../src/index.ts'
+import { typesOf } from '../support/client-scenario.ts'
+import { clientOnHeldDisk, leaveKept } from '../support/held-journal.ts'
+import { LEASE_MS, leaveBehind, neighbourhood, ORIGIN, outcome, settle } from '../support/shared-clients.ts'
+
+/** Half empty, so that every deposit shows. */
+function halfEmptyBudget(now: number) {
+  const budget = createRetryBudget({ ratio: 0.5, burst: 4, reservePerSecond: 0 })
+  for (let taken = 0; taken < 2; taken++) budget.take(ORIGIN, now)
+  return budget
+}
+
+describe('a budget that never has a token', () => {
+  it('leaves a resumed operation pending, says so, and breaks nothing', async () => {
+    const place = neighbourhood()
+    await leaveKept(place, 'order:1')
+    const sent = place.server.calls.length
+    const client = place.client({ budget: { burst: 0, reservePerSecond: 0 } })
+    expect(await client.resume()).toMatchObject({ claimed: 1, pending: 1 })
+    expect(client.events).toContainEqual(
+      expect.objectContaining({ type: 'operation.waiting', reason: 'budget', until: expect.any(Number) }),
+    )
+    expect(typesOf(client.events)).not.toContain('journal.failed')
+    expect(place.server.calls).toHaveLength(sent)
+    expect(await place.client().resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+  })
+})
+
+describe('the budget takes no deposit', () => {
+  it('from a waiting caller who takes an operation over', async () => {
+    const place = neighbourhood()
+    await leaveBehind(place, { id: 'order:1' })
+    const budget = halfEmptyBudget(place.clock.now())
+    const client = place.client({ budget, deadline: '2m' })
+    const call = outcome(client.post('/charges', { id: 'order:1', body: 'one' }))
+    await place.clock.advance(LEASE_MS + 2000)
+    expect((await call).value?.status).toBe(201)
+    expect(client.budget(ORIGIN)).toBe(2)
+  })
+
+  it('from a call that was cancelled before its first attempt', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place, { budget: halfEmptyBudget(place.clock.now()) })
+    const release = held.hold('append', 'before')
+    const handle = client.post('/charges', { body: 'one' })
+    await settle(place.clock)
+    const cancelled = handle.cancel()
+    release()
+    await cancelled
+    expect(place.server.calls).toHaveLength(0)
+    expect(client.budget(ORIGIN)).toBe(2)
+  })
+
+  it('but from a first attempt', async () => {
+    const place = neighbourhood()
+    const client = place.client({ budget: halfEmptyBudget(place.clock.now()) })
+    await client.post('/charges', { body: 'one' })
+    expect(client.budget(ORIGIN)).toBe(2.5)
+  })
+})
