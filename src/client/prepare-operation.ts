@@ -18,7 +18,7 @@ export async function prepareOperation(
   const { baseUrl, keyHeader, maxBodyBytes, namespace, horizonMs } = engine.options
   const input = readRequest(target, options, { baseUrl, keyHeaderName: keyHeader.name.toLowerCase() })
   const body = await snapshotBody(options, maxBodyBytes)
-  const fingerprint = await digest([input.method, input.url, body.bytes ?? ''])
+  const fingerprint = await digest([input.method, input.url], body.bytes)
   await engine.keeper.open()
   const now = engine.clock.now()
   const key = input.key ?? newOperationKey()

@@ -1,5 +1,15 @@
+import { Cancellation } from './cancellation.ts'
+
+/** A signal of the platform's, or our own that costs less. */
+export type AbortLike = AbortSignal | Cancellation
+
+/** The platform's own signal, for who takes no other. */
+export function nativeSignal(signal: AbortLike): AbortSignal {
+  return signal instanceof Cancellation ? signal.signal : signal
+}
+
 /** The reason an aborted signal carries; a signal without one gets the platform's own AbortError. */
-export function abortReason(signal: AbortSignal): unknown {
+export function abortReason(signal: AbortLike): unknown {
   return signal.reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : signal.reason
 }
 
@@ -15,8 +25,9 @@ const audiences = new WeakMap<AbortSignal, Audience>()
  * Runs `listener` when the signal aborts (at once if it already has) and returns how to stop listening.
  * Every listener the library adds goes through here, so that none can be forgotten on a shared signal.
  */
-export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+export function onAbort(signal: AbortLike | undefined, listener: () => void): () => void {
   if (!signal) return () => {}
+  if (signal instanceof Cancellation) return signal.listen(listener)
   if (signal.aborted) {
     listener()
     return () => {}

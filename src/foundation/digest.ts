@@ -1,27 +1,22 @@
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** SHA-256 in hex. A platform may bring a faster one than WebCrypto's. */
-export type Digest = (parts: readonly (string | Uint8Array)[]) => string | Promise<string>
+/** What is hashed: names and addresses as text, and a body. */
+export type Digest = (texts: readonly string[], bytes: Uint8Array | null) => string | Promise<string>
 
-/** On WebCrypto, for browsers. Each part is preceded by its length, so that no two lists of parts look alike. */
-export const webDigest: Digest = async (parts) => {
-  const hash = await crypto.subtle.digest('SHA-256', framed(parts))
+/** SHA-256 in hex on WebCrypto, for browsers. A platform may bring a faster one. */
+export const webDigest: Digest = async (texts, bytes) => {
+  const hash = await crypto.subtle.digest('SHA-256', framed(texts, bytes))
   return hex(new Uint8Array(hash))
 }
 
-/** The parts as one byte string, each preceded by its length. */
-export function framed(parts: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
-  const encoder = new TextEncoder()
-  const chunks = parts.flatMap((part) => {
-    const bytes = typeof part === 'string' ? encoder.encode(part) : part
-    return [encoder.encode(`${bytes.length}:`), bytes]
-  })
-  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.length
-  }
+const encoder = new TextEncoder()
+
+/** All of it as one byte string: the texts as a JSON list, so that no two lists look alike, then the bytes. */
+export function framed(texts: readonly string[], bytes: Uint8Array | null): Uint8Array<ArrayBuffer> {
+  const head = encoder.encode(JSON.stringify(texts))
+  const whole = new Uint8Array(head.length + (bytes?.length ?? 0))
+  whole.set(head)
+  if (bytes) whole.set(bytes, head.length)
   return whole
 }
 

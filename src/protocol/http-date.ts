@@ -36,7 +36,8 @@ export function formatHttpDate(epochMs: number): string {
   const days = Math.floor(epochMs / DAY_MS)
   const { year, month, day } = civilFromDays(days)
   const seconds = Math.floor((epochMs - days * DAY_MS) / 1000)
-  const time = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map((part) => two(Math.floor(part))).join(':')
+  const minutes = Math.floor(seconds / 60)
+  const time = `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`
   const weekday = DAYS[(((days + 4) % 7) + 7) % 7]
   return `${weekday}, ${two(day)} ${MONTHS[month]} ${String(year).padStart(4, '0')} ${time} GMT`
 }

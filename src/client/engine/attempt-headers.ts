@@ -80,11 +80,8 @@ function ourHeaders(options: ResolvedOptions, record: OperationRecord, terms: At
 
 /** Later lists win, name by name. */
 function merge(lists: readonly HeaderList[]): HeaderList {
-  const merged: (readonly [string, string])[] = []
-  for (let index = lists.length - 1; index >= 0; index--) {
-    const taken = new Set(merged.map(([name]) => name))
-    const fresh = (lists[index] ?? []).filter(([name]) => !taken.has(name))
-    merged.unshift(...fresh)
-  }
-  return merged
+  return lists.reduceRight((later, list) => {
+    const fresh = list.filter(([name]) => !later.some(([taken]) => taken === name))
+    return [...fresh, ...later]
+  })
 }

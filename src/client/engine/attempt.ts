@@ -1,3 +1,4 @@
+import { Cancellation } from '../../foundation/cancellation.ts'
 import { startTimer, yieldToEventLoop } from '../../foundation/clock.ts'
 import { redactError, redactUrl } from '../../observe/redact.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
@@ -174,9 +175,9 @@ function credentialsMissing({ record }: LiveOperation): AttemptResult {
 
 const TIMED_OUT = Symbol('timed out')
 
-/** The time of one attempt: a timer, the stop order, and one AbortController for both. */
+/** The time of one attempt: a timer, the stop order, and one signal for both. */
 class AttemptTime {
-  readonly #controller = new AbortController()
+  readonly signal = new Cancellation()
   readonly #operation: LiveOperation
   readonly #cancelTimer: () => void
   readonly timeoutName: 'attempt-timeout' | 'deadline'
@@ -196,12 +197,8 @@ class AttemptTime {
     operation.whenStopped(() => operation.stopOrder?.because !== 'closing' && this.#abort())
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
   #abort(reason?: DOMException): void {
-    this.#controller.abort(reason)
+    this.signal.abort(reason)
     this.#onEnd?.()
   }
 

@@ -1,4 +1,4 @@
-import { abortReason, onAbort } from '../../foundation/abort.ts'
+import { type AbortLike, abortReason, onAbort } from '../../foundation/abort.ts'
 
 /**
  * The same stream, failing with the signal's reason the moment that aborts, also where the source takes no
@@ -6,7 +6,7 @@ import { abortReason, onAbort } from '../../foundation/abort.ts'
  */
 export function boundedStream(
   source: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
+  signal: AbortLike,
   done: () => void = () => {},
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader()

@@ -60,7 +60,8 @@ export async function submit(engine: EngineContext, submission: Submission, prog
     return startUnwritten(engine, { submission, body, progress })
   }
   const { method, url } = submission.input
-  const fingerprint = await submission.digest([method, url, body.bytes ?? ''])
+  const made = submission.digest([method, url], body.bytes)
+  const fingerprint = typeof made === 'string' ? made : await made
   if (!engine.keeper.opened) await exit.bound(engine.keeper.open(), engine, submission)
   engine.housekeeping.sweep(engine)
   refuseEarly(engine, submission)

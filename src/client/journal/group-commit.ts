@@ -1,4 +1,5 @@
 import type { StorageError } from '../../errors/classes.ts'
+import { yieldToEventLoop } from '../../foundation/clock.ts'
 import { asStorageError } from './as-storage-error.ts'
 import type { Journal, JournalCommand, JournalResult, ResultOf } from './port.ts'
 
@@ -39,8 +40,9 @@ export class GroupCommit {
   }
 
   async #flushAll(): Promise<void> {
-    // One microtask of patience: calls made in one tick share their first transaction, too.
-    await undefined
+    // One turn of patience: what the same turn of the event loop asks for shares its first transaction, so that
+    // letting one record go rides along with writing the next.
+    await yieldToEventLoop()
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, LARGEST_BATCH)
       await this.#flush(batch)

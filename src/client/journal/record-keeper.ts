@@ -77,7 +77,8 @@ export class RecordKeeper {
   }
 
   async append(record: OperationRecord): Promise<AppendOutcome> {
-    const row = await this.encode(record)
+    const encoded = this.encode(record)
+    const row = encoded instanceof Promise ? await encoded : encoded
     const result = await this.#writes.run({ do: 'append', row })
     return result.appended ? result : { appended: false, existing: () => this.#decode(result.existing) }
   }
@@ -168,12 +169,18 @@ export class RecordKeeper {
   }
 
   /** A row ready to be written in somebody else's transaction. */
-  async encode(record: OperationRecord): Promise<JournalRow> {
-    return {
-      ...encodeRecord(record),
-      body: await this.#seal(record.request.body),
-      responseBody: await this.#seal(record.response?.body ?? null),
-    }
+  encode(record: OperationRecord): JournalRow | Promise<JournalRow> {
+    const { body } = record.request
+    const responseBody = record.response?.body ?? null
+    // Assigned, not spread: this is on the path of every durable call.
+    if (!this.#encryption) return Object.assign(encodeRecord(record), { body, responseBody })
+    return this.#encodeSealed(record)
+  }
+
+  async #encodeSealed(record: OperationRecord): Promise<JournalRow> {
+    const body = await this.#seal(record.request.body)
+    const responseBody = await this.#seal(record.response?.body ?? null)
+    return { ...encodeRecord(record), body, responseBody }
   }
 
   persistIn(transaction: unknown, row: JournalRow): void | Promise<void> {

@@ -82,7 +82,6 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
 
 function headOf(record: OperationRecord): HeadV1 {
   const { method, url, headers, withheld } = record.request
-  const { body: _body, ...response } = record.response ?? { body: null }
   return {
     method,
     url,
@@ -101,10 +100,14 @@ function headOf(record: OperationRecord): HeadV1 {
     heldBy: record.heldBy,
     settledAt: record.settledAt,
     reason: record.reason,
-    response: record.response ? (response as Omit<StoredResponse, 'body'>) : undefined,
+    response: record.response && withoutBody(record.response),
     error: record.error,
     awaited: record.awaited,
   }
+}
+
+function withoutBody({ body: _body, ...response }: StoredResponse): Omit<StoredResponse, 'body'> {
+  return response
 }
 
 /** The record of a row, or a CodecError. */

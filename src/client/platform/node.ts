@@ -7,7 +7,7 @@ import type { Platform } from './port.ts'
 
 export const platform: Platform = {
   sendHeaders: true,
-  digest: (parts) => hash('sha256', framed(parts), 'hex'),
+  digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
   defaultJournal: () => sqliteJournal({ path: process.env.HOLDFAST_DB || '.holdfast/operations.db' }),
   transport: chooseNodeTransport,
   coordination: processLiveness,

@@ -1,4 +1,4 @@
-import { abortReason } from '../../foundation/abort.ts'
+import { type AbortLike, abortReason } from '../../foundation/abort.ts'
 import { type Judgement, judgeCode } from './fault-codes.ts'
 import { judgeMessage } from './fault-messages.ts'
 import type { TransportFault } from './port.ts'
@@ -18,7 +18,7 @@ export function toFault(error: unknown): TransportFault {
 }
 
 /** The attempt's own signal ended it. */
-export function abortedFault(signal: AbortSignal, fate: Pick<TransportFault, 'mayHaveArrived'>): TransportFault {
+export function abortedFault(signal: AbortLike, fate: Pick<TransportFault, 'mayHaveArrived'>): TransportFault {
   return { kind: 'fault', code: 'aborted', ...fate, transient: true, cause: abortReason(signal) }
 }
 

@@ -1,3 +1,4 @@
+import type { AbortLike } from '../../foundation/abort.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 
 /** One attempt, ready for the wire. */
@@ -7,7 +8,8 @@ export interface TransportRequest {
   /** Lower-case names. */
   readonly headers: HeaderList
   readonly body: Uint8Array | null
-  readonly signal: AbortSignal
+  /** `onAbort` listens to it; `nativeSignal` gives it to a fetch. */
+  readonly signal: AbortLike
   /** How much of the answer is read into memory; what is longer comes as a stream in `rest`. */
   readonly bodyLimit: number
   /** As fetch has it. Default 'follow'. */

@@ -1,4 +1,4 @@
-import { onAbort } from '../../../foundation/abort.ts'
+import { type AbortLike, nativeSignal, onAbort } from '../../../foundation/abort.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
@@ -12,7 +12,7 @@ export interface FetchCall {
   readonly headers: HeaderList
   readonly body: Uint8Array | null
   readonly redirect: 'follow' | 'error' | 'manual'
-  readonly signal: AbortSignal
+  readonly signal: AbortLike
   /** Is a refused connection that of this URL? Where fetch follows redirects, it may be that of a later one. */
   readonly oneHop: boolean
 }
@@ -44,11 +44,11 @@ function toInit({ method, headers: list, body, redirect, signal }: FetchCall): R
   const headers = new Headers()
   for (const [name, value] of list) headers.append(name, value)
   // A copy: a fetch may transfer or change what it is given, and the next hop or attempt needs the same bytes.
-  return { method, headers, body: body && new Uint8Array(body), redirect, signal }
+  return { method, headers, body: body && new Uint8Array(body), redirect, signal: nativeSignal(signal) }
 }
 
 /** A fetch that takes no notice of its signal must not hold the caller; what it brings later is thrown away. */
-function untilAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+function untilAborted(answer: Promise<Response>, signal: AbortLike): Promise<Response> {
   return new Promise((resolve, reject) => {
     const stop = onAbort(signal, () => {
       reject(signal.reason)

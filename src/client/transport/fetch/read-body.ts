@@ -1,4 +1,4 @@
-import { onAbort } from '../../../foundation/abort.ts'
+import { type AbortLike, onAbort } from '../../../foundation/abort.ts'
 import { joinChunks } from '../join-chunks.ts'
 
 /** A whole body, or all of it as a stream. */
@@ -8,7 +8,7 @@ export interface ReadBody {
 }
 
 export interface ReadRules {
-  readonly signal: AbortSignal
+  readonly signal: AbortLike
   /** How many bytes are read into memory; `'stream'`: none. */
   readonly limit: number | 'stream'
 }
@@ -39,7 +39,7 @@ export function discardBody(response: Response): void {
   else if (typeof body.destroy === 'function') body.destroy()
 }
 
-async function collect(reader: Reader, limit: number, signal: AbortSignal): Promise<ReadBody> {
+async function collect(reader: Reader, limit: number, signal: AbortLike): Promise<ReadBody> {
   const chunks: Uint8Array[] = []
   let size = 0
   while (size <= limit) {
