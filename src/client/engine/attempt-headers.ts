@@ -80,8 +80,7 @@ function ourHeaders(options: ResolvedOptions, record: OperationRecord, terms: At
 
 /** Later lists win, name by name. */
 function merge(lists: readonly HeaderList[]): HeaderList {
-  return lists.reduceRight((later, list) => {
-    const fresh = list.filter(([name]) => !later.some(([taken]) => taken === name))
-    return [...fresh, ...later]
-  })
+  return lists.reduceRight((later, list) =>
+    list.filter(([name]) => !later.some(([taken]) => taken === name)).concat(later),
+  )
 }
