@@ -109,7 +109,7 @@ declare class RecordKeeper {
     nextDue(wanted: Omit<NextDue, 'do'>): Promise<number | undefined>;
     forget(namespace: string): Promise<number>;
     prune(now: number, limit: number): Promise<number>;
-    encode(record: OperationRecord): Promise<JournalRow>;
+    encode(record: OperationRecord): JournalRow | Promise<JournalRow>;
     persistIn(transaction: unknown, row: JournalRow): void | Promise<void>;
     idle(): Promise<void>;
     close(): Promise<void>;
