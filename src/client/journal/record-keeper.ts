@@ -3,6 +3,7 @@ import { CodecError, decodeRecord, encodeRecord } from '../operation/codec.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import type { Encryption } from '../options.ts'
 import { asStorageError } from './as-storage-error.ts'
+import { BodySeal } from './body-seal.ts'
 import { GroupCommit } from './group-commit.ts'
 import { persistIn } from './persist-in.ts'
 import type {
@@ -42,7 +43,7 @@ export type UnreadableListener = (error: StorageError, key: string) => void
 export class RecordKeeper {
   readonly #journal: Journal
   readonly #writes: GroupCommit
-  readonly #encryption: Encryption | undefined
+  readonly #bodies: BodySeal
   readonly #onUnreadable: UnreadableListener
   #opening: Promise<void> | undefined
   #opened = false
@@ -50,7 +51,7 @@ export class RecordKeeper {
   constructor(journal: Journal, encryption: Encryption | undefined, onUnreadable: UnreadableListener) {
     this.#journal = journal
     this.#writes = new GroupCommit(journal)
-    this.#encryption = encryption
+    this.#bodies = new BodySeal(encryption)
     this.#onUnreadable = onUnreadable
   }
 
@@ -95,7 +96,7 @@ export class RecordKeeper {
       epoch: _e,
       ...columns
     } = encodeRecord(record)
-    const responseBody = await this.#seal(record.response?.body ?? null)
+    const responseBody = await this.#bodies.seal(record.response?.body ?? null)
     return this.#writes.run({ do: 'commit', ...fence, change: { ...columns, responseBody } })
   }
 
@@ -173,13 +174,13 @@ export class RecordKeeper {
     const { body } = record.request
     const responseBody = record.response?.body ?? null
     // Assigned, not spread: this is on the path of every durable call.
-    if (!this.#encryption) return Object.assign(encodeRecord(record), { body, responseBody })
+    if (this.#bodies.isOpen) return Object.assign(encodeRecord(record), { body, responseBody })
     return this.#encodeSealed(record)
   }
 
   async #encodeSealed(record: OperationRecord): Promise<JournalRow> {
-    const body = await this.#seal(record.request.body)
-    const responseBody = await this.#seal(record.response?.body ?? null)
+    const body = await this.#bodies.seal(record.request.body)
+    const responseBody = await this.#bodies.seal(record.response?.body ?? null)
     return { ...encodeRecord(record), body, responseBody }
   }
 
@@ -220,8 +221,8 @@ export class RecordKeeper {
 
   async #decode(row: PlacedRow): Promise<OperationRecord> {
     try {
-      const body = await this.#open(row.body)
-      const responseBody = await this.#open(row.responseBody)
+      const body = await this.#bodies.open(row.body)
+      const responseBody = await this.#bodies.open(row.responseBody)
       return decodeRecord(row, { body, responseBody })
     } catch (error) {
       if (error instanceof CodecError) {
@@ -231,21 +232,5 @@ export class RecordKeeper {
       const { message } = asStorageError(error, `Record ${row.key} could not be opened`)
       throw new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
     }
-  }
-
-  #seal(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
-    return bytes && this.#encryption ? sealed(this.#encryption, bytes) : bytes
-  }
-
-  #open(bytes: Uint8Array | null): Uint8Array | null | Promise<Uint8Array> {
-    return bytes && this.#encryption ? this.#encryption.open(bytes) : bytes
-  }
-}
-
-async function sealed(encryption: Encryption, bytes: Uint8Array): Promise<Uint8Array> {
-  try {
-    return await encryption.seal(bytes)
-  } catch (error) {
-    throw asStorageError(error, 'The body could not be sealed')
   }
 }
