@@ -1,11 +1,16 @@
-import type { Encryption } from '../options.ts'
 import { asStorageError } from './as-storage-error.ts'
+
+/** How bodies are made unreadable and readable again. */
+interface Cipher {
+  seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
+  open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
 
 /** The caller's encryption around bodies at rest; without one, bodies are kept as they are. */
 export class BodySeal {
-  readonly #encryption: Encryption | undefined
+  readonly #encryption: Cipher | undefined
 
-  constructor(encryption: Encryption | undefined) {
+  constructor(encryption: Cipher | undefined) {
     this.#encryption = encryption
   }
 
