@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { GroupCommit } from '../../../../src/client/journal/group-commit.ts'
+import type { Journal, JournalCommand } from '../../../../src/client/journal/port.ts'
+import { StorageError } from '../../../../src/errors/classes.ts'
+
+const prune = (now: number): JournalCommand => ({ do: 'prune', now, limit: 1 })
+
+/** Answers each command with its `now`, unless `fails` says that the batch can't be written. */
+function journalThat(fails: (batch: readonly JournalCommand[]) => boolean) {
+  const batches: number[] = []
+  const journal: Journal = {
+    level: 'memory',
+    open: async () => {},
+    close: async () => {},
+    execute: async (batch) => {
+      batches.push(batch.length)
+      if (fails(batch)) throw new Error('no')
+      return batch.map((command) => (command as { now: number }).now)
+    },
+  }
+  return { batches, writes: new GroupCommit(journal) }
+}
+
+describe('group commit', () => {
+  it('writes what one turn asks for in one transaction, and answers each', async () => {
+    const { batches, writes } = journalThat(() => false)
+    expect(await Promise.all([1, 2, 3].map((now) => writes.run(prune(now))))).toEqual([1, 2, 3])
+    expect(batches).toEqual([3])
+  })
+
+  it('lets one command that cannot be written fail alone', async () => {
+    const { writes } = journalThat((batch) => batch.some((command) => (command as { now: number }).now === 2))
+    const results = await Promise.allSettled([1, 2, 3].map((now) => writes.run(prune(now))))
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect((results[1] as PromiseRejectedResult).reason).toBeInstanceOf(StorageError)
+  })
+
+  it('does not try every command alone where the journal itself is at fault', async () => {
+    const { batches, writes } = journalThat(() => true)
+    const results = await Promise.allSettled(Array.from({ length: 50 }, (_, now) => writes.run(prune(now))))
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(batches).toEqual([50, 1, 1])
+    await writes.idle()
+  })
+})
