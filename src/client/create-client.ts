@@ -1,4 +1,5 @@
 import { platform } from '#platform'
+import { takeTurn } from '../foundation/clock.ts'
 import type { Client } from './client.ts'
 import { Background } from './engine/background.ts'
 import { Breakers } from './engine/breakers.ts'
@@ -18,6 +19,7 @@ import { persistIn } from './journal/persist-in.ts'
 import type { Journal } from './journal/port.ts'
 import { RecordKeeper } from './journal/record-keeper.ts'
 import type { ClientOptions } from './options.ts'
+import type { Platform } from './platform/port.ts'
 import { resolveOptions } from './policy/resolve-options.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
 import { KeyReservations } from './start-call.ts'
@@ -31,8 +33,13 @@ import { KeyReservations } from './start-call.ts'
  * ```
  */
 export function createClient(options?: ClientOptions): Client {
+  return createClientOn(platform, options)
+}
+
+/** The same on a platform of one's own: the simulation is one. */
+export function createClientOn(platform: Platform, options?: ClientOptions): Client {
   const resolved = resolveOptions(options, { sendHeaders: platform.sendHeaders })
-  const engine = assemble(resolved)
+  const engine = assemble(platform, resolved)
   const owned = typeof resolved.journal === 'string' || resolved.journal === false
   return new HoldfastClient({
     engine,
@@ -44,12 +51,14 @@ export function createClient(options?: ClientOptions): Client {
   })
 }
 
-function assemble(options: ResolvedOptions): EngineContext {
+function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
   const { clock, random } = options
   const events = new Emitter(options.observe)
-  const keeper = new RecordKeeper(journalOf(options), options.encryption, (error, key) =>
-    events.tell({ type: 'journal.failed', at: clock.now(), error, key }),
-  )
+  const keeper = new RecordKeeper(journalOf(platform, options), {
+    encryption: options.encryption,
+    onUnreadable: (error, key) => events.tell({ type: 'journal.failed', at: clock.now(), error, key }),
+    turn: () => takeTurn(clock),
+  })
   return {
     options,
     clock,
@@ -73,7 +82,7 @@ function assemble(options: ResolvedOptions): EngineContext {
   }
 }
 
-function journalOf({ journal }: ResolvedOptions): Journal {
+function journalOf(platform: Platform, { journal }: ResolvedOptions): Journal {
   if (journal === false) return memoryJournal()
   if (journal === 'platform') return lazily(() => platform.defaultJournal())
   if (journal === 'platform-or-memory') return fallbackJournal(() => platform.defaultJournal(), memoryJournal)

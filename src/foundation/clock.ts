@@ -9,6 +9,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Optional fast path: calls back once after `ms`, returns a function that cancels. */
   after?(ms: number, callback: () => void): () => void
+  /** Optional: resolves when everything that is ready has had its turn. Default: one turn of the event loop. */
+  turn?(): Promise<void>
 }
 
 /** setTimeout fires at once for anything above this, so longer waits are cut into pieces. */
@@ -57,6 +59,11 @@ export function startTimer(clock: Clock, ms: number, callback: () => void): () =
 
 // Taken at load, so that a test's fake timers cannot stand in for the real turn of the event loop.
 const immediate = typeof setImmediate === 'function' ? setImmediate : undefined
+
+/** Lets everything that is ready have its turn first. */
+export function takeTurn(clock: Clock): Promise<void> {
+  return clock.turn ? clock.turn() : yieldToEventLoop()
+}
 
 /** Resolves one full turn of the event loop later: every promise continuation that was ready has then run. */
 export function yieldToEventLoop(): Promise<void> {

@@ -1,5 +1,5 @@
 import { Cancellation } from '../../foundation/cancellation.ts'
-import { startTimer, yieldToEventLoop } from '../../foundation/clock.ts'
+import { type Clock, startTimer, takeTurn } from '../../foundation/clock.ts'
 import { redactError, redactUrl } from '../../observe/redact.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { readProblem, readRefusal } from '../../protocol/problem-details.ts'
@@ -178,6 +178,7 @@ const TIMED_OUT = Symbol('timed out')
 /** The time of one attempt: a timer, the stop order, and one signal for both. */
 class AttemptTime {
   readonly signal = new Cancellation()
+  readonly #clock: Clock
   readonly #operation: LiveOperation
   readonly #cancelTimer: () => void
   readonly timeoutName: 'attempt-timeout' | 'deadline'
@@ -186,6 +187,7 @@ class AttemptTime {
   #onEnd: (() => void) | undefined
 
   constructor(engine: EngineContext, operation: LiveOperation, limits: AttemptLimits) {
+    this.#clock = engine.clock
     this.#operation = operation
     const left = limits.deadlineAt - engine.clock.now()
     this.timeoutName = left < limits.attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
@@ -210,7 +212,7 @@ class AttemptTime {
   /** The transport's outcome. One that ignores its signal gets a moment after the abort, then counts as lost. */
   outcome(sent: Promise<TransportOutcome>): Promise<TransportOutcome> {
     return this.#firstOf(sent, async () => {
-      await yieldToEventLoop()
+      await takeTurn(this.#clock)
       return { kind: 'fault', code: 'aborted', mayHaveArrived: true, transient: true, cause: undefined }
     })
   }

@@ -20,11 +20,13 @@ const FAILURES_THAT_TELL = 2
  */
 export class GroupCommit {
   readonly #journal: Journal
+  readonly #turn: () => Promise<void>
   #queue: Waiting[] = []
   #flushing: Promise<void> | undefined
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, turn: () => Promise<void> = yieldToEventLoop) {
     this.#journal = journal
+    this.#turn = turn
   }
 
   run<C extends JournalCommand>(command: C): Promise<ResultOf<C>> {
@@ -42,7 +44,7 @@ export class GroupCommit {
   async #flushAll(): Promise<void> {
     // One turn of patience: what the same turn of the event loop asks for shares its first transaction, so that
     // letting one record go rides along with writing the next.
-    await yieldToEventLoop()
+    await this.#turn()
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, LARGEST_BATCH)
       await this.#flush(batch)

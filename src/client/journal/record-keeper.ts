@@ -39,6 +39,13 @@ const NEWER = 'HOLDFAST_RECORD_NEWER'
 /** Told of each row that cannot be decoded. */
 export type UnreadableListener = (error: StorageError, key: string) => void
 
+export interface KeeperTerms {
+  readonly encryption?: Encryption | undefined
+  readonly onUnreadable: UnreadableListener
+  /** How writes wait for others that are ready to share their transaction. */
+  readonly turn?: (() => Promise<void>) | undefined
+}
+
 /** Keeps records in a journal: encodes, seals bodies, groups writes, and sets aside what cannot be read. */
 export class RecordKeeper {
   readonly #journal: Journal
@@ -48,11 +55,11 @@ export class RecordKeeper {
   #opening: Promise<void> | undefined
   #opened = false
 
-  constructor(journal: Journal, encryption: Encryption | undefined, onUnreadable: UnreadableListener) {
+  constructor(journal: Journal, terms: KeeperTerms) {
     this.#journal = journal
-    this.#writes = new GroupCommit(journal)
-    this.#bodies = new BodySeal(encryption)
-    this.#onUnreadable = onUnreadable
+    this.#writes = new GroupCommit(journal, terms.turn)
+    this.#bodies = new BodySeal(terms.encryption)
+    this.#onUnreadable = terms.onUnreadable
   }
 
   get level(): DurabilityLevel {

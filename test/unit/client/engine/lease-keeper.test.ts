@@ -12,7 +12,7 @@ import { freshRecord, NOW } from '../../../support/shared-record.ts'
 async function held(count = 1) {
   const clock = manualClock(NOW)
   const journal = faultJournal(memoryJournal())
-  const keeper = new RecordKeeper(journal, undefined, () => {})
+  const keeper = new RecordKeeper(journal, { onUnreadable: () => {} })
   const events: HoldfastEvent[] = []
   const leases = new LeaseKeeper(clock, keeper, new Emitter((event) => void events.push(event)))
   const operations = Array.from({ length: count }, (_, n) => new LiveOperation(freshRecord({ key: `k${n}` })))
