@@ -1,28 +1,7 @@
 import { platform } from '#platform'
-import { takeTurn } from '../foundation/clock.ts'
 import type { Client } from './client.ts'
-import { Background } from './engine/background.ts'
-import { Breakers } from './engine/breakers.ts'
-import { Counter } from './engine/counter.ts'
-import { Emitter } from './engine/emitter.ts'
-import type { EngineContext } from './engine/engine-context.ts'
-import { Housekeeping } from './engine/engine-lifecycle.ts'
-import { Handlers } from './engine/handlers.ts'
-import { LeaseKeeper } from './engine/lease-keeper.ts'
-import type { LiveOperation } from './engine/live-operation.ts'
-import { LiveOperations } from './engine/live-operations.ts'
-import { ResumeBudget } from './engine/resume-budget.ts'
-import { HoldfastClient } from './holdfast-client.ts'
-import { fallbackJournal } from './journal/fallback-journal.ts'
-import { memoryJournal } from './journal/memory/memory-journal.ts'
-import { persistIn } from './journal/persist-in.ts'
-import type { Journal } from './journal/port.ts'
-import { RecordKeeper } from './journal/record-keeper.ts'
+import { composeClient } from './compose-client.ts'
 import type { ClientOptions } from './options.ts'
-import type { Platform } from './platform/port.ts'
-import { resolveOptions } from './policy/resolve-options.ts'
-import type { ResolvedOptions } from './policy/resolved-options.ts'
-import { KeyReservations } from './start-call.ts'
 
 /**
  * Makes a client. Synchronous; the journal opens with the first call that needs it.
@@ -33,76 +12,5 @@ import { KeyReservations } from './start-call.ts'
  * ```
  */
 export function createClient(options?: ClientOptions): Client {
-  return createClientOn(platform, options)
-}
-
-/** The same on a platform of one's own: the simulation is one. */
-export function createClientOn(platform: Platform, options?: ClientOptions): Client {
-  const resolved = resolveOptions(options, { sendHeaders: platform.sendHeaders })
-  const engine = assemble(platform, resolved)
-  const owned = typeof resolved.journal === 'string' || resolved.journal === false
-  return new HoldfastClient({
-    engine,
-    digest: platform.digest,
-    reservations: new KeyReservations(),
-    closing: new AbortController(),
-    // A journal that was handed in may be shared; whoever made it closes it.
-    closeJournal: () => (owned ? engine.keeper.close() : engine.keeper.idle()),
-  })
-}
-
-function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
-  const { clock, random } = options
-  const events = new Emitter(options.observe)
-  const keeper = new RecordKeeper(journalOf(platform, options), {
-    encryption: options.encryption,
-    onUnreadable: (error, key) => events.tell({ type: 'journal.failed', at: clock.now(), error, key }),
-    turn: () => takeTurn(clock),
-  })
-  return {
-    options,
-    clock,
-    random,
-    keeper,
-    events,
-    transport: platform.transport(options),
-    coordination: platform.coordination(),
-    breakers: new Breakers(options.breaker, events),
-    resumeBudget: new ResumeBudget(options.budget),
-    leases: new LeaseKeeper(clock, keeper, events),
-    live: new LiveOperations(),
-    handlers: new Handlers(),
-    starting: new Set<() => void>(),
-    followers: new Set<LiveOperation>(),
-    background: new Background(),
-    housekeeping: new Housekeeping(),
-    births: new Counter(),
-    forgets: new Counter(),
-    passes: new Background(),
-  }
-}
-
-function journalOf(platform: Platform, { journal }: ResolvedOptions): Journal {
-  if (journal === false) return memoryJournal()
-  if (journal === 'platform') return lazily(() => platform.defaultJournal())
-  if (journal === 'platform-or-memory') return fallbackJournal(() => platform.defaultJournal(), memoryJournal)
-  return journal
-}
-
-/** The default journal is made when it is first opened: a client that only reads never touches the disk. */
-function lazily(make: () => Journal): Journal {
-  let journal: Journal | undefined
-  const made = (): Journal => {
-    journal ??= make()
-    return journal
-  }
-  return {
-    get level() {
-      return made().level
-    },
-    open: async () => made().open(),
-    execute: (commands) => made().execute(commands),
-    close: async () => journal?.close(),
-    persistIn: (transaction, row) => persistIn(made(), transaction, row),
-  }
+  return composeClient(platform, options)
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { threadId } from 'node:worker_threads'
 import { newRunnerId } from '../../foundation/identity.ts'
 import type { Coordination } from './port.ts'
+import { runnersHere } from './runners-here.ts'
 
 /**
  * An owner is `host|pid|thread|uuid`. On one host a process id tells whether its process still runs, so a
@@ -44,15 +45,6 @@ function isZombie(pid: number): boolean {
     .split(') ')
     .slice(-1)
   return state?.startsWith('Z') === true
-}
-
-const RUNNERS = Symbol.for('holdfast.runners')
-
-/** The runners of this thread, shared by every copy of the package. */
-function runnersHere(): Set<string> {
-  const shared = globalThis as { [RUNNERS]?: Set<string> }
-  shared[RUNNERS] ??= new Set()
-  return shared[RUNNERS]
 }
 
 let knownHost: string | undefined

@@ -90,6 +90,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     ...HALL,
   ],
   'client root': [
+    'client root',
     'client platform',
     'client platform port',
     'client surface',
@@ -130,6 +131,7 @@ export const OUTSIDE: readonly string[] = ['door', 'testing', 'cli']
 
 const CLIENT_FILES: Readonly<Record<string, string>> = {
   'create-client.ts': 'client root',
+  'compose-client.ts': 'client root',
   'options.ts': 'client options',
   'request-input.ts': 'client input',
   'request-body.ts': 'client input',

@@ -1,0 +1,60 @@
+import { labelOf } from './oracle/oracle.ts'
+import type { Shadow } from './oracle/shadow.ts'
+import type { Program } from './program.ts'
+import type { Slots } from './slots.ts'
+import type { World } from './world.ts'
+
+/** A lease, and a little more. */
+const ROUND_MS = 31_000
+/** The horizon and the longest wait are far behind by then. */
+const MOST_ROUNDS = 60
+/** What the network still holds arrives within this. */
+const STRAGGLERS_MS = 120_000
+
+/**
+ * The end of a history: nothing goes wrong any more, and somebody with the same journal keeps resuming. Everything
+ * that was accepted now has to come to its end.
+ */
+export class Ending {
+  readonly #world: World
+  readonly #slots: Slots
+  readonly #asked = new Set<string>()
+
+  constructor(world: World, slots: Slots) {
+    this.#world = world
+    this.#slots = slots
+  }
+
+  async come(): Promise<void> {
+    const world = this.#world
+    world.calmDown()
+    const caretaker = this.#slots.caretaker(1)
+    for (let round = 0; round < MOST_ROUNDS && !this.#isOver(); round++) await this.#round(caretaker)
+    await world.timeline.run(world.timeline.now + STRAGGLERS_MS)
+  }
+
+  async #round(caretaker: Program): Promise<void> {
+    const { timeline, oracle } = this.#world
+    let over = false
+    void caretaker.resume().then(() => {
+      over = true
+    })
+    await timeline.run(timeline.now + ROUND_MS, () => over)
+    for (const shadow of oracle.shadows.values()) if (shadow.open) this.#askFor(caretaker, shadow)
+    await timeline.run(timeline.now + ROUND_MS, () => this.#isOver())
+  }
+
+  /** What died too often is only sent again when somebody asks for it. */
+  #askFor(caretaker: Program, shadow: Shadow): void {
+    if (shadow.head.heldBy !== 'poison' || this.#asked.has(shadow.key)) return
+    this.#asked.add(shadow.key)
+    const call = this.#world.plan.calls.find((plan) => plan.label === labelOf(shadow))
+    if (call) caretaker.retry(shadow.key, call)
+  }
+
+  #isOver(): boolean {
+    const { shadows, calls } = this.#world.oracle
+    for (const shadow of shadows.values()) if (shadow.open) return false
+    return calls.every((call) => call.told !== undefined || !call.process.alive)
+  }
+}

@@ -1,0 +1,125 @@
+import { memoryJournal } from '../../client/journal/memory/memory-journal.ts'
+import type { Journal } from '../../client/journal/port.ts'
+import { ApiServer, type SimulatedApi } from './api-server.ts'
+import { Coverage, type CoverageCounts } from './coverage.ts'
+import { Ending } from './ending.ts'
+import { ModelServer } from './model-server.ts'
+import type { BrokenPromise } from './oracle/facts.ts'
+import { judgeEnd } from './oracle/final-rules.ts'
+import { Oracle } from './oracle/oracle.ts'
+import { type Act, drawPlan, type Plan } from './plan.ts'
+import { RUN_DEADLINE_MS } from './program.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
+import { SimulatedNetwork } from './simulated-network.ts'
+import { Slots } from './slots.ts'
+import { WrittenTrace } from './trace.ts'
+import type { WireServer } from './wire.ts'
+import { World } from './world.ts'
+
+export interface HistoryOptions {
+  /** Faults that are left out, by name: what remains happens as before. */
+  readonly without?: ReadonlySet<string> | undefined
+  readonly traced?: boolean | undefined
+  /** A journal of one's own; it begins empty. */
+  readonly journal?: (() => Journal | Promise<Journal>) | undefined
+  /** A server of one's own. */
+  readonly api?: (() => SimulatedApi | Promise<SimulatedApi>) | undefined
+}
+
+/** One history, from its seed to its judgement. */
+export interface History {
+  readonly seed: number | string
+  readonly broken: readonly BrokenPromise[]
+  readonly faults: readonly string[]
+  readonly coverage: CoverageCounts
+  readonly happenings: number
+  readonly requests: number
+  readonly operations: number
+  readonly lines: readonly string[]
+}
+
+/** Lets one history happen: the same seed is the same history. */
+export async function runHistory(seed: number | string, options: HistoryOptions = {}): Promise<History> {
+  const plan = drawPlan(seed, options.without)
+  const coverage = new Coverage()
+  const trace = options.traced ? new WrittenTrace() : undefined
+  const now = (): number => world.timeline.now
+  const oracle = new Oracle({ plan, coverage, now, runDeadlineMs: RUN_DEADLINE_MS })
+  const world: World = new World(plan, { coverage, oracle, trace })
+  const store = (await options.journal?.()) ?? memoryJournal()
+  await store.open()
+  try {
+    const server = options.api ? new ApiServer(world, await options.api()) : new ModelServer(world)
+    await happen(world, store, server)
+  } finally {
+    await store.close()
+  }
+  for (const { promise, sentence, at } of oracle.broken) trace?.say(at, 'BROKEN', `${promise}: ${sentence}`)
+  return {
+    seed,
+    broken: oracle.broken,
+    faults: [...plan.faults],
+    coverage: coverage.counts,
+    happenings: world.timeline.happened,
+    requests: oracle.sents.length,
+    operations: plan.calls.length,
+    lines: trace?.lines ?? [],
+  }
+}
+
+async function happen(world: World, store: Journal, server: WireServer): Promise<void> {
+  const { plan, timeline, oracle } = world
+  const disk = new SimulatedDisk(world, store)
+  const slots = new Slots(world, { disk, network: new SimulatedNetwork(world, server) })
+  schedule(world, { plan, slots, disk, server })
+  try {
+    await timeline.run(plan.endsAt)
+    await new Ending(world, slots).come()
+    judgeEnd(oracle, plan, server.effects())
+  } catch (error) {
+    oracle.breaks(['P4', `the history did not come to its end: ${String(error)}`])
+  } finally {
+    slots.endAll()
+  }
+}
+
+interface Stage {
+  readonly plan: Plan
+  readonly slots: Slots
+  readonly disk: SimulatedDisk
+  readonly server: WireServer
+}
+
+function schedule(world: World, stage: Stage): void {
+  const { timeline } = world
+  const { plan, slots } = stage
+  slots.startAll()
+  for (const call of plan.calls) timeline.at(call.at, () => slots.call(call))
+  for (const act of plan.acts) timeline.at(act.at, () => !world.calm && perform(world, act, stage))
+  if (plan.faults.has('same-id')) world.happened('same-id')
+  if (plan.faults.has('key-reuse')) world.happened('key-reuse')
+  if (plan.faults.has('short-window')) world.happened('short-window')
+}
+
+function perform(world: World, act: Act, { slots, disk, server }: Stage): void {
+  switch (act.do) {
+    case 'outage':
+      return server.stopFor(act.ms)
+    case 'disk-full':
+      return disk.fillUp(act.ms)
+    case 'power-cut':
+      world.happened('power-cut')
+      world.say('world', 'the power is cut')
+      disk.cutPower()
+      return slots.killAll('loses its power')
+    case 'jump': {
+      const machine = world.machines[act.machine]
+      if (!machine) return
+      machine.aheadMs += act.ms
+      world.happened(act.ms > 0 ? 'clock-ahead' : 'clock-back')
+      return world.say(machine.name, `its clock jumps by ${act.ms} ms`)
+    }
+    default:
+      return slots.perform(act)
+  }
+}

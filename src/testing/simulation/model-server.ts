@@ -1,0 +1,136 @@
+import type { HeaderList } from '../../protocol/headers.ts'
+import { PROBLEM } from '../../protocol/problem-details.ts'
+import type { Effect, Reply, Sent, WireAnswer, WireServer } from './wire.ts'
+import type { World } from './world.ts'
+
+/** What the server has written down about a key. Effect and answer are written in one transaction. */
+interface Entry {
+  readonly sent: Sent
+  readonly body: string
+  readonly since: number
+  /** Undefined while it is being worked on. */
+  answer: WireAnswer | undefined
+}
+
+/** Known only to client and server; must never be seen anywhere else. */
+export const SECRET = 'hf-s3cr3t'
+
+/** A server that honours the key: the first request with a key takes effect, every further one is told what came of it. */
+export class ModelServer implements WireServer {
+  readonly #world: World
+  readonly #ledger = new Map<string, Entry>()
+  readonly #effects: Effect[] = []
+  #downUntil = 0
+  /** Grows with each crash: what an earlier life was working on is gone. */
+  #life = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  listens(): boolean {
+    return this.#world.calm || this.#world.timeline.now >= this.#downUntil
+  }
+
+  effects(): readonly Effect[] {
+    return this.#effects
+  }
+
+  stopFor(ms: number): void {
+    this.#world.happened('outage')
+    this.#crash(ms)
+  }
+
+  receive(sent: Sent, reply: Reply): void {
+    const gate = this.#gate()
+    if (gate) return reply(gate)
+    const { timeline, plan, oracle } = this.#world
+    const body = text(sent)
+    const known = this.#ledger.get(sent.key)
+    const forgotten = known?.answer && timeline.now - known.since > plan.windowMs
+    if (known && !forgotten) {
+      if (known.body !== body || known.sent.url !== sent.url) return reply(problem(422, PROBLEM.keyReused))
+      if (!known.answer) return reply(this.#inFlight())
+      oracle.sight('replayed answer')
+      return reply(replayed(known.answer))
+    }
+    this.#work(sent, body, reply)
+  }
+
+  /** What stands before the operation: it says that this request did nothing. */
+  #gate(): WireAnswer | undefined {
+    const world = this.#world
+    if (world.strikes('do-not-retry')) return refusal(503, [['do-not-retry', 'true']])
+    if (world.strikes('unauthorized')) return refusal(401)
+    if (world.strikes('busy-with-timing')) {
+      const seconds = world.dice('timing').pick([1, 5, 45, 200, 2000])
+      return refusal(world.dice('timing').pick([429, 503]), [['retry-after', String(seconds)]])
+    }
+    return world.strikes('busy') ? refusal(world.dice('busy').pick([500, 503, 429, 408, 425, 502, 504])) : undefined
+  }
+
+  #inFlight(): WireAnswer {
+    this.#world.oracle.sight('in-flight answer')
+    return problem(409, PROBLEM.inFlight)
+  }
+
+  #work(sent: Sent, body: string, reply: Reply): void {
+    const { timeline } = this.#world
+    const entry: Entry = { sent, body, since: timeline.now, answer: undefined }
+    this.#ledger.set(sent.key, entry)
+    const life = this.#life
+    const dice = this.#world.dice('server')
+    const ms = dice.pick([0, dice.between(1, 50), dice.between(50, 3000)])
+    const crashes = this.#world.strikes('server-crash-before')
+    timeline.at(timeline.now + ms, () => {
+      if (life !== this.#life) return reply('reset')
+      if (crashes) return this.#crashAnd(reply)
+      this.#finish(entry, reply)
+    })
+  }
+
+  #finish(entry: Entry, reply: Reply): void {
+    const { key, label, number } = entry.sent
+    const world = this.#world
+    if (world.strikes('declined')) entry.answer = refusal(world.dice('declined').pick([400, 402, 404, 409, 422]))
+    else {
+      entry.answer = { status: 201, headers: [['set-cookie', `session=${SECRET}`]], body: `{"done":"${label}"}` }
+      this.#effects.push({ key, label, sent: number })
+      world.say('server', `does ${label} (request ${number})`)
+      world.oracle.done(label)
+    }
+    if (world.strikes('server-crash-after')) return this.#crashAnd(reply)
+    if (world.strikes('gateway-error-after')) return reply(refusal(502))
+    if (world.strikes('do-not-retry-after')) return reply(refusal(500, [['do-not-retry', 'true']]))
+    reply(entry.answer)
+  }
+
+  #crashAnd(reply: Reply): void {
+    this.#crash(this.#world.dice('server down').pick([0, 500, 10_000]))
+    reply('reset')
+  }
+
+  #crash(downMs: number): void {
+    const { timeline } = this.#world
+    this.#life++
+    this.#downUntil = Math.max(this.#downUntil, timeline.now + downMs)
+    for (const [key, entry] of this.#ledger) if (!entry.answer) this.#ledger.delete(key)
+    this.#world.say('server', `stops, and is back in ${downMs} ms`)
+  }
+}
+
+function text({ body }: Sent): string {
+  return body ? String.fromCharCode(...body) : ''
+}
+
+function refusal(status: number, headers: HeaderList = []): WireAnswer {
+  return { status, headers, body: '' }
+}
+
+function problem(status: number, type: string): WireAnswer {
+  return { status, headers: [['content-type', 'application/problem+json']], body: JSON.stringify({ type, status }) }
+}
+
+function replayed({ status, headers, body }: WireAnswer): WireAnswer {
+  return { status, headers: [...headers, ['idempotency-replayed', 'true']], body }
+}

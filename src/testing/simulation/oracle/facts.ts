@@ -1,0 +1,39 @@
+import type { TransportOutcome } from '../../../client/transport/port.ts'
+import type { HoldfastError } from '../../../errors/holdfast-error.ts'
+import type { CallPlan } from '../plan.ts'
+import type { SimulatedProcess } from '../simulated-process.ts'
+import type { Sent } from '../wire.ts'
+
+/** A request on the wire, and what its process learned of it. */
+export interface SentFact {
+  readonly sent: Sent
+  readonly process: SimulatedProcess
+  readonly at: number
+  outcome: TransportOutcome | undefined
+}
+
+/** A call of the program, from the moment it was made. */
+export interface CallFact {
+  readonly plan: CallPlan
+  readonly process: SimulatedProcess
+  readonly at: number
+  accepted: boolean
+  told: Told | undefined
+}
+
+/** What a caller was told in the end. `other`: an abort's own reason, which says nothing about the effect. */
+export type Told =
+  | { readonly is: 'response'; readonly at: number }
+  | { readonly is: 'error'; readonly at: number; readonly error: HoldfastError }
+  | { readonly is: 'other'; readonly at: number }
+
+/** A promise of the contract. */
+export type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9'
+
+/** A promise that did not hold. */
+export interface BrokenPromise {
+  readonly promise: PromiseName
+  readonly sentence: string
+  /** Milliseconds from the history's beginning. */
+  readonly at: number
+}

@@ -1,0 +1,66 @@
+import type { Plan } from '../plan.ts'
+import type { Effect } from '../wire.ts'
+import type { CallFact } from './facts.ts'
+import { labelOf, type Oracle } from './oracle.ts'
+import type { Shadow } from './shadow.ts'
+
+/** What can only be judged when everything has come to its end: P3 and P4. */
+export function judgeEnd(oracle: Oracle, plan: Plan, effects: readonly Effect[]): void {
+  const honest = !plan.faults.has('short-window')
+  judgeEffects(oracle, { honest, effects })
+  for (const call of oracle.calls) judgeCall(oracle, call, effects)
+  for (const shadow of oracle.shadows.values()) judgeRecord(oracle, shadow)
+}
+
+function judgeEffects(oracle: Oracle, { honest, effects }: { honest: boolean; effects: readonly Effect[] }): void {
+  const counts = new Map<string, number>()
+  for (const { label } of effects) counts.set(label, (counts.get(label) ?? 0) + 1)
+  for (const [label, count] of counts) {
+    if (count <= 1) continue
+    if (honest) oracle.breaks(['P3', `${label} was done ${count} times`])
+    else oracle.sight('doubled by a short window')
+  }
+}
+
+function judgeCall(oracle: Oracle, call: CallFact, effects: readonly Effect[]): void {
+  const { told, process, plan } = call
+  if (!told) {
+    if (process.alive) oracle.breaks(['P4', `the caller of ${plan.label} was never told anything`])
+    return
+  }
+  if (told.is !== 'error') return
+  const { error, at } = told
+  const before = (effect: Effect): boolean => {
+    const fact = effect.sent === undefined ? undefined : oracle.sents[effect.sent - 1]
+    return effect.label === plan.label && fact !== undefined && fact.at <= at
+  }
+  if (error.effect === 'none' && !error.pending && effects.some(before)) {
+    oracle.breaks(['P3', `${plan.label} was told effect none (${error.name}, ${error.reason}), and had been done`])
+  }
+  if (error.effect === 'applied' && !effects.some(before)) {
+    oracle.breaks(['P3', `${plan.label} was told effect applied, and had not been done`])
+  }
+}
+
+function judgeRecord(oracle: Oracle, shadow: Shadow): void {
+  const label = labelOf(shadow)
+  const calls = oracle.calls.filter((call) => call.plan.label === label)
+  const accepted = calls.some((call) => call.accepted)
+  if (shadow.open) {
+    const what = shadow.status === 'pending' ? `is still pending (${shadow.head.heldBy})` : 'has not been delivered'
+    oracle.breaks(['P4', `${label} ${what}`])
+  }
+  if (shadow.settlements > 1 + shadow.reopenings) {
+    oracle.breaks(['P4', `${label} was settled ${shadow.settlements} times and reopened ${shadow.reopenings} times`])
+  }
+  const done = oracle.doneByLabel.get(label) ?? 0
+  const letGo = !shadow.there && shadow.status === 'pending'
+  const told = calls.some((call) => call.told !== undefined)
+  if (accepted && letGo && done === 0 && !told && oracle.isAlive(shadow.removedBy ?? '')) {
+    oracle.breaks(['P4', `${label} was accepted, and is lost: neither done, nor on record, nor told`])
+  }
+  const owed = shadow.name !== null && (accepted || shadow.settlements > 0)
+  const takenBack = letGo && done === 0
+  if (owed && shadow.taken === 0 && !takenBack)
+    oracle.breaks(['P4', `${label} settled, and its handler was never told`])
+}

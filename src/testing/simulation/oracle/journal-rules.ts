@@ -1,0 +1,37 @@
+import type { Claimant, Fence, JournalCommand } from '../../../client/journal/port.ts'
+import { SECRET } from '../model-server.ts'
+import type { Verdict } from './oracle.ts'
+import type { Shadow } from './shadow.ts'
+
+/** P8: a write goes through only for who holds the newest lease. */
+export function judgeFence(fence: Fence, shadow: Shadow | undefined): Verdict | undefined {
+  if (shadow?.holds(fence)) return undefined
+  const holder = shadow?.there ? `${shadow.owner ?? 'nobody'}, epoch ${shadow.epoch}` : 'nobody: the record is gone'
+  return ['P8', `${fence.owner} wrote under epoch ${fence.epoch} while the lease was with ${holder}`]
+}
+
+export interface Claiming {
+  readonly claimant: Claimant
+  readonly shadow: Shadow | undefined
+  readonly isAlive: (owner: string) => boolean
+  /** Somebody asked this very runner to cancel it, whoever works on it. */
+  readonly cancels: boolean
+}
+
+/** P8: a lease is taken only where it is free. */
+export function judgeClaim({ claimant, shadow, isAlive, cancels }: Claiming): Verdict | undefined {
+  if (!shadow?.there) return ['P8', `${claimant.owner} claimed an operation that is not there`]
+  const { owner, leaseUntil } = shadow
+  if (owner === null || owner === claimant.owner || leaseUntil <= claimant.now) return undefined
+  if (!isAlive(owner) || cancels) return undefined
+  return [
+    'P8',
+    `${claimant.owner} took the lease of ${owner}, who is alive and has it for ${leaseUntil - claimant.now} ms`,
+  ]
+}
+
+/** P9: no credential is ever written down. */
+export function judgeSecrets(command: JournalCommand): Verdict | undefined {
+  const head = command.do === 'append' ? command.row.head : command.do === 'commit' ? command.change.head : ''
+  return head.includes(SECRET) ? ['P9', `a credential is in the record that ${command.do} writes`] : undefined
+}

@@ -1,0 +1,94 @@
+import type { ClaimedRow, Commit, Fence, JournalRow } from '../../../client/journal/port.ts'
+import type { HeadV1 } from '../../../client/operation/codec.ts'
+import type { OperationStatus } from '../../../client/operation/record.ts'
+import { headOf } from '../journal-words.ts'
+import type { Transition } from '../vocabulary.ts'
+
+/** What the journal holds about one operation, kept by the oracle from what it saw pass. */
+export class Shadow {
+  readonly key: string
+  readonly name: string | null
+  readonly body: Uint8Array | null
+  readonly url: string
+  readonly method: string
+  readonly horizonAt: number
+  owner: string | null
+  epoch: number
+  leaseUntil: number
+  status: OperationStatus = 'pending'
+  deliveryDue = false
+  dueAt = 0
+  notBefore = 0
+  expiresAt: number | null = null
+  head: HeadV1
+  /** Who removed it from the journal, if anybody did. */
+  removedBy: string | undefined
+  settlements = 0
+  reopenings = 0
+  /** A do-not-retry verdict is on record. */
+  verdictOnRecord = false
+  /** How often a handler has taken its settlement. */
+  taken = 0
+
+  constructor(row: JournalRow) {
+    this.key = row.key
+    this.name = row.name
+    this.body = row.body && new Uint8Array(row.body)
+    this.head = headOf(row.head)
+    this.url = this.head.url
+    this.method = this.head.method
+    this.horizonAt = this.head.horizonAt
+    this.owner = row.owner
+    this.epoch = row.epoch
+    this.leaseUntil = row.leaseUntil
+  }
+
+  get there(): boolean {
+    return this.removedBy === undefined
+  }
+
+  /** Is there still something to be done about it? */
+  get open(): boolean {
+    return this.there && (this.status === 'pending' || this.deliveryDue)
+  }
+
+  holds({ owner, epoch }: Pick<Fence, 'owner' | 'epoch'>): boolean {
+    return this.there && this.owner === owner && this.epoch === epoch
+  }
+
+  /** What a commit did. */
+  commit({ change }: Commit): Transition {
+    const before = this.status
+    const was = this.head
+    this.head = headOf(change.head)
+    this.status = change.status
+    this.owner = change.owner
+    this.leaseUntil = change.leaseUntil
+    this.deliveryDue = change.deliveryDue
+    this.dueAt = change.dueAt
+    this.notBefore = change.notBefore
+    this.expiresAt = change.expiresAt
+    if (change.status !== 'pending') return this.#settled(before, change.status)
+    if (before !== 'pending') {
+      this.reopenings++
+      return 'reopen'
+    }
+    if (change.owner === null) return 'release'
+    return this.head.inFlightSince !== undefined && this.head.inFlightSince !== was.inFlightSince ? 'start' : 'end'
+  }
+
+  #settled(before: OperationStatus, status: Exclude<OperationStatus, 'pending'>): Transition {
+    if (this.head.reason === 'do-not-retry') this.verdictOnRecord = true
+    if (before === status) return 'delivered'
+    this.settlements++
+    return `settle ${status}`
+  }
+
+  claim(row: ClaimedRow): Transition {
+    const { previousOwner } = row
+    this.owner = row.owner
+    this.epoch = row.epoch
+    this.leaseUntil = row.leaseUntil
+    return previousOwner === null ? 'claim' : 'take-over'
+  }
+}

@@ -1,0 +1,219 @@
+import type { Client } from '../../client/client.ts'
+import { composeClient } from '../../client/compose-client.ts'
+import type { Settlement } from '../../client/engine/handlers.ts'
+import type { CallOptions, ClientOptions } from '../../client/options.ts'
+import { isHoldfastError } from '../../errors/holdfast-error.ts'
+import type { HoldfastEvent } from '../../observe/port.ts'
+import { SECRET } from './model-server.ts'
+import type { CallFact, Told } from './oracle/facts.ts'
+import { type CallPlan, DEDUP_WINDOW_MS, HORIZON_MS, type SlotPlan } from './plan.ts'
+import type { SimulatedDisk } from './simulated-disk.ts'
+import type { SimulatedNetwork } from './simulated-network.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+import type { World } from './world.ts'
+
+export const ORIGIN = 'http://api.test'
+/** How long a call by a resume or by key may take. */
+export const RUN_DEADLINE_MS = 30_000
+const LONGEST_WATCH_MS = 20_000
+
+export interface Surroundings {
+  readonly world: World
+  readonly disk: SimulatedDisk
+  readonly network: SimulatedNetwork
+  /** Does a process of that name certainly not run any more? */
+  readonly isDead: (name: string) => boolean
+}
+
+/** The program that runs in a process: it makes calls, takes settlements and resumes. */
+export class Program {
+  readonly process: SimulatedProcess
+  readonly client: Client
+  readonly #world: World
+  #closed = false
+
+  constructor(process: SimulatedProcess, around: Surroundings) {
+    this.process = process
+    this.#world = around.world
+    this.client = composeClient(
+      {
+        sendHeaders: true,
+        digest: (texts, bytes) =>
+          `${texts.join(' ')} ${bytes?.length ?? 0}:${bytes ? String.fromCharCode(...bytes) : ''}`,
+        defaultJournal: () => around.disk.openIn(process),
+        transport: () => around.network.transportOf(process),
+        coordination: () => ({ owner: process.name, isDead: around.isDead, onWake: () => () => {}, leave: () => {} }),
+      },
+      this.#options(around),
+    )
+    this.#world.oracle.born(process)
+  }
+
+  #options({ world }: Surroundings): ClientOptions {
+    const { plan } = world
+    return {
+      ...plan.options,
+      baseUrl: ORIGIN,
+      clock: this.process.clock,
+      random: world.dice(`jitter ${this.process.name}`).random,
+      deadline: RUN_DEADLINE_MS,
+      dedupWindow: DEDUP_WINDOW_MS,
+      horizon: HORIZON_MS,
+      headers: () => this.#credentials(),
+      observe: plan.observed || world.traced ? (event) => this.#observe(event) : undefined,
+    }
+  }
+
+  /** Made afresh for each attempt, as a program does that asks for a token. */
+  #credentials(): Promise<Record<string, string>> {
+    const made = { authorization: `Bearer ${SECRET}` }
+    return new Promise((resolve) => this.process.later(0, () => this.process.reach('headers') && resolve(made)))
+  }
+
+  #observe(event: HoldfastEvent): void {
+    if (!this.process.alive) return
+    const { oracle } = this.#world
+    if (event.type === 'lease.lost') oracle.sight('lease lost')
+    if (event.type === 'budget.exhausted') oracle.sight('budget exhausted')
+    if (event.type === 'breaker.changed' && event.to === 'open') oracle.sight('breaker opened')
+    if (event.type === 'operation.resumed') oracle.sight('resumed')
+    if (JSON.stringify(event).includes(SECRET)) oracle.breaks(['P9', `a credential is in the event ${event.type}`])
+    if (this.#world.traced && !event.type.startsWith('attempt'))
+      this.#world.say(this.process.name, describeEvent(event))
+  }
+
+  start({ handlers, resume }: Pick<SlotPlan, 'handlers' | 'resume'>): void {
+    if (handlers !== 'none')
+      this.client.onSettled(handlers === 'all' ? '*' : 'order', (settlement) => this.#handle(settlement))
+    if (resume === 'once') void this.resume()
+    if (resume === 'watch') this.#watch()
+  }
+
+  resume(): Promise<unknown> {
+    return this.client.resume().catch(() => {})
+  }
+
+  #watch(): void {
+    const controller = new AbortController()
+    this.process.later(LONGEST_WATCH_MS, () => controller.abort())
+    this.client.resume({ continuous: true, signal: controller.signal }).catch(() => {})
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#world.happened('close')
+    this.#world.say(this.process.name, 'closes its client')
+    const end = (): void => this.process.end('has closed, and exits')
+    this.client.close().then(end, end)
+  }
+
+  call(plan: CallPlan): void {
+    if (this.#closed) return
+    const { process } = this
+    this.#world.say(process.name, `calls ${plan.method} ${plan.label}${plan.id ? ` with id ${plan.id}` : ''}`)
+    const controller = new AbortController()
+    const fact = this.#world.oracle.called(process, plan)
+    const handle = this.client[plan.method](`/${plan.label}`, this.#callOptions(plan, controller.signal))
+    handle.accepted.then(
+      () => process.alive && this.#world.oracle.accepted(fact),
+      () => {},
+    )
+    handle.then(
+      () => this.#tell(fact, { is: 'response', at: this.#world.timeline.now }),
+      (error: unknown) => this.#tell(fact, this.#failure(error)),
+    )
+    this.#later(plan, handle.key, controller)
+  }
+
+  #callOptions({ label, id, name, onGiveUp, deadlineMs, withCredentials }: CallPlan, signal: AbortSignal): CallOptions {
+    return {
+      body: `{"operation":"${label}"}`,
+      deadline: deadlineMs,
+      onGiveUp,
+      signal,
+      ...(id === undefined ? {} : { id }),
+      ...(name === undefined ? {} : { name }),
+      ...(withCredentials ? { headers: { cookie: `session=${SECRET}` } } : {}),
+    }
+  }
+
+  /** What the program does about a call that it has made: aborts it, cancels it by its name, asks again. */
+  #later(plan: CallPlan, key: string, controller: AbortController): void {
+    const { process, client } = this
+    const world = this.#world
+    const what = plan.id ?? key
+    const then = (ms: number | undefined, act: () => void): void => {
+      if (ms !== undefined) process.later(ms, () => !this.#closed && !world.calm && act())
+    }
+    then(plan.abortAfterMs, () => {
+      world.happened('abort')
+      world.say(process.name, `aborts its call of ${plan.label}`)
+      controller.abort()
+    })
+    then(plan.cancelAfterMs, () => {
+      world.happened('cancel')
+      world.say(process.name, `cancels ${plan.label}`)
+      for (const shadow of world.oracle.shadows.values()) world.oracle.cancels(process, shadow.key)
+      client.cancel(what).catch(() => {})
+    })
+    then(plan.retryAfterMs, () => {
+      world.happened('retry-by-key')
+      this.retry(what, plan)
+    })
+  }
+
+  /** Asks for an operation by its key or id. */
+  retry(keyOrId: string, plan: CallPlan): void {
+    const { process } = this
+    this.#world.say(process.name, `asks for ${plan.label} again by ${plan.id ? 'id' : 'key'}`)
+    const fact = this.#world.oracle.called(process, { ...plan, deadlineMs: RUN_DEADLINE_MS })
+    this.client.retry(keyOrId, { deadline: RUN_DEADLINE_MS }).then(
+      () => this.#tell(fact, { is: 'response', at: this.#world.timeline.now }),
+      (error: unknown) => this.#tell(fact, this.#failure(error)),
+    )
+  }
+
+  #failure(error: unknown): Told {
+    const at = this.#world.timeline.now
+    if (!isHoldfastError(error)) return { is: 'other', at }
+    const text = `${error.message} ${JSON.stringify(error)} ${String(error.cause)}`
+    if (text.includes(SECRET)) this.#world.oracle.breaks(['P9', `a credential is in the error ${error.name}`])
+    // A look-up that found nothing says nothing about the operation.
+    return error.code === 'HOLDFAST_UNKNOWN_OPERATION' ? { is: 'other', at } : { is: 'error', at, error }
+  }
+
+  #tell(fact: CallFact, told: Told): void {
+    if (!this.process.alive) return
+    const what =
+      told.is === 'error'
+        ? `${told.error.name} (${told.error.reason}), effect ${told.error.effect}${told.error.pending ? ', pending' : ''}`
+        : told.is
+    this.#world.say(this.process.name, `is told of ${fact.plan.label}: ${what}`)
+    this.#world.oracle.told(fact, told)
+  }
+
+  async #handle({ operation, status }: Settlement): Promise<void> {
+    const { process } = this
+    const world = this.#world
+    world.say(process.name, `handler is called: ${status}`)
+    await this.#point('handler:called', 0)
+    await this.#point(
+      'handler:working',
+      world.strikes('handler-slow') ? world.dice('handler').between(1000, 50_000) : 5,
+    )
+    if (world.strikes('handler-throws')) throw new Error('The handler fails')
+    await this.#point('handler:done', 0)
+    world.say(process.name, `handler has taken: ${status}`)
+    world.oracle.handled(operation.key, status)
+  }
+
+  #point(point: 'handler:called' | 'handler:working' | 'handler:done', ms: number): Promise<void> {
+    return new Promise((resolve) => this.process.later(ms, () => this.process.reach(point) && resolve()))
+  }
+}
+
+function describeEvent(event: HoldfastEvent): string {
+  const reason = 'reason' in event && event.reason ? ` (${event.reason})` : ''
+  const status = 'status' in event ? ` ${event.status}` : ''
+  return `tells: ${event.type}${status}${reason}`
+}

@@ -1,0 +1,122 @@
+import type { Journal, JournalCommand, JournalResult } from '../../client/journal/port.ts'
+import { StorageError } from '../../errors/classes.ts'
+import { wordOf } from './journal-words.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+import type { Stage, Write } from './vocabulary.ts'
+import type { World } from './world.ts'
+
+/** A batch on its way to the disk. */
+interface Batch {
+  readonly process: SimulatedProcess
+  readonly commands: readonly JournalCommand[]
+  readonly words: readonly Write[]
+  /** Its bytes have left the process: it may come to rest even if the process ends now. */
+  handedOver: boolean
+  /** A power cut took it, or its process ended and took it along. */
+  lost: boolean
+  readonly resolve: (results: JournalResult[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * One store for all processes of a history. A batch is asked for, written and synced, and only then told; whatever was
+ * not synced is gone after a power cut. What the commands mean is left to a real journal.
+ */
+export class SimulatedDisk {
+  readonly #world: World
+  readonly #store: Journal
+  readonly #underway = new Set<Batch>()
+  #fullUntil = 0
+
+  constructor(world: World, store: Journal) {
+    this.#world = world
+    this.#store = store
+  }
+
+  /** The store, as one process has it open. */
+  openIn(process: SimulatedProcess): Journal {
+    return {
+      level: 'power',
+      open: () => new Promise((resolve) => process.later(1, () => process.reach('open') && resolve())),
+      close: async () => {},
+      execute: (commands) => new Promise((resolve, reject) => this.#ask({ process, commands, resolve, reject })),
+    }
+  }
+
+  fillUp(ms: number): void {
+    this.#fullUntil = this.#world.timeline.now + ms
+    this.#world.happened('disk-full')
+    this.#world.say('disk', `is full for ${ms} ms`)
+  }
+
+  /** Everything that was not synced is gone. */
+  cutPower(): void {
+    for (const batch of this.#underway) batch.lost = true
+  }
+
+  #ask(asked: Pick<Batch, 'process' | 'commands' | 'resolve' | 'reject'>): void {
+    const isSettled = (key: string): boolean => this.#world.oracle.isSettled(key)
+    const named = asked.commands.map((command) => wordOf(command, isSettled))
+    const words = [...new Set(named)].filter((word) => word !== undefined)
+    const batch: Batch = { ...asked, words, handedOver: false, lost: false }
+    if (!reachAll(batch, 'asked')) return
+    this.#underway.add(batch)
+    const dice = this.#world.dice('disk')
+    const slow = this.#world.strikes('disk-slow') ? dice.pick([2000, 12_000, 35_000]) : 0
+    const writeMs = dice.between(0, 2)
+    batch.process.later(writeMs, () => this.#write(batch, slow + dice.between(0, 3)))
+  }
+
+  /** The bytes are in the cache. Whoever dies now leaves them to chance. */
+  #write(batch: Batch, syncMs: number): void {
+    batch.handedOver = true
+    const { timeline } = this.#world
+    if (!reachAll(batch, 'unsynced') && this.#world.dice('cache').chance(0.5)) {
+      batch.lost = true
+      this.#world.say('disk', `${batch.process.name}'s ${batch.words.join(' + ')} was not synced, and is lost`)
+    }
+    timeline.at(timeline.now + syncMs, () => void this.#sync(batch))
+  }
+
+  async #sync(batch: Batch): Promise<void> {
+    this.#underway.delete(batch)
+    if (batch.lost) return
+    const { timeline } = this.#world
+    if (timeline.now < this.#fullUntil && !this.#world.calm && changesAnything(batch)) {
+      this.#world.say('disk', `is full: refuses ${batch.words.join(' + ')}`)
+      return this.#tell(batch, () => batch.reject(new StorageError('The disk is full')))
+    }
+    try {
+      const results = await timeline.outside(this.#store.execute(batch.commands))
+      this.#world.oracle.journaled(batch.process, batch.commands, results)
+      this.#answer(batch, results)
+    } catch (error) {
+      this.#tell(batch, () => batch.reject(error))
+    }
+  }
+
+  #answer(batch: Batch, results: JournalResult[]): void {
+    const lost = changesAnything(batch) && this.#world.strikes('disk-answer-lost')
+    this.#tell(batch, () => {
+      if (!reachAll(batch, 'durable')) return
+      this.#world.oracle.acknowledged(batch.process, batch.commands, results)
+      if (!lost) return batch.resolve(results)
+      this.#world.say('disk', `has done ${batch.words.join(' + ')}, but ${batch.process.name} is told that it failed`)
+      batch.reject(new StorageError('The connection to the store was lost', { effect: 'unknown' }))
+    })
+  }
+
+  #tell(batch: Batch, tell: () => void): void {
+    batch.process.later(this.#world.dice('disk').between(0, 1), tell)
+  }
+}
+
+const READING: readonly Write[] = ['read', 'owners', 'next-due']
+
+function changesAnything({ words }: Batch): boolean {
+  return words.some((word) => !READING.includes(word))
+}
+
+function reachAll({ process, words }: Batch, stage: Stage): boolean {
+  return words.every((word) => process.reach(`${word}:${stage}`))
+}

@@ -1,0 +1,140 @@
+import type { Transport, TransportOutcome, TransportRequest } from '../../client/transport/port.ts'
+import { onAbort } from '../../foundation/abort.ts'
+import { headerValue } from '../../protocol/headers.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+import type { Sent, WireAnswer, WireServer } from './wire.ts'
+import type { World } from './world.ts'
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/** Between the processes and the server: loses, delays, doubles and reorders. */
+export class SimulatedNetwork {
+  readonly #world: World
+  readonly #server: WireServer
+  #count = 0
+
+  constructor(world: World, server: WireServer) {
+    this.#world = world
+    this.#server = server
+  }
+
+  transportOf(process: SimulatedProcess): Transport {
+    return { send: (request) => new Promise((resolve) => this.#send(process, request, resolve)) }
+  }
+
+  #send(process: SimulatedProcess, request: TransportRequest, resolve: (outcome: TransportOutcome) => void): void {
+    if (!process.reach('send:leaving')) return
+    const sent = this.#describe(request)
+    const call = new Exchange(this.#world, { process, sent, resolve })
+    this.#world.say(
+      process.name,
+      `sends ${sent.label}, request ${sent.number} (attempt ${headerValue(sent.headers, 'holdfast-attempt')})`,
+    )
+    this.#world.oracle.sent(process, sent)
+    onAbort(request.signal, () => call.fault('aborted'))
+    const dice = this.#world.dice('network')
+    const delay = dice.between(1, 30) + (this.#world.strikes('slow-network') ? dice.between(500, 15_000) : 0)
+    const { timeline } = this.#world
+    if (this.#world.strikes('refused')) return call.later(delay, () => call.refuse())
+    if (this.#world.strikes('request-lost')) return call.later(delay, () => call.fault('ECONNRESET'))
+    timeline.at(timeline.now + delay, () => this.#arrive(call))
+    this.#duplicate(call, delay)
+    process.reach('send:travelling')
+  }
+
+  /** What a proxy or a driver sends once more, at once or when nobody expects it. Nobody waits for its answer. */
+  #duplicate({ sent }: Exchange, delay: number): void {
+    const { timeline } = this.#world
+    const again = (after: number): void => {
+      timeline.at(timeline.now + delay + after, () => {
+        this.#world.say('network', `delivers request ${sent.number} (${sent.label}) once more`)
+        if (this.#server.listens()) this.#server.receive(sent, () => {})
+      })
+    }
+    if (this.#world.strikes('duplicate')) again(this.#world.dice('duplicate').between(0, 20))
+    if (this.#world.strikes('late-duplicate')) again(this.#world.dice('duplicate').between(5000, 90_000))
+  }
+
+  #arrive(call: Exchange): void {
+    if (!this.#server.listens()) return call.later(1, () => call.refuse())
+    const dice = this.#world.dice('network')
+    const lost = this.#world.strikes('answer-lost')
+    const halfOpen = this.#world.strikes('half-open')
+    this.#server.receive(call.sent, (answer) => {
+      const delay = dice.between(1, 30)
+      if (halfOpen) return
+      if (lost || answer === 'reset') return call.later(delay, () => call.fault('ECONNRESET'))
+      call.later(delay, () => call.answer(answer))
+    })
+  }
+
+  #describe({ method, url, headers, body }: TransportRequest): Sent {
+    const text = body ? decoder.decode(body) : ''
+    return {
+      number: ++this.#count,
+      method,
+      url,
+      headers,
+      body: body && new Uint8Array(body),
+      key: headerValue(headers, 'idempotency-key') ?? '',
+      label: text.split('"')[3] ?? '',
+    }
+  }
+}
+
+/** One request and what its process comes to know of it. */
+class Exchange {
+  readonly sent: Sent
+  readonly #world: World
+  readonly #process: SimulatedProcess
+  readonly #resolve: (outcome: TransportOutcome) => void
+  #over = false
+
+  constructor(
+    world: World,
+    parts: {
+      readonly process: SimulatedProcess
+      readonly sent: Sent
+      readonly resolve: (outcome: TransportOutcome) => void
+    },
+  ) {
+    this.#world = world
+    this.#process = parts.process
+    this.sent = parts.sent
+    this.#resolve = parts.resolve
+  }
+
+  later(ms: number, happen: () => void): void {
+    this.#process.later(ms, happen)
+  }
+
+  refuse(): void {
+    this.#end('ECONNREFUSED', {
+      kind: 'fault',
+      code: 'ECONNREFUSED',
+      mayHaveArrived: false,
+      transient: true,
+      cause: undefined,
+    })
+  }
+
+  fault(code: string): void {
+    this.#end(code, { kind: 'fault', code, mayHaveArrived: true, transient: true, cause: undefined })
+  }
+
+  answer({ status, headers, body }: WireAnswer): void {
+    if (this.#over || !this.#process.reach('send:answered')) return
+    const { url } = this.sent
+    const plain = { statusText: '', url, redirected: false, body: encoder.encode(body) }
+    this.#end(String(status), { kind: 'response', status, headers, ...plain })
+  }
+
+  #end(word: string, outcome: TransportOutcome): void {
+    if (this.#over || !this.#process.alive) return
+    this.#over = true
+    this.#world.say(this.#process.name, `learns of request ${this.sent.number} (${this.sent.label}): ${word}`)
+    this.#world.oracle.learned(this.#process, this.sent, outcome)
+    this.#resolve(outcome)
+  }
+}

@@ -1,0 +1,113 @@
+import type { Act, CallPlan, PlannedCrash, SlotPlan } from './plan.ts'
+import { Program, type Surroundings } from './program.ts'
+import { SimulatedProcess } from './simulated-process.ts'
+import type { CrashPoint } from './vocabulary.ts'
+import type { World } from './world.ts'
+
+/** A crash of the plan, and how often its point has been reached. */
+interface Trap extends PlannedCrash {
+  reached: number
+}
+
+/** The places where processes run, one after the other in each. */
+export class Slots {
+  readonly #world: World
+  readonly #around: Surroundings
+  readonly #traps: readonly Trap[]
+  readonly #running: (Program | undefined)[] = []
+  readonly #lives: number[] = []
+  readonly #processes = new Map<string, SimulatedProcess>()
+
+  constructor(world: World, parts: Omit<Surroundings, 'world' | 'isDead'>) {
+    this.#world = world
+    const isDead = (name: string): boolean =>
+      world.plan.liveness === 'known' && this.#processes.get(name)?.alive === false
+    this.#around = { ...parts, world, isDead }
+    this.#traps = world.plan.crashes.map((crash) => ({ ...crash, reached: 0 }))
+  }
+
+  startAll(): void {
+    this.#world.plan.slots.forEach((plan, slot) => {
+      this.#start(slot, plan)
+    })
+  }
+
+  /** Who has nothing to do with the plan and only brings things to their end. */
+  caretaker(n: number): Program {
+    const program = this.#spawn(`Z${n}`, { machine: 0, endsAt: () => false })
+    program.start({ handlers: 'all', resume: 'none' })
+    return program
+  }
+
+  call(plan: CallPlan): void {
+    const program = this.#running[plan.slot]
+    if (!program?.process.alive) return
+    // A frozen process calls when it thaws.
+    program.process.later(0, () => program.call(plan))
+  }
+
+  perform(act: Act & { readonly slot: number }): void {
+    const program = this.#running[act.slot]
+    if (!program?.process.alive) return
+    if (act.do === 'freeze') {
+      this.#world.happened('freeze')
+      program.process.freeze(act.ms)
+    } else if (act.do === 'crash') {
+      this.#world.happened('crash')
+      program.process.end('is killed')
+    } else if (act.do === 'close') {
+      program.process.later(0, () => program.close())
+    } else if (act.do === 'resume') {
+      program.process.later(0, () => void program.resume())
+    }
+  }
+
+  killAll(how: string): void {
+    for (const program of this.#running) program?.process.end(how)
+  }
+
+  /** The history is over: nothing of it goes on. */
+  endAll(): void {
+    for (const process of this.#processes.values()) {
+      process.onEnd = undefined
+      process.end('the history is over')
+    }
+  }
+
+  #start(slot: number, plan: SlotPlan): void {
+    const life = (this.#lives[slot] ?? 0) + 1
+    this.#lives[slot] = life
+    const name = `${'ABC'[slot]}${life}`
+    const program = this.#spawn(name, { machine: plan.machine, endsAt: (point) => this.#endsAt(slot, point) })
+    this.#running[slot] = program
+    program.process.onEnd = () => this.#restart(slot, plan, life)
+    program.start(plan)
+  }
+
+  #restart(slot: number, plan: SlotPlan, life: number): void {
+    const { timeline, calm } = this.#world
+    if (calm || life > plan.restarts) return
+    timeline.at(timeline.now + plan.restartAfterMs, () => !this.#world.calm && this.#start(slot, plan))
+  }
+
+  #spawn(
+    name: string,
+    { machine, endsAt }: { readonly machine: number; readonly endsAt: (point: CrashPoint) => boolean },
+  ): Program {
+    const on = this.#world.machines[machine] ?? this.#world.machines[0]
+    if (!on) throw new Error('A world needs a machine')
+    const process = new SimulatedProcess(this.#world, { name, machine: on, endsAt })
+    this.#processes.set(name, process)
+    this.#world.say(name, 'starts')
+    return new Program(process, this.#around)
+  }
+
+  #endsAt(slot: number, point: CrashPoint): boolean {
+    let ends = false
+    for (const trap of this.#traps) {
+      if (trap.slot === slot && trap.point === point && ++trap.reached === trap.occurrence) ends = true
+    }
+    if (ends) this.#world.happened('crash')
+    return ends
+  }
+}

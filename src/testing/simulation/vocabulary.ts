@@ -1,0 +1,123 @@
+/** Everything that can go wrong in a history. Adding a word here makes a run fail until something does it. */
+export const FAULTS = [
+  // The network.
+  'refused',
+  'request-lost',
+  'answer-lost',
+  'half-open',
+  'slow-network',
+  'duplicate',
+  'late-duplicate',
+  // The server.
+  'server-crash-before',
+  'server-crash-after',
+  'outage',
+  'busy',
+  'busy-with-timing',
+  'do-not-retry',
+  'do-not-retry-after',
+  'gateway-error-after',
+  'declined',
+  'unauthorized',
+  'short-window',
+  // The disk.
+  'disk-full',
+  'disk-answer-lost',
+  'disk-slow',
+  'power-cut',
+  // The processes.
+  'crash',
+  'freeze',
+  'clock-ahead',
+  'clock-back',
+  // The program around the client.
+  'handler-throws',
+  'handler-slow',
+  'abort',
+  'cancel',
+  'retry-by-key',
+  'same-id',
+  'key-reuse',
+  'close',
+] as const
+export type Fault = (typeof FAULTS)[number]
+
+/** What a batch of journal commands does, in the words of an operation's life. */
+export const WRITES = [
+  'append',
+  'attempt',
+  'wait',
+  'settle',
+  'release',
+  'deliver',
+  'remove',
+  'renew',
+  'claim',
+  'claim-one',
+  'read',
+  'owners',
+  'next-due',
+  'prune',
+] as const
+export type Write = (typeof WRITES)[number]
+
+/** How far a batch has come: the disk was asked, the bytes are in its cache, they are on it. */
+export const STAGES = ['asked', 'unsynced', 'durable'] as const
+export type Stage = (typeof STAGES)[number]
+
+const POINTS_BESIDE = [
+  'open',
+  'send:leaving',
+  'send:travelling',
+  'send:answered',
+  'timer',
+  'headers',
+  'handler:called',
+  'handler:working',
+  'handler:done',
+] as const
+
+/** Where a process can end: every place at which the client waits for the world. */
+export type CrashPoint = `${Write}:${Stage}` | (typeof POINTS_BESIDE)[number]
+export const CRASH_POINTS: readonly CrashPoint[] = [
+  ...WRITES.flatMap((write) => STAGES.map((stage) => `${write}:${stage}` as const)),
+  ...POINTS_BESIDE,
+]
+
+export const STATES = ['pending', 'succeeded', 'rejected', 'failed', 'expired', 'cancelled', 'parked', 'held'] as const
+export type State = (typeof STATES)[number]
+
+/** What happens to records. `give-up`: settled as failed. `take-over`: claimed from a runner that was still named. */
+export const TRANSITIONS = [
+  'accept',
+  'start',
+  'end',
+  'release',
+  'claim',
+  'take-over',
+  'settle succeeded',
+  'settle rejected',
+  'settle failed',
+  'settle expired',
+  'settle cancelled',
+  'reopen',
+  'delivered',
+  'let go',
+  'pruned',
+] as const
+export type Transition = (typeof TRANSITIONS)[number]
+
+/** What the client tells of itself, and what the oracle saw beside faults. */
+export const SIGHTS = [
+  'lease lost',
+  'stale write refused',
+  'budget exhausted',
+  'breaker opened',
+  'resumed',
+  'replayed answer',
+  'in-flight answer',
+  'doubled by a short window',
+  'joined',
+  'kept for later',
+] as const
+export type Sight = (typeof SIGHTS)[number]

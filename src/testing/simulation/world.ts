@@ -1,0 +1,106 @@
+import type { Coverage } from './coverage.ts'
+import { type Dice, diceFor } from './dice.ts'
+import type { Oracle } from './oracle/oracle.ts'
+import type { Plan } from './plan.ts'
+import { Timeline } from './timeline.ts'
+import type { Trace } from './trace.ts'
+import type { Fault } from './vocabulary.ts'
+
+/** How likely a fault strikes, each time that it could, in a history that has it. */
+const STRIKES: Partial<Record<Fault, number>> = {
+  refused: 0.3,
+  'request-lost': 0.25,
+  'answer-lost': 0.35,
+  'half-open': 0.2,
+  'slow-network': 0.4,
+  duplicate: 0.3,
+  'late-duplicate': 0.25,
+  'server-crash-before': 0.2,
+  'server-crash-after': 0.2,
+  busy: 0.5,
+  'busy-with-timing': 0.3,
+  'do-not-retry': 0.3,
+  'do-not-retry-after': 0.3,
+  'gateway-error-after': 0.3,
+  declined: 0.5,
+  unauthorized: 0.3,
+  'disk-answer-lost': 0.1,
+  'disk-slow': 0.06,
+  'handler-throws': 0.4,
+  'handler-slow': 0.3,
+}
+
+/** 1 January 2025 at noon, by every machine whose clock is right. */
+const BEGINNING = 1_735_732_800_000
+
+/** A machine has a clock of its own, which people and programs set. */
+export interface Machine {
+  readonly name: string
+  aheadMs: number
+}
+
+/** What a history happens in. */
+export class World {
+  readonly timeline = new Timeline()
+  readonly machines: readonly Machine[]
+  readonly plan: Plan
+  readonly coverage: Coverage
+  readonly oracle: Oracle
+  readonly #trace: Trace | undefined
+  readonly #dice = new Map<string, Dice>()
+  #calm = false
+
+  constructor(
+    plan: Plan,
+    parts: { readonly coverage: Coverage; readonly oracle: Oracle; readonly trace?: Trace | undefined },
+  ) {
+    this.plan = plan
+    this.coverage = parts.coverage
+    this.oracle = parts.oracle
+    this.#trace = parts.trace
+    this.machines = Array.from({ length: plan.machines }, (_, n) => ({ name: `machine ${n}`, aheadMs: 0 }))
+  }
+
+  dice(purpose: string): Dice {
+    let dice = this.#dice.get(purpose)
+    if (!dice) {
+      dice = diceFor(this.plan.seed, purpose)
+      this.#dice.set(purpose, dice)
+    }
+    return dice
+  }
+
+  /** Does this fault strike here and now? */
+  strikes(fault: Fault): boolean {
+    if (this.#calm || !this.plan.faults.has(fault)) return false
+    if (!this.dice(`strike ${fault}`).chance(STRIKES[fault] ?? 0)) return false
+    this.happened(fault)
+    return true
+  }
+
+  happened(fault: Fault): void {
+    this.coverage.saw('fault', fault)
+  }
+
+  get calm(): boolean {
+    return this.#calm
+  }
+
+  /** From here on nothing goes wrong any more. */
+  calmDown(): void {
+    this.#calm = true
+    this.say('world', 'calm: from here on nothing goes wrong')
+  }
+
+  wallClock({ aheadMs }: Machine): number {
+    return BEGINNING + this.timeline.now + aheadMs
+  }
+
+  say(who: string, what: string): void {
+    this.#trace?.say(this.timeline.now, who, what)
+  }
+
+  get traced(): boolean {
+    return this.#trace !== undefined
+  }
+}
