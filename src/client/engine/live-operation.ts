@@ -31,7 +31,7 @@ export class LiveOperation {
   callers = 0
   /** The delivery to handlers, once it has begun. */
   delivered: Promise<void> | undefined
-  /** Settles when its record is durable or could not be made so; undefined where it was there before. */
+  /** While its record is being written: settles when it is durable or could not be made so. */
   onRecord: Promise<unknown> | undefined
   readonly finished: Promise<Finish>
   #rest: ReadableStream<Uint8Array> | undefined

@@ -33,6 +33,11 @@ export async function retryStored(
 ): Promise<Finish> {
   if (closing.aborted) throw closedError()
   const live = engine.live.find(keyOrId)
+  if (live?.onRecord) {
+    // Not yet known whether it is what was asked for, or a call that used somebody else's id.
+    await live.onRecord.catch(() => {})
+    return retryStored(engine, keyOrId, { terms, caller, joined, closing })
+  }
   if (live) {
     joined(live)
     return attach(engine, live, { ...caller, leaveAt: terms.deadlineAt })

@@ -71,11 +71,18 @@ export async function submit(engine: EngineContext, submission: Submission, prog
     await existing.finished
     return submit(engine, submission, progress)
   }
+  if (existing?.onRecord && existing.record.fingerprint !== fingerprint) {
+    // Whether its id is its own or was somebody else's before, the journal is just being asked.
+    await exit.bound(existing.onRecord.then(nothing, nothing), engine, submission)
+    return submit(engine, submission, progress)
+  }
   if (existing) return joinLive(engine, existing, { submission, fingerprint, progress })
   refuseWhileOpen(engine, submission)
   const operation = new LiveOperation(birth(engine, submission, { body, fingerprint }))
   return startJournaled(engine, operation, { submission, progress })
 }
+
+function nothing(): void {}
 
 /** Nothing is written or sent for a caller who has already left, or whose time is already up. */
 function refuseEarly(engine: EngineContext, submission: Submission): void {
@@ -154,10 +161,13 @@ async function acceptAndWork(
     const written = writeAhead(engine, operation)
     operation.onRecord = written
     const limit = deadlineOf(engine, operation, submission)
-    const existing = await written.finally(limit.cancel)
+    const existing = await written.finally(() => {
+      limit.cancel()
+      operation.onRecord = undefined
+    })
     if (limit.passed()) {
-      // The caller was told that nothing will be done, so no resume may find it.
-      if (!existing) await engine.keeper.remove(operation.fence)
+      // The caller was told that Holdfast has stopped, so a resume should not find it.
+      if (!existing && terms.giveUp !== 'keep') await engine.keeper.remove(operation.fence)
       return
     }
     progress.accepted(engine.keeper.level)
@@ -174,7 +184,10 @@ async function acceptAndWork(
   }
 }
 
-/** The deadline holds for a disk that hangs, too: the caller is told that nothing was sent, and nothing will be. */
+/**
+ * The deadline holds for a disk that hangs, too: the caller is told that nothing was sent. What hangs may still be
+ * written, and found by a resume before it can be taken back: so it counts as pending.
+ */
 function deadlineOf(
   engine: EngineContext,
   operation: LiveOperation,
@@ -184,8 +197,8 @@ function deadlineOf(
   const cancel = startTimer(engine.clock, deadlineAt - engine.clock.now(), () => {
     passed = true
     engine.live.remove(operation)
-    const message = `${input.method} ${input.origin}: the deadline passed before the journal had written it. It was not done.`
-    const error = new NotSentError(message, { reason: 'deadline', operation: refOf(operation.record) })
+    const message = `${input.method} ${input.origin}: the deadline passed before the journal had written it. It was not done, but may still be written and resumed.`
+    const error = new NotSentError(message, { reason: 'deadline', operation: refOf(operation.record), pending: true })
     operation.finish({ is: 'broken', error })
   })
   return { cancel, passed: () => passed }

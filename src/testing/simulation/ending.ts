@@ -1,6 +1,7 @@
 import { labelOf } from './oracle/oracle.ts'
 import type { Shadow } from './oracle/shadow.ts'
 import type { Program } from './program.ts'
+import type { SimulatedDisk } from './simulated-disk.ts'
 import type { Slots } from './slots.ts'
 import type { World } from './world.ts'
 
@@ -8,7 +9,7 @@ import type { World } from './world.ts'
 const ROUND_MS = 31_000
 /** The horizon and the longest wait are far behind by then. */
 const MOST_ROUNDS = 60
-/** What the network still holds arrives within this. */
+/** What the network, a slow disk or a queue before it still holds arrives within this. */
 const STRAGGLERS_MS = 120_000
 
 /**
@@ -18,19 +19,27 @@ const STRAGGLERS_MS = 120_000
 export class Ending {
   readonly #world: World
   readonly #slots: Slots
+  readonly #disk: SimulatedDisk
   readonly #asked = new Set<string>()
 
-  constructor(world: World, slots: Slots) {
+  constructor(world: World, slots: Slots, disk: SimulatedDisk) {
     this.#world = world
     this.#slots = slots
+    this.#disk = disk
   }
 
   async come(): Promise<void> {
     const world = this.#world
     world.calmDown()
+    await world.timeline.run(this.#slots.thawedAt)
     const caretaker = this.#slots.caretaker(1)
-    for (let round = 0; round < MOST_ROUNDS && !this.#isOver(); round++) await this.#round(caretaker)
-    await world.timeline.run(world.timeline.now + STRAGGLERS_MS)
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      if (!this.#isOver()) await this.#round(caretaker)
+      else {
+        await world.timeline.run(world.timeline.now + STRAGGLERS_MS)
+        if (this.#isOver()) return
+      }
+    }
   }
 
   async #round(caretaker: Program): Promise<void> {
@@ -53,6 +62,7 @@ export class Ending {
   }
 
   #isOver(): boolean {
+    if (!this.#disk.idle) return false
     const { shadows, calls } = this.#world.oracle
     for (const shadow of shadows.values()) if (shadow.open) return false
     return calls.every((call) => call.told !== undefined || !call.process.alive)

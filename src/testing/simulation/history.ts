@@ -74,7 +74,7 @@ async function happen(world: World, store: Journal, server: WireServer): Promise
   schedule(world, { plan, slots, disk, server })
   try {
     await timeline.run(plan.endsAt)
-    await new Ending(world, slots).come()
+    await new Ending(world, slots, disk).come()
     judgeEnd(oracle, plan, server.effects())
   } catch (error) {
     oracle.breaks(['P4', `the history did not come to its end: ${String(error)}`])

@@ -19,6 +19,7 @@ export const SECRET = 'hf-s3cr3t'
 export class ModelServer implements WireServer {
   readonly #world: World
   readonly #ledger = new Map<string, Entry>()
+  readonly #gates = new Map<number, WireAnswer | undefined>()
   readonly #effects: Effect[] = []
   #downUntil = 0
   /** Grows with each crash: what an earlier life was working on is gone. */
@@ -42,7 +43,7 @@ export class ModelServer implements WireServer {
   }
 
   receive(sent: Sent, reply: Reply): void {
-    const gate = this.#gate()
+    const gate = this.#gateOf(sent)
     if (gate) return reply(gate)
     const { timeline, plan, oracle } = this.#world
     const body = text(sent)
@@ -55,6 +56,12 @@ export class ModelServer implements WireServer {
       return reply(replayed(known.answer))
     }
     this.#work(sent, body, reply)
+  }
+
+  /** A copy of a request is judged as the request was: it has the same credentials and the same place in the queue. */
+  #gateOf({ number }: Sent): WireAnswer | undefined {
+    if (!this.#gates.has(number)) this.#gates.set(number, this.#gate())
+    return this.#gates.get(number)
   }
 
   /** What stands before the operation: it says that this request did nothing. */
@@ -97,7 +104,7 @@ export class ModelServer implements WireServer {
       entry.answer = { status: 201, headers: [['set-cookie', `session=${SECRET}`]], body: `{"done":"${label}"}` }
       this.#effects.push({ key, label, sent: number })
       world.say('server', `does ${label} (request ${number})`)
-      world.oracle.done(label)
+      world.oracle.done(key, label)
     }
     if (world.strikes('server-crash-after')) return this.#crashAnd(reply)
     if (world.strikes('gateway-error-after')) return reply(refusal(502))

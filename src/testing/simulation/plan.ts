@@ -103,7 +103,9 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
 function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fault> {
   const dice = diceFor(seed, 'faults')
   const drawn = FAULTS.filter((fault) => dice.chance(LIKELY[fault] ?? USUAL))
-  return new Set(drawn.filter((fault) => !without.has(fault)))
+  // Where an id is used for two things, asking again by it says nothing about one of them.
+  const clear = drawn.includes('key-reuse') ? drawn.filter((fault) => fault !== 'retry-by-key') : drawn
+  return new Set(clear.filter((fault) => !without.has(fault)))
 }
 
 function drawSlot(dice: Dice, machines: number): SlotPlan {
@@ -112,7 +114,7 @@ function drawSlot(dice: Dice, machines: number): SlotPlan {
     handlers: dice.pick(['all', 'named', 'named', 'none']),
     resume: dice.pick(['once', 'once', 'once', 'watch', 'none']),
     restartAfterMs: dice.pick([1, 50, 2 * SECOND, 12 * SECOND, 35 * SECOND]),
-    restarts: dice.between(0, 3),
+    restarts: dice.pick([0, 1, 2, 3, 8]),
   }
 }
 
@@ -214,8 +216,13 @@ function drawActs(seed: number | string, cast: Cast & { readonly machines: numbe
   return acts
 }
 
-/** Mostly at points of the write path; now and then again after the restart. */
+/** Anywhere, several times; now and then a loop that ends at the same point in every life. */
 function drawCrashes(dice: Dice, slots: number): PlannedCrash[] {
+  if (dice.chance(0.05)) {
+    const slot = dice.between(0, slots - 1)
+    const point = dice.pick(['send:travelling', 'send:travelling', 'send:answered', 'settle:asked'] as const)
+    return Array.from({ length: 8 }, (_, n) => ({ slot, point, occurrence: n + 1 }))
+  }
   return Array.from({ length: dice.pick([0, 1, 1, 2, 6]) }, () => ({
     slot: dice.between(0, slots - 1),
     point: dice.pick(CRASH_POINTS),

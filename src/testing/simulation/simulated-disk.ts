@@ -49,6 +49,11 @@ export class SimulatedDisk {
     this.#world.say('disk', `is full for ${ms} ms`)
   }
 
+  /** Is nothing on its way? */
+  get idle(): boolean {
+    return this.#underway.size === 0
+  }
+
   /** Everything that was not synced is gone. */
   cutPower(): void {
     for (const batch of this.#underway) batch.lost = true

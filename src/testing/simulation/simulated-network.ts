@@ -39,15 +39,14 @@ export class SimulatedNetwork {
     if (this.#world.strikes('refused')) return call.later(delay, () => call.refuse())
     if (this.#world.strikes('request-lost')) return call.later(delay, () => call.fault('ECONNRESET'))
     timeline.at(timeline.now + delay, () => this.#arrive(call))
-    this.#duplicate(call, delay)
     process.reach('send:travelling')
   }
 
   /** What a proxy or a driver sends once more, at once or when nobody expects it. Nobody waits for its answer. */
-  #duplicate({ sent }: Exchange, delay: number): void {
+  #duplicate({ sent }: Exchange): void {
     const { timeline } = this.#world
     const again = (after: number): void => {
-      timeline.at(timeline.now + delay + after, () => {
+      timeline.at(timeline.now + after, () => {
         this.#world.say('network', `delivers request ${sent.number} (${sent.label}) once more`)
         if (this.#server.listens()) this.#server.receive(sent, () => {})
       })
@@ -58,6 +57,7 @@ export class SimulatedNetwork {
 
   #arrive(call: Exchange): void {
     if (!this.#server.listens()) return call.later(1, () => call.refuse())
+    this.#duplicate(call)
     const dice = this.#world.dice('network')
     const lost = this.#world.strikes('answer-lost')
     const halfOpen = this.#world.strikes('half-open')

@@ -38,8 +38,8 @@ export class SimulatedProcess {
     return this.#alive
   }
 
-  get frozen(): boolean {
-    return this.#world.timeline.now < this.#frozenUntil
+  get thawsAt(): number {
+    return this.#alive ? this.#frozenUntil : 0
   }
 
   /** Calls back after `ms`, unless the process has ended by then; a frozen one is called when it thaws. */

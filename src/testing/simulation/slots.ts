@@ -74,6 +74,11 @@ export class Slots {
     }
   }
 
+  /** By then nobody is frozen any more. */
+  get thawedAt(): number {
+    return Math.max(0, ...[...this.#processes.values()].map((process) => process.thawsAt))
+  }
+
   #start(slot: number, plan: SlotPlan): void {
     const life = (this.#lives[slot] ?? 0) + 1
     this.#lives[slot] = life

@@ -8,7 +8,7 @@ import type { Shadow } from './shadow.ts'
 export function judgeEnd(oracle: Oracle, plan: Plan, effects: readonly Effect[]): void {
   const honest = !plan.faults.has('short-window')
   judgeEffects(oracle, { honest, effects })
-  for (const call of oracle.calls) judgeCall(oracle, call, effects)
+  for (const call of oracle.calls) judgeCall(oracle, call, honest ? effects : undefined)
   for (const shadow of oracle.shadows.values()) judgeRecord(oracle, shadow)
 }
 
@@ -22,24 +22,43 @@ function judgeEffects(oracle: Oracle, { honest, effects }: { honest: boolean; ef
   }
 }
 
-function judgeCall(oracle: Oracle, call: CallFact, effects: readonly Effect[]): void {
+/** A server that forgets too early may do it in spite of what it told; then only the telling is judged. */
+function judgeCall(oracle: Oracle, call: CallFact, effects: readonly Effect[] | undefined): void {
   const { told, process, plan } = call
   if (!told) {
     if (process.alive) oracle.breaks(['P4', `the caller of ${plan.label} was never told anything`])
     return
   }
-  if (told.is !== 'error') return
-  const { error, at } = told
-  const before = (effect: Effect): boolean => {
-    const fact = effect.sent === undefined ? undefined : oracle.sents[effect.sent - 1]
-    return effect.label === plan.label && fact !== undefined && fact.at <= at
-  }
-  if (error.effect === 'none' && !error.pending && effects.some(before)) {
+  if (told.is !== 'error' || !effects) return
+  const { error } = told
+  const mine = effects.filter((effect) => effect.label === plan.label)
+  if (error.effect === 'none' && !error.pending && mine.some((effect) => isOnAccountOf(oracle, call, effect))) {
     oracle.breaks(['P3', `${plan.label} was told effect none (${error.name}, ${error.reason}), and had been done`])
   }
-  if (error.effect === 'applied' && !effects.some(before)) {
+  if (error.effect === 'applied' && mine.length === 0) {
     oracle.breaks(['P3', `${plan.label} was told effect applied, and had not been done`])
   }
+}
+
+/**
+ * Was it done by a request that this call has to answer for? With attempts on it, an error speaks for the whole
+ * operation up to then; without, for what this call did. Requests for which another call answers don't count.
+ */
+function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolean {
+  const fact = sent === undefined ? undefined : oracle.sents[sent - 1]
+  const { told } = call
+  if (!fact || told?.is !== 'error') return false
+  if (fact.at <= told.at && told.error.attempts.length > 0) return true
+  if (fact.at < call.at) return false
+  return !oracle.calls.some(
+    (other) => other !== call && other.plan.label === call.plan.label && answersFor(other, fact.at),
+  )
+}
+
+/** Was the call still open then, or left to be carried on? */
+function answersFor({ at, told }: CallFact, when: number): boolean {
+  if (at > when) return false
+  return !told || told.at >= when || (told.is === 'error' && told.error.pending)
 }
 
 function judgeRecord(oracle: Oracle, shadow: Shadow): void {
@@ -53,7 +72,7 @@ function judgeRecord(oracle: Oracle, shadow: Shadow): void {
   if (shadow.settlements > 1 + shadow.reopenings) {
     oracle.breaks(['P4', `${label} was settled ${shadow.settlements} times and reopened ${shadow.reopenings} times`])
   }
-  const done = oracle.doneByLabel.get(label) ?? 0
+  const done = oracle.doneByKey.get(shadow.key) ?? 0
   const letGo = !shadow.there && shadow.status === 'pending'
   const told = calls.some((call) => call.told !== undefined)
   if (accepted && letGo && done === 0 && !told && oracle.isAlive(shadow.removedBy ?? '')) {

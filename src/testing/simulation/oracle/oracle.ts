@@ -35,6 +35,7 @@ export class Oracle {
   readonly calls: CallFact[] = []
   /** How many effects there were of an operation by now. */
   readonly doneByLabel = new Map<string, number>()
+  readonly doneByKey = new Map<string, number>()
   readonly #terms: OracleTerms
   readonly #processes = new Map<string, SimulatedProcess>()
   readonly #budgets = new Map<string, BudgetRule>()
@@ -220,7 +221,8 @@ export class Oracle {
     this.breaks(this.#budgets.get(process.name)?.learned(attemptOf(sent), outcome, process.clock.now()))
   }
 
-  done(label: string): void {
+  done(key: string, label: string): void {
+    this.doneByKey.set(key, (this.doneByKey.get(key) ?? 0) + 1)
     this.doneByLabel.set(label, (this.doneByLabel.get(label) ?? 0) + 1)
   }
 

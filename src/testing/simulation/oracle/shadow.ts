@@ -80,6 +80,8 @@ export class Shadow {
   #settled(before: OperationStatus, status: Exclude<OperationStatus, 'pending'>): Transition {
     if (this.head.reason === 'do-not-retry') this.verdictOnRecord = true
     if (before === status) return 'delivered'
+    // Reopened and settled again between two writes.
+    if (before === 'failed' || before === 'cancelled') this.reopenings++
     this.settlements++
     return `settle ${status}`
   }
