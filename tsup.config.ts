@@ -5,6 +5,7 @@ import { inlineSourceForEsbuild } from './build/inline-source.ts'
 export const nodeEntries = {
   index: 'src/index.ts',
   'sqlite/index': 'src/sqlite/index.ts',
+  'testing/index': 'src/testing/index.ts',
 }
 
 /** The doors that differ in a browser; built into dist/browser/. */

@@ -34,7 +34,8 @@ function after(ms: number, callback: () => void): () => void {
 
 type After = (ms: number, callback: () => void) => () => void
 
-function sleepOn(start: After, ms: number, signal?: AbortSignal): Promise<void> {
+/** A sleep out of timers. */
+export function sleepOn(start: After, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(abortReason(signal))
     const onAbort = (): void => {

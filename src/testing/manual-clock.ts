@@ -1,15 +1,16 @@
-import { abortReason, onAbort } from '../foundation/abort.ts'
-import { type Clock, yieldToEventLoop } from '../foundation/clock.ts'
+import { type Clock, sleepOn, yieldToEventLoop } from '../foundation/clock.ts'
+import { type Duration, parseDuration } from '../foundation/duration.ts'
 
 /** A clock that stands still until it is told to go on. */
 export interface ManualClock extends Clock {
   after(ms: number, callback: () => void): () => void
   /**
-   * Moves time on by `ms`. Timers fire in the order of their times, each at its own time; between two of them
-   * everything that can go on without time does, so that code reaches its next sleep. A timer that is set on the
-   * way fires too if it falls due.
+   * Moves time on: milliseconds, or `'30s'`. Timers fire in the order of their times, each at its own time; between
+   * two of them everything that can go on without time does, so that code reaches its next sleep. A timer that is set
+   * on the way fires too if it falls due. What comes from outside (a socket, a disk, another thread) is not waited
+   * for: beside this clock use `scriptedFetch` and `memoryJournal`.
    */
-  advance(ms: number): Promise<void>
+  advance(by: Duration): Promise<void>
   /** How many timers are set. */
   pending(): number
   /** When the next timer is due, in epoch milliseconds. */
@@ -31,7 +32,16 @@ const TURNS_PER_HASH = 4
 /** 1 January 2025 at noon, so that a test which forgets to say when does not run in 1970. */
 const DEFAULT_START = 1_735_732_800_000
 
-/** A clock for tests: `now()` starts at `startAt` and moves only in `advance`. */
+/**
+ * A clock for tests: `now()` starts at `startAt` (epoch milliseconds) and moves only in `advance`.
+ *
+ * ```ts
+ * const clock = manualClock()
+ * const client = createClient({ baseUrl, clock, journal: memoryJournal(), fetch: scriptedFetch(steps, { clock }) })
+ * const answer = client.post('/orders', { json: order })
+ * await clock.advance('30s') // attempts, pauses and timeouts of half a minute
+ * ```
+ */
 export function manualClock(startAt: number = DEFAULT_START): ManualClock {
   let now = startAt
   // In the order of setting, which is the order of firing among timers of the same time.
@@ -52,8 +62,10 @@ export function manualClock(startAt: number = DEFAULT_START): ManualClock {
     }
   }
 
-  const advance = async (ms: number): Promise<void> => {
-    if (!(ms >= 0)) throw new RangeError(`Time does not go back: advance(${ms})`)
+  const advance = async (by: Duration): Promise<void> => {
+    const ms = parseDuration(by)
+    if (ms === undefined)
+      throw new RangeError(`advance takes milliseconds from 0 on, or a duration such as '30s'; got ${by}`)
     await settle()
     const until = now + ms
     await fireDue(until)
@@ -82,18 +94,4 @@ async function settle(): Promise<void> {
     // Node hashes on other threads. A hash of our own waits its turn behind theirs: short ones are then back, a long one may not be.
     if (turn % TURNS_PER_HASH === 0) await crypto.subtle.digest('SHA-256', new Uint8Array(4096))
   }
-}
-
-function sleepOn(after: ManualClock['after'], ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(abortReason(signal))
-    const cancel = after(ms, () => {
-      stopListening()
-      resolve()
-    })
-    const stopListening = onAbort(signal, () => {
-      cancel()
-      if (signal) reject(abortReason(signal))
-    })
-  })
 }

@@ -3,7 +3,14 @@ import type { Random } from '../foundation/random.ts'
 /** Dice that fall the same way for the same seed. */
 export type SeededRandom = Random & { readonly seed: number | string }
 
-/** Numbers in [0, 1) that the seed alone decides. Print `seed` when a test fails, and pass it in to see the same again. */
+/**
+ * Numbers in [0, 1) that the seed alone decides. Print `seed` when a test fails, and pass it in to see the same again.
+ *
+ * ```ts
+ * const random = seededRandom(process.env.SEED ?? 'monday')
+ * const client = createClient({ baseUrl, random }) // the same delays in every run
+ * ```
+ */
 export function seededRandom(seed: number | string): SeededRandom {
   const next = sfc32(scatter(`${typeof seed}:${seed}`))
   return Object.assign(() => next() / 2 ** 32, { seed })

@@ -45,7 +45,7 @@ describe('the packed package', () => {
 
   it.each(['first-program.mjs', 'first-program.cjs'])('works when installed: %s', async (program) => {
     const { code, output } = await attempt(process.execPath, [program], packed.project)
-    expect(output).toBe('{"sameKey":true,"sameClass":true}\n')
+    expect(output).toBe('{"sameKey":true,"sameClass":true,"requests":2,"succeeded":1}\n')
     expect(code).toBe(0)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readSourceTree, type SourceFile, sourceTree } from '../support/source-tree.ts'
 import { importCycles } from './laws/import-cycles.ts'
-import { importDirection } from './laws/import-direction.ts'
+import { importDirection, testRunners } from './laws/import-direction.ts'
 import { strayTime, waitingInPureRooms } from './laws/purity.ts'
 import { booleanParameters, busyDoors, emptyNames, longFiles, longSignatures, silencedLaws } from './laws/shape.ts'
 
@@ -52,6 +52,14 @@ const laws: readonly Law[] = [
       },
       { 'a.ts': "export { a } from './a.ts'" },
       { 'a.ts': "import { type A, b } from './b.ts'", 'b.ts': "import { a } from './a.ts'" },
+    ],
+  },
+  {
+    title: 'nothing brings a test runner along',
+    check: testRunners,
+    offences: [
+      { 'testing/a.ts': "import { it } from 'vitest'" },
+      { 'testing/a.ts': "import type { TestContext } from 'node:test'" },
     ],
   },
   {

@@ -80,7 +80,7 @@ declare class PreparedOperation {
 
 declare class RecordKeeper {
     #private;
-    constructor(journal: Journal, encryption: Encryption | undefined, onUnreadable: UnreadableListener);
+    constructor(journal: Journal, terms: KeeperTerms);
     get level(): DurabilityLevel;
     get opened(): boolean;
     open(): Promise<void>;
@@ -309,6 +309,7 @@ interface Clock {
     now(): number;
     sleep(ms: number, signal?: AbortSignal): Promise<void>;
     after?(ms: number, callback: () => void): () => void;
+    turn?(): Promise<void>;
 }
 
 interface CommandResults {
@@ -425,6 +426,12 @@ interface JournalRow {
     readonly expiresAt: number | null;
     readonly head: string;
     readonly responseBody: Uint8Array | null;
+}
+
+interface KeeperTerms {
+    readonly encryption?: Encryption | undefined;
+    readonly onUnreadable: UnreadableListener;
+    readonly turn?: (() => Promise<void>) | undefined;
 }
 
 interface KeyHeaderOptions {

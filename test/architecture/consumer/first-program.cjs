@@ -1,3 +1,3 @@
 const { tellStory } = require('./story.cjs')
 
-tellStory(require('holdfast'), require('holdfast/sqlite'))
+tellStory(require('holdfast'), require('holdfast/sqlite'), require('holdfast/testing'))

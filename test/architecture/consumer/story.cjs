@@ -2,7 +2,7 @@
 const { createServer } = require('node:http')
 const { once } = require('node:events')
 
-exports.tellStory = async ({ createClient, StorageError }, { sqliteJournal }) => {
+exports.tellStory = async ({ createClient, StorageError, memoryJournal }, { sqliteJournal }, testing) => {
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ key: request.headers['idempotency-key'] }))
@@ -20,5 +20,30 @@ exports.tellStory = async ({ createClient, StorageError }, { sqliteJournal }) =>
 
   const impossible = sqliteJournal({ path: `${__filename}/operations.db` })
   const refusal = await impossible.open().catch((error) => error)
-  console.log(JSON.stringify({ sameKey: answer.key === handle.key, sameClass: refusal instanceof StorageError }))
+
+  const sameKey = answer.key === handle.key
+  const sameClass = refusal instanceof StorageError
+  const crashed = await crashAndResume(testing, { createClient, memoryJournal })
+  console.log(JSON.stringify({ sameKey, sameClass, ...crashed }))
+}
+
+/** A test of the user's own: time, network and crash come from the testing door. */
+async function crashAndResume({ crashAt, journalContract, manualClock, scriptedFetch, seededRandom }, holdfast) {
+  const { createClient, memoryJournal } = holdfast
+  const clock = manualClock()
+  const fetch = scriptedFetch([{ fault: 'reset' }, { status: 201 }], { clock })
+  const options = {
+    baseUrl: 'https://api.example.com',
+    random: seededRandom(1),
+    journal: memoryJournal(),
+    clock,
+    fetch,
+  }
+  const crash = crashAt('wait:durable', options)
+  const crashed = crash.during(createClient({ ...options, ...crash.options }).post('/charges'))
+  await clock.advance('1s')
+  await crashed
+  const { succeeded } = await createClient(options).resume()
+  for (const { run } of journalContract({ open: memoryJournal })) await run()
+  return { requests: fetch.calls.length, succeeded }
 }

@@ -32,3 +32,14 @@ function strayPackages(file: SourceFile, room: string): string[] {
   const strays = packages.filter((name) => !PACKAGE_EXCEPTIONS[file.path]?.includes(name))
   return strays.map((name) => `${file.path} (${room}) imports the package ${name}`)
 }
+
+const TEST_RUNNERS = /^(vitest|node:test|jest|@jest\/.*|mocha|chai|ava|tap|uvu|bun:test)(\/|$)/
+
+/** What the tests of others use must not bring a test runner along: they have one. */
+export function testRunners(tree: readonly SourceFile[]): string[] {
+  return tree.flatMap((file) =>
+    file.imports
+      .filter(({ specifier }) => TEST_RUNNERS.test(specifier))
+      .map(({ specifier }) => `${file.path} imports the test runner ${specifier}`),
+  )
+}

@@ -39,7 +39,11 @@ export async function programsOf(blocks: readonly Block[]): Promise<Programs> {
     platform: 'node',
     target: 'node20',
     packages: 'external',
-    alias: { 'holdfast/sqlite': join(root, 'src/sqlite/index.ts'), holdfast: join(root, 'src/index.ts') },
+    alias: {
+      'holdfast/sqlite': join(root, 'src/sqlite/index.ts'),
+      'holdfast/testing': join(root, 'src/testing/index.ts'),
+      holdfast: join(root, 'src/index.ts'),
+    },
     plugins: [platformPlugin, inlineSourceForEsbuild()],
     logLevel: 'silent',
   })

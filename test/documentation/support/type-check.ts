@@ -11,7 +11,11 @@ declare global {
 }
 `
 
-const PATHS = { holdfast: ['./src/index.ts'], 'holdfast/sqlite': ['./src/sqlite/index.ts'] }
+const PATHS = {
+  holdfast: ['./src/index.ts'],
+  'holdfast/sqlite': ['./src/sqlite/index.ts'],
+  'holdfast/testing': ['./src/testing/index.ts'],
+}
 
 /** Compiles every block against the sources, in one program. The answer names page, line and what is wrong. */
 export function typeErrors(blocks: readonly Block[]): string[] {

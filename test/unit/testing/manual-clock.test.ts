@@ -125,8 +125,16 @@ describe('manualClock', () => {
     }
   })
 
-  it('refuses to go back', async () => {
-    await expect(manualClock().advance(-1)).rejects.toThrow(RangeError)
-    await expect(manualClock().advance(Number.NaN)).rejects.toThrow(RangeError)
+  it('takes a duration, too', async () => {
+    const clock = manualClock(0)
+    await clock.advance('1.5s')
+    await clock.advance('2m')
+    expect(clock.now()).toBe(121_500)
+  })
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY, '30 seconds'])('refuses to go on by %s', async (by) => {
+    await expect(manualClock().advance(by as number)).rejects.toThrow(
+      new RangeError(`advance takes milliseconds from 0 on, or a duration such as '30s'; got ${by}`),
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createClient, memoryJournal } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/manual-clock.ts'
 import { scriptedFetch } from '../../../src/testing/scripted-fetch.ts'
 
@@ -130,7 +131,23 @@ describe('scriptedFetch', () => {
     await fetch(URL_A)
     const error = await fetch(URL_A, { method: 'DELETE' }).catch((reason: unknown) => reason)
     expect(error).not.toBeInstanceOf(TypeError)
-    expect(String(error)).toContain(`given 1 steps and has none for call 2: DELETE ${URL_A}`)
+    expect(String(error)).toContain(`given 1 step and has none for call 2: DELETE ${URL_A}`)
+  })
+
+  it('ends a call at once for which it has no step: that is no fault of the network', async () => {
+    const fetch = scriptedFetch([])
+    const client = createClient({ baseUrl: URL_A, fetch, journal: memoryJournal() })
+    const error = await client.post('/').catch((reason: unknown) => reason)
+    expect(fetch.calls).toHaveLength(1)
+    expect(error).toMatchObject({
+      cause: { message: expect.stringContaining('given 0 steps and has none for call 1') },
+    })
+  })
+
+  it('refuses a step that would repeat for ever before others', () => {
+    expect(() => scriptedFetch([{ status: 503, repeat: true }, { status: 200 }])).toThrow(
+      "scriptedFetch: step 1 of 2 says 'repeat'; only the last one can",
+    )
   })
 
   it('shows where a redirect has led', async () => {

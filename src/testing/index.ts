@@ -1,0 +1,20 @@
+export type { ContractCase, JournalContractOptions } from './contracts/journal/contract-case.ts'
+export { journalContract } from './contracts/journal-contract.ts'
+export { type CrashPoint, crashPoints } from './crash/crash-point.ts'
+export { type Crash, type CrashAtOptions, crashAt } from './crash-at.ts'
+export { type ManualClock, manualClock } from './manual-clock.ts'
+export {
+  type AnswerStep,
+  type FaultStep,
+  type HangStep,
+  type PlainStep,
+  type ScriptedCall,
+  type ScriptedFault,
+  type ScriptedFetch,
+  type ScriptedFetchOptions,
+  type ScriptedStep,
+  type StepFunction,
+  type StepResult,
+  scriptedFetch,
+} from './scripted-fetch.ts'
+export { type SeededRandom, seededRandom } from './seeded-random.ts'
