@@ -68,17 +68,19 @@ export class GroupCommit {
     let failures = 0
     for (const waiting of batch) {
       if (batch.length === 1 || failures >= FAILURES_THAT_TELL) waiting.reject(error)
-      else if (!(await this.#succeedsAlone(waiting))) failures++
+      else if (!(await this.#succeedsAlone(waiting, error))) failures++
     }
   }
 
-  async #succeedsAlone({ command, resolve, reject }: Waiting): Promise<boolean> {
+  async #succeedsAlone({ command, resolve, reject }: Waiting, first: StorageError): Promise<boolean> {
     try {
       const [result] = await this.#journal.execute([command])
       resolve(result as JournalResult)
       return true
     } catch (error) {
-      reject(asStorageError(error, 'The journal failed'))
+      const failure = asStorageError(error, 'The journal failed')
+      // Refused now, but perhaps written before: then nobody may say that nothing was.
+      reject(first.effect === 'none' ? failure : first)
       return false
     }
   }

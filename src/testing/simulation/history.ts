@@ -114,10 +114,7 @@ function perform(world: World, act: Act, { slots, disk, server }: Stage): void {
       return slots.killAll('loses its power')
     case 'jump': {
       const machine = world.machines[act.machine]
-      if (!machine) return
-      machine.aheadMs += act.ms
-      world.happened(act.ms > 0 ? 'clock-ahead' : 'clock-back')
-      return world.say(machine.name, `its clock jumps by ${act.ms} ms`)
+      return machine && world.setClock(machine, act.ms)
     }
     default:
       return slots.perform(act)

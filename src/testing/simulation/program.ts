@@ -196,6 +196,7 @@ export class Program {
     const { process } = this
     const world = this.#world
     world.say(process.name, `handler is called: ${status}`)
+    world.oracle.handling(operation.key, status)
     await this.#point('handler:called', 0)
     await this.#point(
       'handler:working',
@@ -204,7 +205,7 @@ export class Program {
     if (world.strikes('handler-throws')) throw new Error('The handler fails')
     await this.#point('handler:done', 0)
     world.say(process.name, `handler has taken: ${status}`)
-    world.oracle.handled(operation.key, status)
+    world.oracle.handled(operation.key)
   }
 
   #point(point: 'handler:called' | 'handler:working' | 'handler:done', ms: number): Promise<void> {

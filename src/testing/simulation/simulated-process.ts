@@ -38,6 +38,11 @@ export class SimulatedProcess {
     return this.#alive
   }
 
+  /** How much time can have passed for it at the most, jumps of its clock included. */
+  get elapsedMs(): number {
+    return this.#world.timeline.now + this.machine.leaptMs
+  }
+
   get thawsAt(): number {
     return this.#alive ? this.#frozenUntil : 0
   }

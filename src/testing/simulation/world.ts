@@ -37,6 +37,8 @@ const BEGINNING = 1_735_732_800_000
 export interface Machine {
   readonly name: string
   aheadMs: number
+  /** How far it was set ahead in all; what was set back does not count. */
+  leaptMs: number
 }
 
 /** What a history happens in. */
@@ -58,7 +60,7 @@ export class World {
     this.coverage = parts.coverage
     this.oracle = parts.oracle
     this.#trace = parts.trace
-    this.machines = Array.from({ length: plan.machines }, (_, n) => ({ name: `machine ${n}`, aheadMs: 0 }))
+    this.machines = Array.from({ length: plan.machines }, (_, n) => ({ name: `machine ${n}`, aheadMs: 0, leaptMs: 0 }))
   }
 
   dice(purpose: string): Dice {
@@ -90,6 +92,13 @@ export class World {
   calmDown(): void {
     this.#calm = true
     this.say('world', 'calm: from here on nothing goes wrong')
+  }
+
+  setClock(machine: Machine, ms: number): void {
+    machine.aheadMs += ms
+    if (ms > 0) machine.leaptMs += ms
+    this.happened(ms > 0 ? 'clock-ahead' : 'clock-back')
+    this.say(machine.name, `its clock jumps by ${ms} ms`)
   }
 
   wallClock({ aheadMs }: Machine): number {

@@ -12,36 +12,28 @@ export class BudgetRule {
   readonly #burst: number
   #firsts = 0
   #spent = 0
-  #reserve = 0
-  #lastNow: number
+  readonly #since: number
 
-  constructor(burst: number, now: number) {
+  constructor(burst: number, elapsedMs: number) {
     this.#burst = burst
-    this.#lastNow = now
+    this.#since = elapsedMs
   }
 
-  left(attempt: number, now: number): void {
-    this.#tick(now)
+  left(attempt: number): void {
     if (attempt === 1) this.#firsts++
   }
 
   /** Every failure of a request that was not a first one has cost a token. Ones that we cut off ourselves tell nothing. */
-  learned(attempt: number, outcome: TransportOutcome, now: number): Verdict | undefined {
-    this.#tick(now)
+  learned(attempt: number, outcome: TransportOutcome, elapsedMs: number): Verdict | undefined {
     if (attempt === 1 || !failed(outcome)) return undefined
     this.#spent++
-    const allowed = this.#burst + RATIO * this.#firsts + this.#reserve
+    const reserve = ((elapsedMs - this.#since) / 1000) * RESERVE_PER_SECOND
+    const allowed = this.#burst + RATIO * this.#firsts + reserve
     if (this.#spent <= allowed + 1e-6) return undefined
     return [
       'P6',
       `${this.#spent} failed retries after ${this.#firsts} first attempts; the budget is ${allowed.toFixed(2)}`,
     ]
-  }
-
-  /** The reserve follows the clock; a clock that is set back brings nothing and takes nothing. */
-  #tick(now: number): void {
-    this.#reserve += Math.max(0, ((now - this.#lastNow) / 1000) * RESERVE_PER_SECOND)
-    this.#lastNow = now
   }
 }
 

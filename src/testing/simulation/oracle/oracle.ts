@@ -64,7 +64,7 @@ export class Oracle {
   born(process: SimulatedProcess): void {
     this.#processes.set(process.name, process)
     const { burst } = this.#terms.plan
-    if (burst !== undefined) this.#budgets.set(process.name, new BudgetRule(burst, process.clock.now()))
+    if (burst !== undefined) this.#budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
   }
 
   isAlive(process: string): boolean {
@@ -104,10 +104,16 @@ export class Oracle {
     this.#allow(process, key, deadlineMs)
   }
 
-  handled(key: string, status: string): void {
+  /** A handler has done its work. */
+  handled(key: string): void {
+    const shadow = this.shadows.get(key)
+    if (shadow) shadow.taken++
+  }
+
+  /** A handler is called. */
+  handling(key: string, status: string): void {
     const shadow = this.shadows.get(key)
     if (!shadow) return this.breaks(['P4', 'a settlement was delivered for an operation that is unknown'])
-    shadow.taken++
     if (shadow.there && shadow.status !== status) {
       this.breaks(['P4', `a handler was told ${status} while the record says ${shadow.status}`])
     }
@@ -208,7 +214,7 @@ export class Oracle {
 
   sent(process: SimulatedProcess, sent: Sent): void {
     this.sents.push({ sent, process, at: this.#terms.now(), outcome: undefined })
-    this.#budgets.get(process.name)?.left(attemptOf(sent), process.clock.now())
+    this.#budgets.get(process.name)?.left(attemptOf(sent))
     const until = Math.max(this.#until(process, sent.key), this.#until(process, sent.label))
     const allowed = until === 0 ? undefined : until
     const shadow = this.shadows.get(sent.key)
@@ -218,7 +224,7 @@ export class Oracle {
   learned(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
     const fact = this.sents[sent.number - 1]
     if (fact) fact.outcome = outcome
-    this.breaks(this.#budgets.get(process.name)?.learned(attemptOf(sent), outcome, process.clock.now()))
+    this.breaks(this.#budgets.get(process.name)?.learned(attemptOf(sent), outcome, process.elapsedMs))
   }
 
   done(key: string, label: string): void {
