@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { crashPoints } from '../../src/testing/index.ts'
 import { root } from './support/pages.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -39,6 +40,32 @@ describe('the reference', () => {
     const classes = [...read('src/errors/classes.ts').matchAll(/^export class (\w+)/gm)].map(([, name = '']) => name)
     const codes = new Set(sources().flatMap((text) => text.match(/HOLDFAST_(?!DB\b)[A-Z_]+(?=')/g) ?? []))
     expect([...classes, ...codes].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('names every export of the testing door and every point at which one can crash', () => {
+    const page = read('docs/reference/testing.md')
+    const exported = parse('src/testing/index.ts').statements.flatMap((statement) =>
+      ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)
+        ? statement.exportClause.elements.map(({ name }) => name.text)
+        : [],
+    )
+    expect(exported).toContain('crashAt')
+    expect(exported.filter((name) => !mentions(page, name))).toEqual([])
+    const points = [...page.matchAll(/^\| `([^|]+)` \|/gm)].flatMap(([, cell = '']) => cell.split('`, `'))
+    expect(points.filter((point) => /^[a-z]+:[a-z]+$/.test(point)).sort()).toEqual([...crashPoints].sort())
+  })
+
+  it.each([
+    ['src/testing/crash-at.ts', 'CrashAtOptions'],
+    ['src/testing/crash-at.ts', 'Crash'],
+    ['src/testing/manual-clock.ts', 'ManualClock'],
+    ['src/testing/scripted-fetch.ts', 'AnswerStep'],
+    ['src/testing/scripted-fetch.ts', 'ScriptedCall'],
+    ['src/testing/contracts/journal/contract-case.ts', 'JournalContractOptions'],
+  ])('of the testing door names every member of %s, %s', (source, name) => {
+    const members = membersOf(source, name)
+    expect(members.length).toBeGreaterThan(2)
+    expect(members.filter((member) => !mentions(read('docs/reference/testing.md'), member))).toEqual([])
   })
 
   it('lists every header that is sent or read', () => {
