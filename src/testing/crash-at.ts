@@ -57,6 +57,11 @@ export interface Crash {
 export function crashAt(point: CrashPoint, options: CrashAtOptions): Crash {
   const { journal, fetch = platformFetch, clock = systemClock, occurrence = 1 } = options
   checkPoint(point)
+  if (typeof journal?.execute !== 'function') {
+    throw new ConfigurationError(
+      'crashAt: journal must be the journal that outlives the crash, such as memoryJournal()',
+    )
+  }
   if (!Number.isInteger(occurrence) || occurrence < 1) {
     throw new ConfigurationError(`crashAt: occurrence must be a whole number of at least 1, got ${occurrence}`)
   }

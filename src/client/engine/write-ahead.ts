@@ -30,9 +30,15 @@ async function append(engine: EngineContext, operation: LiveOperation): Promise<
   return isThisBirth(existing, operation) ? undefined : existing
 }
 
-/** A journal that wrote it, lost the answer and tried again finds the very record that was to be written. */
-function isThisBirth({ key, lease }: OperationRecord, { fence }: LiveOperation): boolean {
-  return key === fence.key && lease?.owner === fence.owner && lease.epoch === fence.epoch
+/**
+ * A journal that wrote it, lost the answer and tried again finds the very record that was to be written. The lease
+ * alone does not prove it: a call with the id of an earlier one shares its key, and numbers of epochs come again.
+ */
+function isThisBirth(found: OperationRecord, { record, fence }: LiveOperation): boolean {
+  const { lease } = found
+  if (found.key !== fence.key || lease?.owner !== fence.owner || lease.epoch !== fence.epoch) return false
+  const untouched = found.status === 'pending' && found.attemptCount === 0
+  return untouched && found.acceptedAt === record.acceptedAt && found.fingerprint === record.fingerprint
 }
 
 /**

@@ -439,6 +439,13 @@ describe('crashAt', () => {
     expect(misspelt).toThrow("'apend:asked' is no point; did you mean 'append:asked'?")
   })
 
+  it.each([undefined, false, { fallback: 'memory' }])(
+    'refuses %j, which no second client could go on with',
+    (journal) => {
+      expect(() => crashAt('append:asked', { journal: journal as never })).toThrow(ConfigurationError)
+    },
+  )
+
   it.each([0, -1, 1.5, Number.NaN])('refuses the occurrence %s', (occurrence) => {
     expect(() => crashAt('append:asked', { journal: memoryJournal(), occurrence })).toThrow(ConfigurationError)
   })

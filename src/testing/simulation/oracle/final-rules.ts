@@ -49,16 +49,16 @@ function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolea
   const { told } = call
   if (!fact || told?.is !== 'error') return false
   if (fact.at <= told.at && told.error.attempts.length > 0) return true
-  if (fact.at < call.at) return false
+  if (fact.at < call.at || fact.sent.key !== told.error.operation?.key) return false
   return !oracle.calls.some(
     (other) => other !== call && other.plan.label === call.plan.label && answersFor(other, fact.at),
   )
 }
 
-/** Was the call still open then, or left to be carried on? */
+/** Was the call still open then, or left to be carried on, or aborted, which promises nothing? */
 function answersFor({ at, told }: CallFact, when: number): boolean {
   if (at > when) return false
-  return !told || told.at >= when || (told.is === 'error' && told.error.pending)
+  return !told || told.at >= when || told.is === 'other' || (told.is === 'error' && told.error.pending)
 }
 
 function judgeRecord(oracle: Oracle, shadow: Shadow): void {
