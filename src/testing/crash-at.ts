@@ -57,14 +57,7 @@ export interface Crash {
 export function crashAt(point: CrashPoint, options: CrashAtOptions): Crash {
   const { journal, fetch = platformFetch, clock = systemClock, occurrence = 1 } = options
   checkPoint(point)
-  if (typeof journal?.execute !== 'function') {
-    throw new ConfigurationError(
-      'crashAt: journal must be the journal that outlives the crash, such as memoryJournal()',
-    )
-  }
-  if (!Number.isInteger(occurrence) || occurrence < 1) {
-    throw new ConfigurationError(`crashAt: occurrence must be a whole number of at least 1, got ${occurrence}`)
-  }
+  checkOptions({ journal, occurrence })
   const fuse = new Fuse(point, occurrence)
   return {
     options: {
@@ -90,6 +83,17 @@ function checkPoint(point: CrashPoint): void {
   const nearest = nearestName(String(point), crashPoints)
   const hint = nearest ? `did you mean '${nearest}'?` : `there are ${crashPoints.join(', ')}`
   throw new ConfigurationError(`crashAt: '${point}' is no point; ${hint}`)
+}
+
+function checkOptions({ journal, occurrence }: { journal: Journal | undefined; occurrence: number }): void {
+  if (typeof journal?.execute !== 'function') {
+    throw new ConfigurationError(
+      'crashAt: journal must be the journal that outlives the crash, such as memoryJournal()',
+    )
+  }
+  if (!Number.isInteger(occurrence) || occurrence < 1) {
+    throw new ConfigurationError(`crashAt: occurrence must be a whole number of at least 1, got ${occurrence}`)
+  }
 }
 
 async function endedWithout(fuse: Fuse, work: PromiseLike<unknown>): Promise<never> {

@@ -15,8 +15,8 @@ declare function seededRandom(seed: number | string): SeededRandom;
 
 interface AnswerStep extends Timing {
     readonly status?: number | undefined;
-    readonly headers?: HeadersInit | undefined;
-    readonly body?: string | Uint8Array<ArrayBuffer> | null | undefined;
+    readonly headers?: HeadersInput | undefined;
+    readonly body?: string | Uint8Array | null | undefined;
     readonly json?: unknown;
     readonly stallBody?: boolean | undefined;
     readonly url?: string | undefined;
@@ -255,6 +255,13 @@ type DurabilityLevel = 'memory' | 'process' | 'power';
 type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+type HeadersInput = Headers | readonly (readonly [
+    string,
+    string
+])[] | {
+    readonly [name: string]: string | undefined;
+};
 
 type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
 
