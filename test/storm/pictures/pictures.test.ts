@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { fleetCases, SHOWN_OVER_TIME } from '../experiments/fleet-policies.ts'
+import { runExperiments } from '../run-experiments.ts'
+import { drawPicture, type Picture } from './draw.ts'
+import { picturesOf } from './pictures-of.ts'
+
+const results = runExperiments(
+  { clients: [10], seed: 1, only: ['layers'], json: undefined, pictures: undefined },
+  () => {},
+)
+
+function pictureOf(file: string): Picture {
+  const picture = picturesOf(results).find((candidate) => candidate.file === file)
+  if (!picture) throw new Error(`There is no ${file}`)
+  return picture
+}
+
+/** The words of a picture, in the order in which they are drawn. */
+function wordsOf(svg: string): string[] {
+  return [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, word = '']) => word)
+}
+
+describe('the pictures', () => {
+  it('are the same each time', async () => {
+    const picture = pictureOf('layers.svg')
+    const first = await drawPicture(picture)
+    await drawPicture({ ...picture, title: 'another' })
+    expect(await drawPicture(picture)).toBe(first)
+  })
+
+  it('say what they show to whoever cannot see them', async () => {
+    const { title, description, ...rest } = pictureOf('layers.svg')
+    const svg = await drawPicture({ ...rest, title: `${title} <&>`, description })
+    expect(svg).toContain(`<title id="title">${title} &lt;&amp;&gt;</title>`)
+    expect(svg).toContain(`<desc id="description">${description}</desc>`)
+    expect(svg).toMatch(/^<svg role="img" aria-labelledby="title description" /)
+  })
+
+  it('bring a ground of their own, so that they can be read on a dark page', async () => {
+    expect(await drawPicture(pictureOf('layers.svg'))).toContain('fill="#ffffff"')
+  })
+
+  it('name their axes, their lines and their values', async () => {
+    const words = wordsOf(await drawPicture(pictureOf('layers.svg')))
+    const named = ['layers that retry', 'requests per operation (log)', 'each layer retries', '27', '81']
+    expect(words).toEqual(expect.arrayContaining(named))
+  })
+
+  it('are drawn only for what was run', () => {
+    expect(picturesOf(results).map(({ file }) => file)).toEqual(['layers.svg'])
+  })
+
+  it('show policies that the fleet runs', () => {
+    const names = fleetCases().map(({ policy }) => policy.name)
+    expect(names).toEqual(expect.arrayContaining([...SHOWN_OVER_TIME]))
+    expect(new Set(names).size).toBe(names.length)
+  })
+})

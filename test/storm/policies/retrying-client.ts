@@ -1,0 +1,79 @@
+import type { Random } from '../../../src/foundation/random.ts'
+import type { AttemptEnd, ClientModel, Operation, Policy, World } from './policy.ts'
+
+/** How long to wait before the retry with this number (from 0). */
+export type Backoff = (retry: number, random: Random) => number
+
+/** What the operations of one process share: may this retry be made? */
+export interface Allowance {
+  /** A request failed. */
+  failed?(): void
+  /** Another try is wanted. */
+  mayRetry(): boolean
+  /** An operation has succeeded, after a retry or without. */
+  succeeded(after: 'retry' | 'first'): void
+}
+
+/** What stands in front of every request of one process. */
+export interface Gate {
+  admits(now: number): boolean
+  learn(end: 'success' | 'failure', now: number): void
+}
+
+export interface RetryRules {
+  readonly name: string
+  /** Retries after the first attempt. */
+  readonly retries: number
+  /** Made anew for each operation: some remember the delay before. */
+  readonly backoff: () => Backoff
+  readonly allowance?: (() => Allowance) | undefined
+  readonly gate?: (() => Gate) | undefined
+}
+
+/** A loop around a request, as most libraries have it: so many retries, with a delay by formula. */
+export function retryingPolicy(rules: RetryRules): Policy {
+  return { name: rules.name, newClient: (world) => new RetryingClient(rules, world) }
+}
+
+class RetryingClient implements ClientModel {
+  readonly #rules: RetryRules
+  readonly #world: World
+  readonly #allowance: Allowance | undefined
+  readonly #gate: Gate | undefined
+
+  constructor(rules: RetryRules, world: World) {
+    this.#rules = rules
+    this.#world = world
+    this.#allowance = rules.allowance?.()
+    this.#gate = rules.gate?.()
+  }
+
+  submit(operation: Operation): void {
+    this.#try(operation, 0, this.#rules.backoff())
+  }
+
+  #try(operation: Operation, retry: number, backoff: Backoff): void {
+    if (this.#gate && !this.#gate.admits(this.#world.now)) this.#failed(operation, retry, backoff)
+    else this.#world.send(operation, (end) => this.#conclude(operation, { end, retry, backoff }))
+  }
+
+  #conclude(operation: Operation, { end, retry, backoff }: { end: AttemptEnd; retry: number; backoff: Backoff }): void {
+    const world = this.#world
+    this.#gate?.learn(end === 'success' ? 'success' : 'failure', world.now)
+    if (end === 'success') {
+      this.#allowance?.succeeded(retry > 0 ? 'retry' : 'first')
+      world.settle(operation, 'succeeded')
+    } else {
+      // To most of them a do-not-retry verdict is one more 503.
+      this.#allowance?.failed?.()
+      this.#failed(operation, retry, backoff)
+    }
+  }
+
+  #failed(operation: Operation, retry: number, backoff: Backoff): void {
+    const world = this.#world
+    const allowed = retry < this.#rules.retries && (this.#allowance?.mayRetry() ?? true)
+    if (allowed) world.after(backoff(retry, world.random), () => this.#try(operation, retry + 1, backoff))
+    else world.settle(operation, 'failed')
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { ServerModel, type ServerOptions } from './server-model.ts'
+
+const OPTIONS: ServerOptions = {
+  capacityPerSecond: 100,
+  longestQueueMs: 50,
+  refusalCost: 0.5,
+  downFrom: 10_000,
+  downUntil: 20_000,
+  saysDoNotRetry: false,
+}
+
+describe('the server', () => {
+  it('serves one after the other, at its rate', () => {
+    const server = new ServerModel(OPTIONS)
+    expect([0, 0, 5, 100].map((now) => server.arrive(now).at)).toEqual([10, 20, 30, 110])
+  })
+
+  it('refuses who would wait too long, and pays for refusing', () => {
+    const server = new ServerModel(OPTIONS)
+    for (let count = 0; count < 6; count++) expect(server.arrive(0).is).toBe('served')
+    expect(server.arrive(0)).toMatchObject({ is: 'refused', at: 0, because: 'overload', doNotRetry: false })
+    expect(server.arrive(15)).toMatchObject({ is: 'served', at: 75 })
+  })
+
+  it('says do-not-retry when it is overloaded, not when it is down', () => {
+    const server = new ServerModel({ ...OPTIONS, saysDoNotRetry: true, longestQueueMs: 0 })
+    server.arrive(0)
+    expect(server.arrive(0)).toMatchObject({ is: 'refused', because: 'overload', doNotRetry: true })
+    expect(server.arrive(10_000)).toMatchObject({ is: 'refused', because: 'down', doNotRetry: false })
+  })
+
+  it('is down from the first to the last moment of its outage', () => {
+    const server = new ServerModel(OPTIONS)
+    const answers = [9999, 10_000, 19_999, 20_000].map((now) => server.arrive(now).is)
+    expect(answers).toEqual(['served', 'refused', 'refused', 'served'])
+  })
+})

@@ -1,0 +1,44 @@
+export interface ServerOptions {
+  readonly capacityPerSecond: number
+  /** Who would have to wait longer than this is refused at once. */
+  readonly longestQueueMs: number
+  /** What refusing costs, as a share of what serving costs. */
+  readonly refusalCost: number
+  readonly downFrom: number
+  readonly downUntil: number
+  /** Does it say do-not-retry when it refuses because it is overloaded? A server that is down says nothing. */
+  readonly saysDoNotRetry: boolean
+}
+
+export type Reply =
+  | { readonly is: 'served'; readonly at: number; readonly waitedMs: number }
+  | { readonly is: 'refused'; readonly at: number; readonly because: 'down' | 'overload'; readonly doNotRetry: boolean }
+
+/**
+ * One queue, first come first served, at a fixed rate. It does not notice that a client has gone away: what
+ * was accepted is worked on, whether or not anybody still waits for the answer.
+ */
+export class ServerModel {
+  readonly #options: ServerOptions
+  readonly #serviceMs: number
+  #freeAt = 0
+
+  constructor(options: ServerOptions) {
+    this.#options = options
+    this.#serviceMs = 1000 / options.capacityPerSecond
+  }
+
+  /** Must be asked in the order of time. */
+  arrive(now: number): Reply {
+    const { downFrom, downUntil, longestQueueMs, refusalCost, saysDoNotRetry } = this.#options
+    if (now >= downFrom && now < downUntil) return { is: 'refused', at: now, because: 'down', doNotRetry: false }
+    const waitedMs = Math.max(0, this.#freeAt - now)
+    const startsAt = now + waitedMs
+    if (waitedMs > longestQueueMs) {
+      this.#freeAt = startsAt + this.#serviceMs * refusalCost
+      return { is: 'refused', at: now, because: 'overload', doNotRetry: saysDoNotRetry }
+    }
+    this.#freeAt = startsAt + this.#serviceMs
+    return { is: 'served', at: this.#freeAt, waitedMs }
+  }
+}
