@@ -34,6 +34,8 @@ export interface History {
   readonly coverage: CoverageCounts
   readonly happenings: number
   readonly requests: number
+  /** Requests that were not the first of their operation. */
+  readonly retries: number
   readonly operations: number
   readonly lines: readonly string[]
 }
@@ -62,6 +64,7 @@ export async function runHistory(seed: number | string, options: HistoryOptions 
     coverage: coverage.counts,
     happenings: world.timeline.happened,
     requests: oracle.sents.length,
+    retries: oracle.retries,
     operations: plan.calls.length,
     lines: trace?.lines ?? [],
   }
@@ -104,19 +107,21 @@ function schedule(world: World, stage: Stage): void {
 function perform(world: World, act: Act, { slots, disk, server }: Stage): void {
   switch (act.do) {
     case 'outage':
-      return server.stopFor(act.ms)
+      server.stopFor(act.ms)
+      break
     case 'disk-full':
-      return disk.fillUp(act.ms)
+      disk.fillUp(act.ms)
+      break
     case 'power-cut':
       world.happened('power-cut')
       world.say('world', 'the power is cut')
       disk.cutPower()
-      return slots.killAll('loses its power')
-    case 'jump': {
-      const machine = world.machines[act.machine]
-      return machine && world.setClock(machine, act.ms)
-    }
+      slots.killAll('loses its power')
+      break
+    case 'jump':
+      world.setClock(act.machine, act.ms)
+      break
     default:
-      return slots.perform(act)
+      slots.perform(act)
   }
 }

@@ -43,19 +43,20 @@ export class ModelServer implements WireServer {
   }
 
   receive(sent: Sent, reply: Reply): void {
-    const gate = this.#gateOf(sent)
-    if (gate) return reply(gate)
+    const known = this.#gateOf(sent) ?? this.#knownAnswer(sent)
+    if (known) reply(known)
+    else this.#work(sent, reply)
+  }
+
+  /** What the ledger says to a key that it has seen before. */
+  #knownAnswer(sent: Sent): WireAnswer | undefined {
     const { timeline, plan, oracle } = this.#world
-    const body = text(sent)
     const known = this.#ledger.get(sent.key)
     const forgotten = known?.answer && timeline.now - known.since > plan.windowMs
-    if (known && !forgotten) {
-      if (known.body !== body || known.sent.url !== sent.url) return reply(problem(422, PROBLEM.keyReused))
-      if (!known.answer) return reply(this.#inFlight())
-      oracle.sight('replayed answer')
-      return reply(replayed(known.answer))
-    }
-    this.#work(sent, body, reply)
+    if (!known || forgotten) return undefined
+    if (known.body !== text(sent) || known.sent.url !== sent.url) return problem(422, PROBLEM.keyReused)
+    oracle.sight(known.answer ? 'replayed answer' : 'in-flight answer')
+    return known.answer ? replayed(known.answer) : problem(409, PROBLEM.inFlight)
   }
 
   /** A copy of a request is judged as the request was: it has the same credentials and the same place in the queue. */
@@ -76,23 +77,18 @@ export class ModelServer implements WireServer {
     return world.strikes('busy') ? refusal(world.dice('busy').pick([500, 503, 429, 408, 425, 502, 504])) : undefined
   }
 
-  #inFlight(): WireAnswer {
-    this.#world.oracle.sight('in-flight answer')
-    return problem(409, PROBLEM.inFlight)
-  }
-
-  #work(sent: Sent, body: string, reply: Reply): void {
+  #work(sent: Sent, reply: Reply): void {
     const { timeline } = this.#world
-    const entry: Entry = { sent, body, since: timeline.now, answer: undefined }
+    const entry: Entry = { sent, body: text(sent), since: timeline.now, answer: undefined }
     this.#ledger.set(sent.key, entry)
     const life = this.#life
     const dice = this.#world.dice('server')
     const ms = dice.pick([0, dice.between(1, 50), dice.between(50, 3000)])
     const crashes = this.#world.strikes('server-crash-before')
     timeline.at(timeline.now + ms, () => {
-      if (life !== this.#life) return reply('reset')
-      if (crashes) return this.#crashAnd(reply)
-      this.#finish(entry, reply)
+      if (life !== this.#life) reply('reset')
+      else if (crashes) this.#crashAnd(reply)
+      else this.#finish(entry, reply)
     })
   }
 
@@ -106,10 +102,10 @@ export class ModelServer implements WireServer {
       world.say('server', `does ${label} (request ${number})`)
       world.oracle.done(key, label)
     }
-    if (world.strikes('server-crash-after')) return this.#crashAnd(reply)
-    if (world.strikes('gateway-error-after')) return reply(refusal(502))
-    if (world.strikes('do-not-retry-after')) return reply(refusal(500, [['do-not-retry', 'true']]))
-    reply(entry.answer)
+    if (world.strikes('server-crash-after')) this.#crashAnd(reply)
+    else if (world.strikes('gateway-error-after')) reply(refusal(502))
+    else if (world.strikes('do-not-retry-after')) reply(refusal(500, [['do-not-retry', 'true']]))
+    else reply(entry.answer)
   }
 
   #crashAnd(reply: Reply): void {

@@ -15,7 +15,7 @@ import type { World } from './world.ts'
 export const ORIGIN = 'http://api.test'
 /** How long a call by a resume or by key may take. */
 export const RUN_DEADLINE_MS = 30_000
-const LONGEST_WATCH_MS = 20_000
+const LONGEST_WATCH_MS = 6_000
 
 export interface Surroundings {
   readonly world: World

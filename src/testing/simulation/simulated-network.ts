@@ -36,9 +36,9 @@ export class SimulatedNetwork {
     const dice = this.#world.dice('network')
     const delay = dice.between(1, 30) + (this.#world.strikes('slow-network') ? dice.between(500, 15_000) : 0)
     const { timeline } = this.#world
-    if (this.#world.strikes('refused')) return call.later(delay, () => call.refuse())
-    if (this.#world.strikes('request-lost')) return call.later(delay, () => call.fault('ECONNRESET'))
-    timeline.at(timeline.now + delay, () => this.#arrive(call))
+    if (this.#world.strikes('refused')) call.later(delay, () => call.refuse())
+    else if (this.#world.strikes('request-lost')) call.later(delay, () => call.fault('ECONNRESET'))
+    else timeline.at(timeline.now + delay, () => this.#arrive(call))
     process.reach('send:travelling')
   }
 
@@ -56,7 +56,10 @@ export class SimulatedNetwork {
   }
 
   #arrive(call: Exchange): void {
-    if (!this.#server.listens()) return call.later(1, () => call.refuse())
+    if (!this.#server.listens()) {
+      call.later(1, () => call.refuse())
+      return
+    }
     this.#duplicate(call)
     const dice = this.#world.dice('network')
     const lost = this.#world.strikes('answer-lost')
@@ -64,8 +67,8 @@ export class SimulatedNetwork {
     this.#server.receive(call.sent, (answer) => {
       const delay = dice.between(1, 30)
       if (halfOpen) return
-      if (lost || answer === 'reset') return call.later(delay, () => call.fault('ECONNRESET'))
-      call.later(delay, () => call.answer(answer))
+      const cut = lost || answer === 'reset'
+      call.later(delay, () => (cut ? call.fault('ECONNRESET') : call.answer(answer)))
     })
   }
 

@@ -94,7 +94,9 @@ export class World {
     this.say('world', 'calm: from here on nothing goes wrong')
   }
 
-  setClock(machine: Machine, ms: number): void {
+  setClock(number: number, ms: number): void {
+    const machine = this.machines[number]
+    if (!machine) return
     machine.aheadMs += ms
     if (ms > 0) machine.leaptMs += ms
     this.happened(ms > 0 ? 'clock-ahead' : 'clock-back')

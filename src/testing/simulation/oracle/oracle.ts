@@ -1,4 +1,4 @@
-import type { ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../../client/journal/port.ts'
+import type { ClaimedRow, JournalCommand, JournalResult } from '../../../client/journal/port.ts'
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
@@ -8,8 +8,9 @@ import type { Sight } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
 import type { BrokenPromise, CallFact, PromiseName, SentFact, Told } from './facts.ts'
-import { judgeClaim, judgeFence, judgeSecrets } from './journal-rules.ts'
-import { Shadow } from './shadow.ts'
+import { JournalAccount } from './journal-account.ts'
+import { judgeSecrets } from './journal-rules.ts'
+import type { Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
 
 /** A broken promise and how it was broken. */
@@ -30,7 +31,6 @@ export interface OracleTerms {
  */
 export class Oracle {
   readonly broken: BrokenPromise[] = []
-  readonly shadows = new Map<string, Shadow>()
   readonly sents: SentFact[] = []
   readonly calls: CallFact[] = []
   /** How many effects there were of an operation by now. */
@@ -42,12 +42,24 @@ export class Oracle {
   /** Until when a process may send an operation, by process and key or label. */
   readonly #business = new Map<string, number>()
   readonly #cancelling = new Set<string>()
+  readonly #account: JournalAccount
   readonly #leaseIsLaw: boolean
 
   constructor(terms: OracleTerms) {
     this.#terms = terms
+    this.#account = new JournalAccount({
+      coverage: terms.coverage,
+      breaks: (verdict) => this.breaks(verdict),
+      isAlive: (process) => this.isAlive(process),
+      cancels: (process, key) => this.#cancelling.has(`${process} ${key}`),
+    })
     const { faults } = terms.plan
     this.#leaseIsLaw = !faults.has('clock-ahead') && !faults.has('clock-back') && !faults.has('cancel')
+  }
+
+  /** What the journal holds, by key. */
+  get shadows(): ReadonlyMap<string, Shadow> {
+    return this.#account.shadows
   }
 
   sight(sight: Sight): void {
@@ -99,11 +111,6 @@ export class Oracle {
     this.#cancelling.add(`${process.name} ${key}`)
   }
 
-  /** Somebody asks this process to go on with an operation. */
-  retries(process: SimulatedProcess, key: string, deadlineMs: number): void {
-    this.#allow(process, key, deadlineMs)
-  }
-
   /** A handler has done its work. */
   handled(key: string): void {
     const shadow = this.shadows.get(key)
@@ -113,8 +120,8 @@ export class Oracle {
   /** A handler is called. */
   handling(key: string, status: string): void {
     const shadow = this.shadows.get(key)
-    if (!shadow) return this.breaks(['P4', 'a settlement was delivered for an operation that is unknown'])
-    if (shadow.there && shadow.status !== status) {
+    if (!shadow) this.breaks(['P4', 'a settlement was delivered for an operation that is unknown'])
+    else if (shadow.there && shadow.status !== status) {
       this.breaks(['P4', `a handler was told ${status} while the record says ${shadow.status}`])
     }
   }
@@ -130,7 +137,7 @@ export class Oracle {
   journaled(process: SimulatedProcess, commands: readonly JournalCommand[], results: readonly JournalResult[]): void {
     commands.forEach((command, index) => {
       this.breaks(judgeSecrets(command))
-      this.#follow(process, command, results[index] as JournalResult)
+      this.#account.follow(process, command, results[index] as JournalResult)
     })
   }
 
@@ -144,70 +151,6 @@ export class Oracle {
       if (command.do !== 'claim') return
       for (const row of results[index] as ClaimedRow[]) this.#allow(process, row.key, this.#terms.runDeadlineMs)
     })
-  }
-
-  #follow(process: SimulatedProcess, command: JournalCommand, result: JournalResult): void {
-    switch (command.do) {
-      case 'append':
-        if ((result as { appended: boolean }).appended) this.#append(command.row)
-        else this.sight('joined')
-        return
-      case 'commit':
-      case 'remove':
-      case 'renew':
-        if (result === true) this.#write(command)
-        else this.sight('stale write refused')
-        return
-      case 'claim':
-        for (const row of result as ClaimedRow[]) this.#claim(process, command, row)
-        return
-      case 'claim-one':
-        if (result) this.#claim(process, command, result as ClaimedRow)
-        return
-      case 'prune':
-        return this.#prune(command.now)
-      default:
-    }
-  }
-
-  #append(row: JournalRow): void {
-    this.shadows.set(row.key, new Shadow(row))
-    this.#terms.coverage.saw('transition', 'accept')
-    this.#terms.coverage.saw('state', 'pending')
-  }
-
-  #write(command: JournalCommand & { do: 'commit' | 'remove' | 'renew' }): void {
-    const { coverage } = this.#terms
-    const shadow = this.shadows.get(command.key)
-    this.breaks(judgeFence(command, shadow))
-    if (!shadow) return
-    if (command.do === 'renew') shadow.leaseUntil = command.leaseUntil
-    else if (command.do === 'remove') {
-      shadow.removedBy = command.owner
-      coverage.saw('transition', 'let go')
-    } else {
-      coverage.saw('transition', shadow.commit(command))
-      coverage.saw('state', shadow.status)
-      const { heldBy } = shadow.head
-      if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')
-    }
-  }
-
-  #claim(process: SimulatedProcess, claimant: JournalCommand & { do: 'claim' | 'claim-one' }, row: ClaimedRow): void {
-    const shadow = this.shadows.get(row.key)
-    const cancels = this.#cancelling.has(`${process.name} ${row.key}`)
-    this.breaks(judgeClaim({ claimant, shadow, isAlive: (owner) => this.isAlive(owner), cancels }))
-    if (shadow) this.#terms.coverage.saw('transition', shadow.claim(row))
-  }
-
-  #prune(now: number): void {
-    for (const shadow of this.shadows.values()) {
-      if (!shadow.there || shadow.status === 'pending' || shadow.expiresAt === null || shadow.expiresAt > now) continue
-      shadow.removedBy = 'housekeeping'
-      this.#terms.coverage.saw('transition', 'pruned')
-      if (shadow.deliveryDue && shadow.taken === 0)
-        this.breaks(['P4', 'a settlement was pruned before a handler took it'])
-    }
   }
 
   // The wire.
@@ -225,6 +168,10 @@ export class Oracle {
     const fact = this.sents[sent.number - 1]
     if (fact) fact.outcome = outcome
     this.breaks(this.#budgets.get(process.name)?.learned(attemptOf(sent), outcome, process.elapsedMs))
+  }
+
+  get retries(): number {
+    return this.sents.filter(({ sent }) => attemptOf(sent) > 1).length
   }
 
   done(key: string, label: string): void {

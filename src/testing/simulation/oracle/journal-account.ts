@@ -1,0 +1,93 @@
+import type { ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../../client/journal/port.ts'
+import type { Coverage } from '../coverage.ts'
+import type { SimulatedProcess } from '../simulated-process.ts'
+import { judgeClaim, judgeFence } from './journal-rules.ts'
+import type { Verdict } from './oracle.ts'
+import { Shadow } from './shadow.ts'
+
+export interface AccountTerms {
+  readonly coverage: Coverage
+  readonly breaks: (verdict: Verdict | undefined) => void
+  readonly isAlive: (process: string) => boolean
+  /** Did somebody ask this process to cancel the operation, whoever works on it? */
+  readonly cancels: (process: string, key: string) => boolean
+}
+
+/** The oracle's own account of the journal, from the commands that became durable and their results. */
+export class JournalAccount {
+  readonly shadows = new Map<string, Shadow>()
+  readonly #terms: AccountTerms
+
+  constructor(terms: AccountTerms) {
+    this.#terms = terms
+  }
+
+  follow(process: SimulatedProcess, command: JournalCommand, result: JournalResult): void {
+    switch (command.do) {
+      case 'append':
+        this.#append(command.row, result as { readonly appended: boolean })
+        break
+      case 'commit':
+      case 'remove':
+      case 'renew':
+        if (result === true) this.#write(command)
+        else this.#terms.coverage.saw('sight', 'stale write refused')
+        break
+      case 'claim':
+        for (const row of result as ClaimedRow[]) this.#claim(process, command, row)
+        break
+      case 'claim-one':
+        if (result) this.#claim(process, command, result as ClaimedRow)
+        break
+      case 'prune':
+        this.#prune(command.now)
+        break
+      default:
+    }
+  }
+
+  #append(row: JournalRow, { appended }: { readonly appended: boolean }): void {
+    const { coverage } = this.#terms
+    if (!appended) {
+      coverage.saw('sight', 'joined')
+      return
+    }
+    this.shadows.set(row.key, new Shadow(row))
+    coverage.saw('transition', 'accept')
+    coverage.saw('state', 'pending')
+  }
+
+  #write(command: JournalCommand & { do: 'commit' | 'remove' | 'renew' }): void {
+    const { coverage, breaks } = this.#terms
+    const shadow = this.shadows.get(command.key)
+    breaks(judgeFence(command, shadow))
+    if (!shadow) return
+    if (command.do === 'renew') shadow.leaseUntil = command.leaseUntil
+    else if (command.do === 'remove') {
+      shadow.removedBy = command.owner
+      coverage.saw('transition', 'let go')
+    } else {
+      coverage.saw('transition', shadow.commit(command))
+      coverage.saw('state', shadow.status)
+      const { heldBy } = shadow.head
+      if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')
+    }
+  }
+
+  #claim(process: SimulatedProcess, claimant: JournalCommand & { do: 'claim' | 'claim-one' }, row: ClaimedRow): void {
+    const { coverage, breaks, isAlive, cancels } = this.#terms
+    const shadow = this.shadows.get(row.key)
+    breaks(judgeClaim({ claimant, shadow, isAlive, cancels: cancels(process.name, row.key) }))
+    if (shadow) coverage.saw('transition', shadow.claim(row))
+  }
+
+  #prune(now: number): void {
+    for (const shadow of this.shadows.values()) {
+      if (!shadow.there || shadow.status === 'pending' || shadow.expiresAt === null || shadow.expiresAt > now) continue
+      shadow.removedBy = 'housekeeping'
+      this.#terms.coverage.saw('transition', 'pruned')
+      const untold = shadow.deliveryDue && shadow.taken === 0
+      if (untold) this.#terms.breaks(['P4', 'a settlement was pruned before a handler took it'])
+    }
+  }
+}
