@@ -81,7 +81,7 @@ describe('the measures', () => {
   it('take times from everything that began since the outage', () => {
     const log = calmLog()
     for (let count = 0; count < 10; count++) succeed(log, downFrom, 60_000)
-    succeed(log, 0, 90_000)
+    for (let count = 0; count < 10; count++) succeed(log, 0, 90_000)
     const { p50Ms, p99Ms } = measure(log, SCENARIO)
     expect([p50Ms, p99Ms]).toEqual([10, 60_000])
   })

@@ -49,7 +49,10 @@ const FLEET_HEAD = [
 
 /** One table for each fleet and server. */
 export function fleetReport(rows: readonly FleetRow[]): string {
-  const groups = grouped(rows, ({ clients, server }) => `${clients} clients, a server that ${server}`)
+  const groups = grouped(
+    rows,
+    ({ clients, server, kind }) => `${clients} clients, a server that ${server} and is ${kind} for 30 s`,
+  )
   return [...groups].map(([title, group]) => `${title}\n\n${table(FLEET_HEAD, group.map(fleetCells))}`).join('\n\n')
 }
 

@@ -14,6 +14,8 @@ export type Progress = (line: string) => void
 type Runs = { readonly [Name in Experiment]: (options: StormOptions, tell: Progress) => Partial<Results> }
 
 const RATES = [1, 0.5, 0.25]
+/** Where a breaker happens to open decides much in a single run. */
+const RATE_RUNS = 10
 const LAYERS = [1, 2, 3, 4]
 const CONTENDERS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
 const DRAWS = 20_000
@@ -22,7 +24,7 @@ const SPREAD_OPERATIONS = 30_000
 const RUNS: Runs = {
   rates: ({ seed }) => ({
     rates: RATES.flatMap((rate) =>
-      failureRatePolicies().map((policy) => ({ rate, ...failureRateRow(policy, rate, seed) })),
+      failureRatePolicies().map((policy) => ({ rate, ...failureRateRow(policy, rate, { seed, runs: RATE_RUNS }) })),
     ),
   }),
   fleet: ({ clients, seed }, tell) => {
@@ -52,11 +54,14 @@ const RUNS: Runs = {
   }),
 }
 
-/** Every fleet meets the server with a long queue; one of them also meets the one that sheds load. */
+/** Every fleet meets the server with a long queue; one of them also meets servers that shed load. */
 function fleetSizes(clients: readonly number[], seed: number): FleetSize[] {
-  const queues = clients.map((count) => ({ clients: count, server: 'queues', seed }) as const)
-  const middle = clients.includes(1000) ? [{ clients: 1000, server: 'sheds', seed } as const] : []
-  return [...queues, ...middle]
+  const sizes: FleetSize[] = clients.map((count) => ({ clients: count, server: 'queues', kind: 'down', seed }))
+  if (clients.includes(1000)) {
+    sizes.push({ clients: 1000, server: 'sheds', kind: 'down', seed })
+    sizes.push({ clients: 1000, server: 'sheds', kind: 'slow', seed })
+  }
+  return sizes
 }
 
 export function runExperiments(options: StormOptions, tell: Progress): Results {

@@ -23,9 +23,15 @@ export type ServerKind = 'queues' | 'sheds'
  */
 const LONGEST_QUEUE_MS: Record<ServerKind, number> = { queues: 5000, sheds: 500 }
 
+/** `down`: every request is refused. `slow`: half of the usual load can be served; the rest is too much. */
+export type OutageKind = 'down' | 'slow'
+
+const LEFT_IN_OUTAGE: Record<OutageKind, number> = { down: 0, slow: 0.35 }
+
 export interface OutageOptions {
   readonly clients: number
   readonly server?: ServerKind
+  readonly kind?: OutageKind
   readonly saysDoNotRetry?: boolean
   readonly operationsPerSecond?: number
   readonly observedMs?: number
@@ -33,9 +39,9 @@ export interface OutageOptions {
 
 export const OUTAGE = { from: 10_000, until: 40_000 } as const
 
-/** Half a minute of total outage in front of a server that is used to 70 % otherwise. */
+/** Half a minute of outage of a server of which 70 % are used otherwise. */
 export function outage(options: OutageOptions): Scenario {
-  const { clients, server = 'queues', saysDoNotRetry = false, operationsPerSecond = 1000 } = options
+  const { clients, server = 'queues', kind = 'down', saysDoNotRetry = false, operationsPerSecond = 1000 } = options
   return {
     clients,
     operationsPerSecond,
@@ -47,6 +53,7 @@ export function outage(options: OutageOptions): Scenario {
       refusalCost: 0.1,
       downFrom: OUTAGE.from,
       downUntil: OUTAGE.until,
+      leftInOutage: LEFT_IN_OUTAGE[kind],
       saysDoNotRetry,
     },
     until: OUTAGE.until + (options.observedMs ?? 150_000),

@@ -7,6 +7,7 @@ const OPTIONS: ServerOptions = {
   refusalCost: 0.5,
   downFrom: 10_000,
   downUntil: 20_000,
+  leftInOutage: 0,
   saysDoNotRetry: false,
 }
 
@@ -28,6 +29,11 @@ describe('the server', () => {
     server.arrive(0)
     expect(server.arrive(0)).toMatchObject({ is: 'refused', because: 'overload', doNotRetry: true })
     expect(server.arrive(10_000)).toMatchObject({ is: 'refused', because: 'down', doNotRetry: false })
+  })
+
+  it('is only slower where some of its capacity is left', () => {
+    const server = new ServerModel({ ...OPTIONS, leftInOutage: 0.5 })
+    expect([10_000, 10_000, 20_000].map((now) => server.arrive(now).at)).toEqual([10_020, 10_040, 20_010])
   })
 
   it('is down from the first to the last moment of its outage', () => {

@@ -6,6 +6,8 @@ export interface ServerOptions {
   readonly refusalCost: number
   readonly downFrom: number
   readonly downUntil: number
+  /** How much of the capacity is left in the outage. 0: every request is refused at once. */
+  readonly leftInOutage: number
   /** Does it say do-not-retry when it refuses because it is overloaded? A server that is down says nothing. */
   readonly saysDoNotRetry: boolean
 }
@@ -20,25 +22,30 @@ export type Reply =
  */
 export class ServerModel {
   readonly #options: ServerOptions
-  readonly #serviceMs: number
   #freeAt = 0
 
   constructor(options: ServerOptions) {
     this.#options = options
-    this.#serviceMs = 1000 / options.capacityPerSecond
   }
 
   /** Must be asked in the order of time. */
   arrive(now: number): Reply {
-    const { downFrom, downUntil, longestQueueMs, refusalCost, saysDoNotRetry } = this.#options
-    if (now >= downFrom && now < downUntil) return { is: 'refused', at: now, because: 'down', doNotRetry: false }
+    const { longestQueueMs, refusalCost, saysDoNotRetry } = this.#options
+    const serviceMs = this.#serviceMs(now)
+    if (serviceMs === Number.POSITIVE_INFINITY) return { is: 'refused', at: now, because: 'down', doNotRetry: false }
     const waitedMs = Math.max(0, this.#freeAt - now)
     const startsAt = now + waitedMs
     if (waitedMs > longestQueueMs) {
-      this.#freeAt = startsAt + this.#serviceMs * refusalCost
+      this.#freeAt = startsAt + serviceMs * refusalCost
       return { is: 'refused', at: now, because: 'overload', doNotRetry: saysDoNotRetry }
     }
-    this.#freeAt = startsAt + this.#serviceMs
+    this.#freeAt = startsAt + serviceMs
     return { is: 'served', at: this.#freeAt, waitedMs }
+  }
+
+  #serviceMs(now: number): number {
+    const { capacityPerSecond, downFrom, downUntil, leftInOutage } = this.#options
+    const left = now >= downFrom && now < downUntil ? leftInOutage : 1
+    return 1000 / (capacityPerSecond * left)
   }
 }

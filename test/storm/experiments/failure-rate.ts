@@ -31,7 +31,24 @@ const SCENARIO: Scenario = {
   drainMs: 20_000,
 }
 
-export function failureRateRow(policy: Policy, rate: number, seed: number): FailureRateRow {
+/** The mean of several runs. */
+export function failureRateRow(
+  policy: Policy,
+  rate: number,
+  { seed, runs }: { seed: number; runs: number },
+): FailureRateRow {
+  const rows = Array.from({ length: runs }, (_, run) => oneRun(policy, rate, `${seed}:${run}`))
+  const mean = (value: (row: FailureRateRow) => number): number => rows.reduce((sum, row) => sum + value(row) / runs, 0)
+  return {
+    policy: policy.name,
+    amplification: mean((row) => row.amplification),
+    reachedInTime: mean((row) => row.reachedInTime),
+    success: mean((row) => row.success),
+    p50SettledMs: mean((row) => row.p50SettledMs),
+  }
+}
+
+function oneRun(policy: Policy, rate: number, seed: string): FailureRateRow {
   const dice = seededRandom(`${seed}:failures`)
   const arrive = (at: number): Reply =>
     dice() < rate ? { is: 'refused', at, because: 'down', doNotRetry: false } : { is: 'served', at, waitedMs: 0 }

@@ -1,13 +1,14 @@
 import { runFleet } from '../fleet.ts'
 import { BUCKET_MS, type FleetLog } from '../fleet-log.ts'
 import { type Measures, measure } from '../measures.ts'
-import { outage, type Scenario, type ServerKind } from '../scenario.ts'
+import { type OutageKind, outage, type Scenario, type ServerKind } from '../scenario.ts'
 import type { FleetCase } from './fleet-policies.ts'
 
 export interface FleetRow extends Measures {
   readonly policy: string
   readonly clients: number
   readonly server: ServerKind
+  readonly kind: OutageKind
   /** Second by second. */
   readonly series: readonly SeriesPoint[]
 }
@@ -23,14 +24,15 @@ export interface SeriesPoint {
 export interface FleetSize {
   readonly clients: number
   readonly server: ServerKind
+  readonly kind: OutageKind
   readonly seed: number
 }
 
 export function fleetRow({ policy, saysDoNotRetry = false }: FleetCase, size: FleetSize): FleetRow {
-  const { clients, server, seed } = size
-  const scenario = outage({ clients, server, saysDoNotRetry })
+  const { clients, server, kind, seed } = size
+  const scenario = outage({ clients, server, kind, saysDoNotRetry })
   const log = runFleet({ scenario, policy, seed })
-  return { policy: policy.name, clients, server, ...measure(log, scenario), series: seriesOf(log, scenario) }
+  return { policy: policy.name, clients, server, kind, ...measure(log, scenario), series: seriesOf(log, scenario) }
 }
 
 function seriesOf(log: FleetLog, { server, until }: Scenario): SeriesPoint[] {

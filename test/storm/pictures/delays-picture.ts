@@ -1,8 +1,10 @@
 import { type DelaySamples, RETRIES } from '../experiments/delays.ts'
 import type { Picture } from './draw.ts'
 
-const LONGEST_MS = 8000
-const BINS = 40
+/** Bars of equal width on a logarithmic scale, from 10 ms to the cap. */
+const SHORTEST_MS = 10
+const LONGEST_MS = 20_000
+const BARS = 48
 
 /** How the jitters spread the delays before each retry. */
 export function delaysPicture(samples: readonly DelaySamples[]): Picture {
@@ -10,11 +12,15 @@ export function delaysPicture(samples: readonly DelaySamples[]): Picture {
     file: 'delays.svg',
     title: 'How long each jitter waits before a retry',
     description:
-      'Histograms of the delay before retries 0 to 6, one column for each jitter. Full jitter spreads evenly from zero to a ' +
-      'ceiling that doubles; equal jitter spreads over the upper half of that; decorrelated jitter starts at the base and has a ' +
-      'long tail; without jitter every delay is the same.',
+      'Histograms of the delay before retries 0 to 6 on a logarithmic scale, one column for each jitter. Full jitter spreads ' +
+      'from zero to a ceiling that doubles with each retry; equal jitter stays in the upper half below that ceiling; ' +
+      'decorrelated jitter starts at the base and grows a long tail; without jitter every delay is the same.',
     spec: {
-      title: { text: '', subtitle: 'base 100 ms, cap 20 s; each histogram is scaled to its own highest bar' },
+      title: {
+        text: '',
+        subtitle:
+          'base 100 ms, cap 20 s; share of all delays per bar, each row of each jitter scaled to its own highest bar',
+      },
       data: { values: samples.flatMap(barsOf) },
       facet: {
         column: { field: 'jitter', type: 'nominal', title: null, sort: samples.map(({ jitter }) => jitter) },
@@ -23,17 +29,18 @@ export function delaysPicture(samples: readonly DelaySamples[]): Picture {
       spec: {
         width: 170,
         height: 36,
-        mark: { type: 'bar', color: '#0072B2' },
+        mark: { type: 'rect', color: '#0072B2' },
         encoding: {
           x: {
             field: 'from',
             type: 'quantitative',
-            title: 'delay (seconds)',
-            scale: { domain: [0, LONGEST_MS / 1000] },
-            axis: { tickCount: 4 },
+            title: 'delay (seconds, log)',
+            scale: { type: 'log', domain: [SHORTEST_MS / 1000, LONGEST_MS / 1000], nice: false },
+            axis: { values: [0.01, 0.1, 1, 10], format: '~g' },
           },
           x2: { field: 'until' },
           y: { field: 'share', type: 'quantitative', axis: null },
+          y2: { datum: 0 },
         },
       },
       spacing: { row: 6, column: 14 },
@@ -49,25 +56,29 @@ interface Bar {
   readonly share: number
 }
 
-/** Bars as wide as a fortieth of the ceiling of each retry, so that early retries can be seen as well. */
 function barsOf({ jitter, delays }: DelaySamples): Bar[] {
+  const edge = (bar: number): number => (SHORTEST_MS * (LONGEST_MS / SHORTEST_MS) ** (bar / BARS)) / 1000
   return RETRIES.flatMap((retry) => {
-    const sample = delays[retry] ?? []
-    const width = Math.max(50, Math.min(LONGEST_MS, 100 * 2 ** retry * (jitter === 'decorrelated' ? 3 : 1)) / BINS)
-    const counts = new Map<number, number>()
-    for (const delay of sample) {
-      const bin = Math.floor(Math.min(delay, LONGEST_MS - 1) / width)
-      counts.set(bin, (counts.get(bin) ?? 0) + 1)
-    }
-    const most = Math.max(...counts.values())
-    return [...counts]
-      .sort(([one], [other]) => one - other)
-      .map(([bin, count]) => ({
-        jitter,
-        retry,
-        from: (bin * width) / 1000,
-        until: ((bin + 1) * width) / 1000,
-        share: count / most,
-      }))
+    const counts = countsOf(delays[retry] ?? [])
+    const most = Math.max(...counts)
+    const bars = counts.map((count, bar) => ({
+      jitter,
+      retry,
+      from: edge(bar),
+      until: edge(bar + 1),
+      share: count / most,
+    }))
+    return bars.filter(({ share }) => share > 0)
   })
+}
+
+/** Shorter delays count in the first bar: with full jitter there always are some. */
+function countsOf(sample: readonly number[]): number[] {
+  const counts = Array.from({ length: BARS }, () => 0)
+  for (const delay of sample) {
+    const place = Math.log(Math.max(delay, SHORTEST_MS) / SHORTEST_MS) / Math.log(LONGEST_MS / SHORTEST_MS)
+    const bar = Math.min(BARS - 1, Math.floor(place * BARS))
+    counts[bar] = (counts[bar] ?? 0) + 1
+  }
+  return counts
 }

@@ -43,7 +43,7 @@ const CONFIG = {
     titleColor: '#222',
   },
   header: { labelFontSize: 12, titleFontSize: 12, labelColor: '#222', titleColor: '#222' },
-  title: { fontSize: 15, anchor: 'start', color: '#111', subtitleColor: '#333', subtitleFontSize: 12, offset: 12 },
+  title: { fontSize: 14, anchor: 'start', color: '#111', subtitleColor: '#333', subtitleFontSize: 12, offset: 12 },
   view: { stroke: '#cccccc' },
   range: { category: [...COLOURS] },
 } as const
@@ -54,21 +54,16 @@ export async function drawPicture({ title, description, spec }: Picture): Promis
   const compiled = compile({ ...spec, title: titleOf(title, spec), config: CONFIG } as TopLevelSpec, { logger: quiet })
   const view = new View(parse(compiled.spec), { renderer: 'none', logger: quiet })
   try {
-    return accessible(withStableNames(await view.toSVG()), title, description)
+    return accessible(await view.toSVG(), title, description)
   } finally {
     view.finalize()
   }
 }
 
+/** One line for each clause: a long line would make the whole picture wider. */
 function titleOf(text: string, spec: TopLevelSpec): object {
   const subtitle = typeof spec.title === 'object' && 'subtitle' in spec.title ? spec.title.subtitle : undefined
-  return subtitle === undefined ? { text } : { text, subtitle }
-}
-
-/** Clip paths are numbered across all pictures of a process; here, within one. */
-function withStableNames(svg: string): string {
-  const names = [...new Set([...svg.matchAll(/\b(?:clip|gradient_)\d+\b/g)].map(([name]) => name))]
-  return svg.replace(/\b(?:clip|gradient_)\d+\b/g, (name) => `part${names.indexOf(name)}`)
+  return typeof subtitle === 'string' ? { text, subtitle: subtitle.split('; ') } : { text }
 }
 
 function accessible(svg: string, title: string, description: string): string {

@@ -2,17 +2,22 @@ import type { FleetRow } from '../experiments/fleet-row.ts'
 import { OUTAGE } from '../scenario.ts'
 import type { Picture } from './draw.ts'
 
+/** Long enough to see who recovers. */
+const SHOWN_SECONDS = 120
+
 /** The load on the server, and what callers get, second by second. */
 export function loadPicture(rows: readonly FleetRow[]): Picture {
   const clients = rows[0]?.clients ?? 0
   const order = rows.map(({ policy }) => policy)
-  const values = rows.flatMap(({ policy, series }) => series.map((point) => ({ policy, ...point })))
+  const values = rows.flatMap(({ policy, series }) =>
+    series.filter(({ second }) => second <= SHOWN_SECONDS).map((point) => ({ policy, ...point })),
+  )
   const outage = { from: OUTAGE.from / 1000, until: OUTAGE.until / 1000 }
   const colour = {
     field: 'policy',
     type: 'nominal',
     sort: order,
-    legend: { title: null, orient: 'bottom', columns: 3 },
+    legend: { title: null, orient: 'bottom', columns: 2 },
   } as const
   const shade = {
     data: { values: [outage] },
@@ -30,8 +35,7 @@ export function loadPicture(rows: readonly FleetRow[]): Picture {
     spec: {
       title: {
         text: '',
-        subtitle:
-          'shaded: every request fails; dashed: what the server can serve; before the outage 70 % of it are used',
+        subtitle: 'shaded: every request fails; dashed: the capacity, of which 70 % are used before',
       },
       data: { values },
       vconcat: [

@@ -26,7 +26,7 @@ export function picturesOf(results: Results): Picture[] {
 
 /** A fleet of services if there is one, else the first that was run. */
 function shownOverTime(rows: readonly FleetRow[]): FleetRow[] {
-  const queueing = rows.filter(({ server }) => server === 'queues')
+  const queueing = rows.filter(({ server, kind }) => server === 'queues' && kind === 'down')
   const clients = queueing.some((row) => row.clients === 1000) ? 1000 : queueing[0]?.clients
   return SHOWN_OVER_TIME.flatMap((name) => queueing.filter((row) => row.policy === name && row.clients === clients))
 }

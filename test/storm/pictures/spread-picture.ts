@@ -29,13 +29,14 @@ export function spreadPicture(rows: readonly SpreadRow[]): Picture {
               type: 'quantitative',
               title: 'operations per client in the outage (log)',
               scale: { type: 'log', domain: [1, 1000] },
-              axis: { values: [1, 3, 10, 30, 100, 300, 1000] },
+              axis: { values: [1, 3, 10, 30, 100, 300, 1000], format: 'd', labelFlush: false },
             },
             y: {
               field: 'amplification',
               type: 'quantitative',
               title: 'requests per operation',
-              scale: { domain: [0, 5.2] },
+              scale: { domain: [0, 5.2], nice: false },
+              axis: { tickCount: 6 },
             },
             color: {
               field: 'policy',

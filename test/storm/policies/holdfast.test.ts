@@ -66,6 +66,7 @@ const FAILING: readonly (readonly [name: string, options: HoldfastOptions])[] = 
   ['the budget only', { breaker: false }],
   ['the breaker only', { budget: false }],
   ['neither', { budget: false, breaker: false }],
+  ['decorrelated jitter', { budget: false, breaker: false, retry: { jitter: 'decorrelated' } }],
   ['a burst of one', { budget: { burst: 1 } }],
 ]
 
