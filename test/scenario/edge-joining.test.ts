@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { on } from '../support/fault-journal.ts'
 import { clientOnHeldDisk, leaveKept } from '../support/held-journal.ts'
-import { neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { isSettled, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 describe('a caller who joined what a resume of the same client runs', () => {
@@ -78,5 +78,57 @@ describe('a call by id', () => {
     await settle(place.clock)
     expect((await second).value?.status).toBe(201)
     expect(totalEffects(place.server)).toBe(1)
+  })
+
+  it('waits for the abort of another caller to be written down no longer than its own deadline', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place)
+    place.server.weather = () => 'hang-before'
+    const controller = new AbortController()
+    const first = outcome(client.post('/charges', { id: 'order:1', body: 'one', signal: controller.signal }))
+    await settle(place.clock)
+    const release = held.hold('commit', 'before')
+    controller.abort(new Error('left'))
+    await settle(place.clock)
+    const second = outcome(client.post('/charges', { id: 'order:1', body: 'one', deadline: '2s' }))
+    await place.clock.advance(2000)
+    expect(await isSettled(second, place.clock)).toBe(true)
+    expect((await second).error).toMatchObject({ reason: 'deadline', attempts: [] })
+    release()
+    await first
+  })
+})
+
+describe('a retry by id', () => {
+  it('waits for a journal that hangs no longer than its own deadline, and rules nothing out', async () => {
+    const place = neighbourhood()
+    await leaveKept(place, 'order:1')
+    const { client, held } = clientOnHeldDisk(place)
+    const release = held.hold('read', 'before')
+    const retried = outcome(client.retry('order:1', { deadline: '2s' }))
+    await place.clock.advance(1999)
+    expect(await isSettled(retried, place.clock)).toBe(false)
+    await place.clock.advance(1)
+    expect(await isSettled(retried, place.clock)).toBe(true)
+    expect((await retried).error).toMatchObject({ reason: 'deadline', effect: 'unknown', pending: true })
+    const calls = place.server.calls.length
+    release()
+    await place.clock.advance(1000)
+    expect(place.server.calls).toHaveLength(calls)
+  })
+
+  it('leaves a journal that hangs by its own signal', async () => {
+    const place = neighbourhood()
+    await leaveKept(place, 'order:1')
+    const { client, held } = clientOnHeldDisk(place)
+    const release = held.hold('read', 'before')
+    const controller = new AbortController()
+    const retried = outcome(client.retry('order:1', { signal: controller.signal }))
+    await settle(place.clock)
+    const reason = new Error('I have changed my mind')
+    controller.abort(reason)
+    expect(await isSettled(retried, place.clock)).toBe(true)
+    expect(await retried).toEqual({ error: reason })
+    release()
   })
 })

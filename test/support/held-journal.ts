@@ -1,9 +1,13 @@
 import type { Journal, JournalCommand } from '../../src/client/journal/port.ts'
+import { StorageError } from '../../src/errors/classes.ts'
 import { faultJournal } from './fault-journal.ts'
 import type { Neighbourhood, TestClient } from './shared-clients.ts'
 
-/** A batch is held before it is written, or after that and before its answer comes. */
-export type HeldAt = 'before' | 'after'
+/**
+ * A batch is held before it is written, or after that and before its answer comes. `refused`: nothing is written in
+ * the end. `lost`: it was written, and in the end nobody can say so.
+ */
+export type HeldAt = 'before' | 'after' | 'refused' | 'lost'
 
 export interface HeldJournal extends Journal {
   /** Every batch that was asked for, in order. */
@@ -36,9 +40,11 @@ export function heldJournal(inner: Journal): HeldJournal {
       const kinds = batch.map((command) => command.do)
       batches.push(kinds)
       const held = kinds.map((kind) => holds.get(kind)).find((hold) => hold !== undefined)
-      if (held?.at === 'before') await held.opened
+      if (held?.at === 'before' || held?.at === 'refused') await held.opened
+      if (held?.at === 'refused') throw new StorageError('The disk is full')
       const results = await inner.execute(batch)
-      if (held?.at === 'after') await held.opened
+      if (held?.at === 'after' || held?.at === 'lost') await held.opened
+      if (held?.at === 'lost') throw new StorageError('The connection was lost', { effect: 'unknown' })
       return results
     },
   }

@@ -10,6 +10,7 @@ import { viewOf } from './expire.ts'
 import { follow } from './follow.ts'
 import { joinStored } from './join-stored.ts'
 import { type Finish, LiveOperation } from './live-operation.ts'
+import { lookInTime } from './look-in-time.ts'
 import { journaled } from './persistence.ts'
 import type { RunTerms } from './run-terms.ts'
 import { settleOperation } from './settle.ts'
@@ -32,17 +33,18 @@ export async function retryStored(
   },
 ): Promise<Finish> {
   if (closing.aborted) throw closedError()
+  const looking = { keyOrId, signal: caller.signal, leaveAt: terms.deadlineAt }
   const live = engine.live.find(keyOrId)
   if (live?.onRecord) {
     // Not yet known whether it is what was asked for, or a call that used somebody else's id.
-    await live.onRecord.catch(() => {})
+    await lookInTime(engine, live.onRecord.catch(nothing), looking)
     return retryStored(engine, keyOrId, { terms, caller, joined, closing })
   }
   if (live) {
     joined(live)
     return attach(engine, live, { ...caller, leaveAt: terms.deadlineAt })
   }
-  const record = await mustRead(engine, keyOrId)
+  const record = await lookInTime(engine, mustRead(engine, keyOrId), looking)
   if (closing.aborted) throw closedError()
   // Somebody here may have taken it up in the meantime.
   const taken = engine.live.byKey(record.key)
@@ -59,6 +61,8 @@ export async function retryStored(
   })
   return finish
 }
+
+function nothing(): void {}
 
 async function mustRead(engine: EngineContext, keyOrId: string): Promise<OperationRecord> {
   await engine.keeper.open()

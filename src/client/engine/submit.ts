@@ -68,7 +68,7 @@ export async function submit(engine: EngineContext, submission: Submission, prog
   const existing = engine.live.byId(submission.options.id) ?? engine.live.byKey(submission.key)
   if (existing?.stopOrder?.because === 'cancelled') {
     // Somebody is just giving it up: whoever calls now begins with what the journal says after that.
-    await existing.finished
+    await exit.bound(existing.finished, engine, submission)
     return submit(engine, submission, progress)
   }
   if (existing?.onRecord && existing.record.fingerprint !== fingerprint) {
@@ -158,7 +158,11 @@ async function acceptAndWork(
 ): Promise<void> {
   const terms = runTerms(engine, submission)
   try {
-    const written = writeAhead(engine, operation)
+    const written = writeAhead(engine, operation).catch((error: unknown) => {
+      // Whoever waits for the record looks again when this is told: then it is here no more.
+      engine.live.remove(operation)
+      throw error
+    })
     operation.onRecord = written
     const limit = deadlineOf(engine, operation, submission)
     const existing = await written.finally(() => {
