@@ -16,6 +16,7 @@ export interface Stop {
 export class Admission {
   readonly #engine: EngineContext
   readonly #origin: string
+  #inside = false
   #borrowed = false
 
   constructor(engine: EngineContext, origin: string) {
@@ -27,6 +28,7 @@ export class Admission {
   enter(): Stop | undefined {
     const { breakers, clock } = this.#engine
     const { admitted, retryAt } = breakers.admit(this.#origin, clock.now())
+    this.#inside = admitted
     return admitted ? undefined : { reason: 'breaker', retryAt }
   }
 
@@ -64,8 +66,10 @@ export class Admission {
     }
   }
 
-  /** The attempt did not start after all. */
+  /** The attempt did not start after all, or nobody will ever know how it ended: others must not wait for it. */
   withdraw(): void {
+    if (!this.#inside) return
+    this.#inside = false
     this.#engine.breakers.record(this.#origin, this.#engine.clock.now(), 'ignored')
     this.#return('returned')
   }
@@ -80,6 +84,7 @@ export class Admission {
     readonly verdict: Verdict
     readonly ours: boolean
   }): void {
+    this.#inside = false
     const { facts } = result
     const failed = facts.is === 'fault' || facts.status >= 500
     const outcome = ours ? 'ignored' : failed ? 'failure' : 'success'

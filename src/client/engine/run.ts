@@ -59,6 +59,7 @@ class Run {
         return finish
       }
     } catch (cause) {
+      this.#admission.withdraw()
       reportFailure(this.#engine, this.#operation, cause)
       return { is: 'broken', error: this.#brokenBy(cause) }
     }

@@ -171,7 +171,8 @@ async function acceptAndWork(
     })
     if (limit.passed()) {
       // The caller was told that Holdfast has stopped, so a resume should not find it.
-      if (!existing && terms.giveUp !== 'keep') await engine.keeper.remove(operation.fence)
+      const wanted = existing !== undefined || terms.giveUp === 'keep' || isWantedAgain(engine, operation.record)
+      if (!wanted) await engine.keeper.remove(operation.fence)
       return
     }
     progress.accepted(engine.keeper.level)
@@ -186,6 +187,12 @@ async function acceptAndWork(
     if (!(error instanceof KeyReuseError)) reportFailure(engine, operation, error)
     operation.finish({ is: 'broken', error })
   }
+}
+
+/** Has the same been called for again, by one who is just finding this record? */
+function isWantedAgain(engine: EngineContext, { id, key, fingerprint }: OperationRecord): boolean {
+  const again = engine.live.byId(id) ?? engine.live.byKey(key)
+  return again?.record.fingerprint === fingerprint
 }
 
 /**

@@ -1,7 +1,9 @@
 import { KeyReuseError, StorageError } from '../../errors/classes.ts'
-import { refOf } from '../operation/outcome.ts'
+import type { HoldfastError } from '../../errors/holdfast-error.ts'
+import { refOf, tell } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
 import type { EngineContext } from './engine-context.ts'
+import { inFlightAsUnknown } from './follow.ts'
 import type { LiveOperation } from './live-operation.ts'
 
 /**
@@ -45,18 +47,28 @@ function isThisBirth(found: OperationRecord, { record, fence }: LiveOperation): 
  * A store that lost its connection at the wrong moment may have the record after all. The caller is told that
  * nothing was done, so nothing may be found by a resume; where that can't be made sure, the error says so.
  */
-async function takenBack(
-  engine: EngineContext,
-  { record, fence }: LiveOperation,
-  cause: StorageError,
-): Promise<StorageError> {
-  const gone = await engine.keeper.remove(fence).then(
-    () => true,
-    () => false,
-  )
-  const certainly = gone || cause.effect === 'none'
+async function takenBack(engine: EngineContext, operation: LiveOperation, cause: StorageError): Promise<HoldfastError> {
+  const { record, fence } = operation
   const { message, code } = cause
-  return new StorageError(message, { code, cause, effect: 'none', operation: refOf(record), pending: !certainly })
+  const told = { code, cause, effect: 'none', operation: refOf(record) } as const
+  try {
+    const found = await engine.keeper.read(fence.namespace, fence.key)
+    const ours = found !== undefined && isThisBirth(found, operation)
+    // What an earlier call left under this key is not ours to take away, nor what another runner has taken over.
+    if (found?.key === fence.key && !ours) return toldOfOther(found, record, cause)
+    const removed = await engine.keeper.remove(fence)
+    if (ours && !removed) return await takenBack(engine, operation, cause)
+    return new StorageError(message, told)
+  } catch {
+    return new StorageError(message, { ...told, pending: cause.effect !== 'none' })
+  }
+}
+
+/** The journal has the operation in other hands: what is known of it there is what counts. */
+function toldOfOther(found: OperationRecord, { fingerprint }: OperationRecord, cause: StorageError): HoldfastError {
+  const { message, code } = cause
+  if (found.fingerprint !== fingerprint) return new StorageError(message, { code, cause, operation: refOf(found) })
+  return tell({ record: inFlightAsUnknown(found), reason: 'storage', pending: !isSettled(found), cause })
 }
 
 function hasOutlived(record: OperationRecord, now: number): boolean {

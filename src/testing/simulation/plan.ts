@@ -65,6 +65,8 @@ export interface Plan {
   readonly burst: number | undefined
   /** Can a process tell that a neighbour is dead, or does only its lease tell? */
   readonly liveness: 'known' | 'lease-only'
+  /** Does the program have its credentials at hand, or does it ask for them at every attempt? */
+  readonly credentials: 'at-hand' | 'asked-for'
   /** Are the client's events listened to, and searched for secrets? */
   readonly observed: boolean
   readonly windowMs: number
@@ -95,6 +97,7 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
     ...drawOptions(diceFor(seed, 'options')),
     liveness: shape.chance(0.5) ? 'known' : 'lease-only',
     observed: shape.chance(0.15),
+    credentials: shape.pick(['at-hand', 'asked-for']),
     windowMs: faults.has('short-window') ? SHORT_WINDOW_MS : DEDUP_WINDOW_MS,
     endsAt: last + shape.between(0, 40) * SECOND,
   }
@@ -216,6 +219,10 @@ function drawActs(seed: number | string, cast: Cast & { readonly machines: numbe
   return acts
 }
 
+/** Points that few histories come to are aimed at more often. */
+const RARE = CRASH_POINTS.filter((point) => /^(renew|read|claim-one|deliver|release|remove)/.test(point))
+const AIMS = [...CRASH_POINTS, ...RARE, ...RARE, ...RARE]
+
 /** Anywhere, several times; now and then a loop that ends at the same point in every life. */
 function drawCrashes(dice: Dice, slots: number): PlannedCrash[] {
   if (dice.chance(0.05)) {
@@ -225,7 +232,7 @@ function drawCrashes(dice: Dice, slots: number): PlannedCrash[] {
   }
   return Array.from({ length: dice.pick([0, 1, 1, 2, 6]) }, () => ({
     slot: dice.between(0, slots - 1),
-    point: dice.pick(CRASH_POINTS),
+    point: dice.pick(AIMS),
     occurrence: dice.pick([1, 1, 1, 2, 3]),
   }))
 }

@@ -64,9 +64,10 @@ export class Program {
     }
   }
 
-  /** Made afresh for each attempt, as a program does that asks for a token. */
-  #credentials(): Promise<Record<string, string>> {
+  /** Made afresh for each attempt. */
+  #credentials(): Record<string, string> | Promise<Record<string, string>> {
     const made = { authorization: `Bearer ${SECRET}` }
+    if (this.#world.plan.credentials === 'at-hand') return made
     return new Promise((resolve) => this.process.later(0, () => this.process.reach('headers') && resolve(made)))
   }
 
@@ -192,11 +193,12 @@ export class Program {
     this.#world.oracle.told(fact, told)
   }
 
-  async #handle({ operation, status }: Settlement): Promise<void> {
+  async #handle(settlement: Settlement): Promise<void> {
     const { process } = this
+    const { operation, status } = settlement
     const world = this.#world
     world.say(process.name, `handler is called: ${status}`)
-    world.oracle.handling(operation.key, status)
+    world.oracle.handling(operation.key, settlement)
     await this.#point('handler:called', 0)
     await this.#point(
       'handler:working',

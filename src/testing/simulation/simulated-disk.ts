@@ -67,7 +67,7 @@ export class SimulatedDisk {
     if (!reachAll(batch, 'asked')) return
     this.#underway.add(batch)
     const dice = this.#world.dice('disk')
-    const slow = this.#world.strikes('disk-slow') ? dice.pick([2000, 12_000, 35_000]) : 0
+    const slow = this.#world.strikes('disk-slow') ? dice.pick([300, 2000, 12_000, 35_000]) : 0
     const writeMs = dice.between(0, 2)
     batch.process.later(writeMs, () => this.#write(batch, slow + dice.between(0, 3)))
   }

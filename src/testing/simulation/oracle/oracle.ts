@@ -1,3 +1,4 @@
+import type { Settlement } from '../../../client/engine/handlers.ts'
 import type { ClaimedRow, JournalCommand, JournalResult } from '../../../client/journal/port.ts'
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import { headerValue } from '../../../protocol/headers.ts'
@@ -100,6 +101,7 @@ export class Oracle {
 
   told(fact: CallFact, told: Told): void {
     fact.told = told
+    if (told.is === 'error' && told.error.reason === 'do-not-retry') this.#learnVerdict(told.error.operation?.key)
     if (told.is === 'error' && told.error.pending) this.sight('kept for later')
     if (told.is === 'response' && !this.doneByLabel.get(fact.plan.label)) {
       this.breaks(['P3', `${fact.plan.label} was told a success, and was not done`])
@@ -117,9 +119,16 @@ export class Oracle {
     if (shadow) shadow.taken++
   }
 
+  /** P7: whoever is told of a do-not-retry verdict may rely on it. */
+  #learnVerdict(key: string | undefined): void {
+    const shadow = key === undefined ? undefined : this.shadows.get(key)
+    if (shadow) shadow.verdictKnown = true
+  }
+
   /** A handler is called. */
-  handling(key: string, status: string): void {
+  handling(key: string, { status, error }: Pick<Settlement, 'status' | 'error'>): void {
     const shadow = this.shadows.get(key)
+    if (error?.reason === 'do-not-retry') this.#learnVerdict(key)
     if (!shadow) this.breaks(['P4', 'a settlement was delivered for an operation that is unknown'])
     else if (shadow.there && shadow.status !== status) {
       this.breaks(['P4', `a handler was told ${status} while the record says ${shadow.status}`])

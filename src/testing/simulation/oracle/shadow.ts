@@ -25,8 +25,8 @@ export class Shadow {
   removedBy: string | undefined
   settlements = 0
   reopenings = 0
-  /** A do-not-retry verdict is on record. */
-  verdictOnRecord = false
+  /** A do-not-retry verdict is on record, or somebody was told of it. */
+  verdictKnown = false
   /** How often a handler has taken its settlement. */
   taken = 0
 
@@ -78,7 +78,7 @@ export class Shadow {
   }
 
   #settled(before: OperationStatus, status: Exclude<OperationStatus, 'pending'>): Transition {
-    if (this.head.reason === 'do-not-retry') this.verdictOnRecord = true
+    if (this.head.reason === 'do-not-retry') this.verdictKnown = true
     if (before === status) return 'delivered'
     // Reopened and settled again between two writes.
     if (before === 'failed' || before === 'cancelled') this.reopenings++

@@ -33,13 +33,13 @@ function leavesTooLate({ sent, process, until }: Leaving, shadow: Shadow): Verdi
   const now = process.clock.now()
   if (now >= shadow.horizonAt) return ['P5', `request ${sent.number} leaves at or after its horizon`]
   if (until === undefined) return ['P5', `request ${sent.number} leaves although nobody asked ${process.name} for it`]
-  if (now >= until) return ['P5', `request ${sent.number} leaves ${now - until} ms after its deadline`]
+  if (now >= until) return ['P5', `request ${sent.number} leaves ${Math.ceil(now - until)} ms after its deadline`]
   if (Number(headerValue(sent.headers, 'request-timeout-ms')) <= 0) return ['P5', `request ${sent.number} has no time`]
   return undefined
 }
 
 function leavesUnlawfully({ sent, process, leaseIsLaw }: Leaving, shadow: Shadow): Verdict | undefined {
-  if (shadow.verdictOnRecord) return ['P7', `request ${sent.number} leaves although "do not retry" is on record`]
+  if (shadow.verdictKnown) return ['P7', `request ${sent.number} leaves although the server has said "do not retry"`]
   if (leaseIsLaw && (!shadow.there || shadow.owner !== process.name)) {
     const holder = shadow.there ? (shadow.owner ?? 'nobody') : 'nobody: the record is gone'
     return ['P8', `${process.name} sends request ${sent.number} while the lease is with ${holder}`]

@@ -1,0 +1,112 @@
+import type { PromiseName } from '../../src/testing/simulation/oracle/facts.ts'
+
+/** A deliberate fault in the product: one place in one file, and what it says instead. */
+export interface Mutation {
+  readonly name: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+  /** The promises that it may be seen to break. */
+  readonly breaks: readonly PromiseName[]
+  /** Within so many histories it has to be found. */
+  readonly within: number
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a new key for each attempt',
+    file: 'src/client/engine/attempt-headers.ts',
+    find: 'formatKey(record.key, keyHeader.format)',
+    replace: 'formatKey(record.key.slice(0, -1).concat(terms.number), keyHeader.format)',
+    breaks: ['P1', 'P2'],
+    within: 100,
+  },
+  {
+    name: 'sending before the record is durable',
+    file: 'src/client/journal/record-keeper.ts',
+    find: "const result = await this.#writes.run({ do: 'append', row })",
+    replace: "this.#writes.run({ do: 'append', row }).catch(() => {}); const result = { appended: true }",
+    breaks: ['P1'],
+    within: 100,
+  },
+  {
+    name: "settling without the lease's epoch",
+    file: 'src/client/journal/memory/memory-commands.ts',
+    find: 'if (!row || row.owner !== fence.owner || row.epoch !== fence.epoch) return false',
+    replace: 'if (!row) return false',
+    breaks: ['P8', 'P4'],
+    within: 500,
+  },
+  {
+    name: 'forgetting the do-not-retry verdict on a restart',
+    file: 'src/client/engine/persistence.ts',
+    find: 'const { fence, record } = operation',
+    replace: "const { fence, record } = operation; if (record.reason === 'do-not-retry') return Promise.resolve(true)",
+    breaks: ['P7', 'P4', 'P8'],
+    within: 500,
+  },
+  {
+    name: 'looking at the deadline only after sending',
+    file: 'src/client/engine/run.ts',
+    find: 'if (late) return this.#turnBack(late)',
+    replace: '',
+    breaks: ['P5'],
+    within: 1000,
+  },
+  {
+    name: 'not charging the budget for a resume',
+    file: 'src/client/engine/resume-budget.ts',
+    find: 'if (this.#budget.take(origin, now)) {',
+    replace: 'if (this.#budget) {',
+    breaks: ['P6'],
+    within: 1000,
+  },
+  {
+    name: 'deleting the record before the handler has taken the settlement',
+    file: 'src/client/engine/deliver.ts',
+    find: 'const failure = await attemptDelivery(engine, operation)',
+    replace: 'await letGo(engine, operation); const failure = await attemptDelivery(engine, operation)',
+    breaks: ['P4'],
+    within: 500,
+  },
+  {
+    name: 'ignoring the horizon',
+    file: 'src/client/policy/decide.ts',
+    find: "if (now >= horizonAt) return 'horizon'",
+    replace: '',
+    breaks: ['P5'],
+    within: 1000,
+  },
+  {
+    name: 'two runners on one lease',
+    file: 'src/client/journal/claim-rules.ts',
+    find: 'row.leaseUntil <= claimant.now',
+    replace: 'true',
+    breaks: ['P8'],
+    within: 200,
+  },
+  {
+    name: 'taking an interrupted attempt for one that did not happen',
+    file: 'src/client/operation/transition.ts',
+    find: "fault: 'interrupted', effect: 'unknown'",
+    replace: "fault: 'interrupted', effect: 'none'",
+    breaks: ['P3'],
+    within: 1000,
+  },
+  {
+    name: "writing the answer's cookies down",
+    file: 'src/client/engine/kept-record.ts',
+    find: 'if (!record.response) return record',
+    replace: 'return record',
+    breaks: ['P9'],
+    within: 100,
+  },
+  {
+    name: 'other bytes after a restart',
+    file: 'src/client/operation/codec.ts',
+    find: 'body: bodies.body }',
+    replace: 'body: bodies.body && bodies.body.slice(1) }',
+    breaks: ['P2'],
+    within: 200,
+  },
+]
