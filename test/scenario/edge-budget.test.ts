@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRetryBudget } from '../../src/index.ts'
 import { typesOf } from '../support/client-scenario.ts'
-import { on } from '../support/fault-journal.ts'
+import type { FaultJournal } from '../support/fault-journal.ts'
 import { clientOnHeldDisk, leaveKept } from '../support/held-journal.ts'
 import { LEASE_MS, leaveBehind, neighbourhood, ORIGIN, outcome, settle } from '../support/shared-clients.ts'
 
@@ -61,15 +61,19 @@ describe('the budget takes no deposit', () => {
   })
 })
 
+function writesOf(key: string): NonNullable<FaultJournal['fault']> {
+  return (command) => (command.do === 'commit' && command.key === key ? 'fail' : undefined)
+}
+
 describe('a resumed run that the journal breaks off', () => {
   it('gives its borrowed token back, so that nobody waits for it for ever', async () => {
     const place = neighbourhood()
-    await leaveBehind(place, { id: 'order:1' })
+    const key = await leaveBehind(place, { id: 'order:1' })
     await leaveBehind(place, { id: 'order:2', body: 'two' })
     await place.clock.advance(LEASE_MS)
     const client = place.client({ budget: { burst: 1, reservePerSecond: 0 } })
-    // The first attempt of the first run can't be put on record; the second run waits for the token meanwhile.
-    client.journal.fault = on('commit', 'fail', 1)
+    // The attempt of the first run can't be put on record; the second run waits for the token meanwhile.
+    client.journal.fault = writesOf(key)
     const resumed = client.resume()
     await place.clock.advance(1000)
     expect(await resumed).toMatchObject({ claimed: 2, succeeded: 1, pending: 1 })
@@ -78,7 +82,7 @@ describe('a resumed run that the journal breaks off', () => {
 
   it('gives its place as the probe of a half-open breaker back', async () => {
     const place = neighbourhood()
-    await leaveBehind(place, { id: 'order:1' })
+    const key = await leaveBehind(place, { id: 'order:1' })
     await place.clock.advance(LEASE_MS)
     const breaker = { minimumRequests: 1, openFor: '1s' }
     const client = place.client({ breaker, retry: false })
@@ -86,7 +90,7 @@ describe('a resumed run that the journal breaks off', () => {
     await outcome(client.post('/charges', { body: 'opens it' }))
     place.server.weather = () => 'fine'
     await place.clock.advance(1000)
-    client.journal.fault = on('commit', 'fail', 1)
+    client.journal.fault = writesOf(key)
     expect(await client.resume()).toMatchObject({ claimed: 1, pending: 1 })
     expect((await outcome(client.post('/charges', { body: 'later' }))).value?.status).toBe(201)
   })
