@@ -7,24 +7,80 @@ import { LEASE_MS, listed, neighbourhood, outcome, settle } from '../support/sha
 import { totalEffects } from '../support/shared-model-server.ts'
 
 describe('a journal that hangs while it writes a new operation', () => {
-  for (const onGiveUp of ['fail', 'keep'] as const) {
-    for (const at of ['before', 'after'] as const) {
-      it(`holds nobody beyond the deadline, and nothing is sent later (onGiveUp ${onGiveUp}, hanging ${at} the write)`, async () => {
-        const place = neighbourhood()
-        const { client, held } = clientOnHeldDisk(place)
-        const release = held.hold('append', at)
-        const call = outcome(client.post('/charges', { body: 'one', deadline: '5s', onGiveUp }))
-        await place.clock.advance(5000)
-        const { error } = await call
-        expect(error).toBeInstanceOf(NotSentError)
-        expect(error).toMatchObject({ reason: 'deadline', effect: 'none', pending: false })
-        release()
-        await place.clock.advance(LEASE_MS * 2)
-        expect(await place.client().resume()).toMatchObject({ claimed: 0 })
-        expect(place.server.calls).toHaveLength(0)
-      })
-    }
+  for (const at of ['before', 'after'] as const) {
+    it(`holds nobody beyond the deadline, and takes back what comes through later (hanging ${at} the write)`, async () => {
+      const place = neighbourhood()
+      const { client, held } = clientOnHeldDisk(place)
+      const release = held.hold('append', at)
+      const call = outcome(client.post('/charges', { body: 'one', deadline: '5s' }))
+      await place.clock.advance(5000)
+      const { error } = await call
+      expect(error).toBeInstanceOf(NotSentError)
+      // While it hangs nobody can say that no resume will find it.
+      expect(error).toMatchObject({ reason: 'deadline', effect: 'none', pending: true })
+      release()
+      await settle(place.clock)
+      expect(await rowsOf(place.disk)).toEqual([])
+      await place.clock.advance(LEASE_MS * 2)
+      expect(await place.client().resume()).toMatchObject({ claimed: 0 })
+      expect(place.server.calls).toHaveLength(0)
+    })
+
+    it(`leaves what comes through later to a resume with onGiveUp keep (hanging ${at} the write)`, async () => {
+      const place = neighbourhood()
+      const { client, held } = clientOnHeldDisk(place)
+      const release = held.hold('append', at)
+      const handle = client.post('/charges', { body: 'one', deadline: '5s', onGiveUp: 'keep' })
+      const call = outcome(handle)
+      await place.clock.advance(5000)
+      expect((await call).error).toMatchObject({ reason: 'deadline', effect: 'none', pending: true })
+      release()
+      await settle(place.clock)
+      // Whoever was told of the deadline is not surprised by an attempt of this client.
+      expect(place.server.calls).toHaveLength(0)
+      await place.clock.advance(LEASE_MS * 2)
+      expect(await place.client().resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+      expect([...place.server.effects]).toEqual([[handle.key, 1]])
+    })
   }
+
+  it('takes nothing back that a resume of another client has claimed: it is done once, under the same key', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place)
+    const release = held.hold('append', 'after')
+    const handle = client.post('/charges', { body: 'one', deadline: '5s' })
+    const call = outcome(handle)
+    await place.clock.advance(LEASE_MS + 1)
+    expect((await call).error).toMatchObject({ reason: 'deadline', effect: 'none', pending: true })
+    place.server.weather = () => ({ status: 503, delay: 1000 })
+    const resumed = place.client().resume()
+    await settle(place.clock)
+    release()
+    await settle(place.clock)
+    expect((await rowsOf(place.disk)).map((row) => row.key)).toEqual([handle.key])
+    place.server.weather = () => 'fine'
+    await place.clock.advance(60_000)
+    expect(await resumed).toMatchObject({ claimed: 1, succeeded: 1 })
+    expect([...place.server.effects]).toEqual([[handle.key, 1]])
+    expect(new Set(place.server.calls.map(({ text }) => text))).toEqual(new Set(['one']))
+  })
+
+  it('does a call with the same id that comes while the late record is on its way, once', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place)
+    const release = held.hold('append', 'before')
+    const first = outcome(client.post('/charges', { id: 'order:1', body: 'one', deadline: '5s' }))
+    await place.clock.advance(5000)
+    expect((await first).error).toMatchObject({ reason: 'deadline', effect: 'none', pending: true })
+    const second = outcome(client.post('/charges', { id: 'order:1', body: 'one' }))
+    await settle(place.clock)
+    release()
+    await place.clock.advance(1000)
+    const { value, error } = await second
+    expect(error).toBeUndefined()
+    expect(value?.status).toBe(201)
+    expect(totalEffects(place.server)).toBe(1)
+  })
 
   it('leaves nothing to be sent where the client was closed in the meantime', async () => {
     const place = neighbourhood()
@@ -34,7 +90,7 @@ describe('a journal that hangs while it writes a new operation', () => {
     await settle(place.clock)
     const closed = client.close()
     await place.clock.advance(5000)
-    expect((await call).error).toMatchObject({ reason: 'deadline', effect: 'none', pending: false })
+    expect((await call).error).toMatchObject({ reason: 'deadline', effect: 'none', pending: true })
     release()
     await place.clock.advance(LEASE_MS * 2)
     await closed
@@ -66,6 +122,42 @@ describe('a batch that was committed although its answer was lost', () => {
     expect(place.server.calls.map(({ text }) => text)).toEqual(['one', 'two'])
     await client.flush()
     expect(await listed(place.client())).toEqual([])
+  })
+})
+
+describe('a batch whose answer was lost, on a disk that is full from then on', () => {
+  /** The first batch with several appends is written, and nobody can say so; after that nothing is. */
+  function losesThenFills(disk: Journal): Journal {
+    let full = false
+    return {
+      ...disk,
+      level: disk.level,
+      execute: async (batch) => {
+        if (full) throw new StorageError('The disk is full')
+        const results = await disk.execute(batch)
+        full = batch.filter((command) => command.do === 'append').length > 1
+        if (full) throw new StorageError('The connection was lost', { effect: 'unknown' })
+        return results
+      },
+    }
+  }
+
+  it('tells every call that it may still be done, and a resume does each once', async () => {
+    const place = neighbourhood()
+    const client = place.client({ journal: losesThenFills(place.disk) })
+    await client.operation('nobody')
+    const bodies = ['one', 'two', 'three', 'four']
+    const calls = await Promise.all(bodies.map((body) => outcome(client.post('/charges', { body }))))
+    for (const { error } of calls) {
+      expect(error).toBeInstanceOf(StorageError)
+      expect(error).toMatchObject({ reason: 'storage', effect: 'none', pending: true })
+    }
+    expect(place.server.calls).toHaveLength(0)
+    await place.clock.advance(LEASE_MS + 1)
+    expect(await place.client().resume()).toMatchObject({ claimed: 4, succeeded: 4 })
+    const keys = calls.map(({ error }) => error?.operation?.key)
+    expect([...place.server.effects.keys()].sort()).toEqual(keys.sort())
+    expect(totalEffects(place.server)).toBe(4)
   })
 })
 
@@ -117,5 +209,27 @@ describe('an append that fails', () => {
     await place.clock.advance(LEASE_MS + 1)
     expect(await place.client().resume()).toMatchObject({ claimed: 1, succeeded: 1 })
     expect(totalEffects(place.server)).toBe(1)
+  })
+
+  it('is not told as certainly undone where another client has taken up what was written after all', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place)
+    // The first call sweeps the journal as well; after it, an append is alone in its batch.
+    await client.post('/charges', { body: 'warm' })
+    await client.flush()
+    const release = held.hold('append', 'lost')
+    const call = outcome(client.post('/charges', { body: 'one', deadline: '10m' }))
+    await place.clock.advance(LEASE_MS + 1)
+    place.server.weather = () => 'hang-before'
+    const other = place.client()
+    const resumed = other.resume()
+    await settle(place.clock)
+    expect(place.server.calls.map(({ text }) => text)).toEqual(['warm', 'one'])
+    release()
+    await settle(place.clock)
+    expect((await call).error).toMatchObject({ reason: 'storage', pending: true })
+    place.server.weather = () => 'fine'
+    await place.clock.advance(60_000)
+    expect(await resumed).toMatchObject({ claimed: 1, succeeded: 1 })
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { StorageError } from '../../src/index.ts'
+import { KeyReuseError, StorageError } from '../../src/index.ts'
+import { rowsOf } from '../support/client-scenario.ts'
 import { on } from '../support/fault-journal.ts'
 import { isSettled, LEASE_MS, leaveBehind, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
@@ -127,5 +128,40 @@ describe('before the first byte', () => {
     expect(await resumed).toMatchObject({ succeeded: 1 })
     expect((await answer).value?.status).toBe(201)
     expect(await listed(other)).toHaveLength(1)
+  })
+})
+
+describe('a key whose lease this client has kept from an earlier call', () => {
+  /** The second epoch of the operation 'mine' is ours and nobody works under it; so is the next birth's number. */
+  async function leaseLeftBehind() {
+    const place = neighbourhood()
+    const client = place.client({ retry: false })
+    place.server.weather = () => ({ status: 503 })
+    await outcome(client.post('/charges', { key: 'mine', body: 'one' }))
+    client.journal.fault = (command) =>
+      command.do === 'commit' && JSON.parse(command.change.head).inFlightSince === undefined ? 'fail' : undefined
+    expect((await outcome(client.retry('mine'))).error).toMatchObject({ reason: 'storage', pending: true })
+    client.journal.fault = undefined
+    expect(await rowsOf(place.disk)).toMatchObject([{ key: 'mine', epoch: 2, owner: expect.any(String) }])
+    place.server.weather = () => 'fine'
+    return { place, client }
+  }
+
+  it('never carries the bytes of a later call', async () => {
+    const { place, client } = await leaseLeftBehind()
+    const { error } = await outcome(client.post('/charges', { key: 'mine', body: 'another' }))
+    expect(error).toBeInstanceOf(KeyReuseError)
+    await place.clock.advance(LEASE_MS + 1)
+    expect(await place.client().resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+    expect(place.server.calls.map(({ text }) => text)).toEqual(['one', 'one', 'one'])
+  })
+
+  it('keeps its record where a later call could not be written', async () => {
+    const { place, client } = await leaseLeftBehind()
+    client.journal.fault = on('append', 'fail')
+    const { error } = await outcome(client.post('/charges', { key: 'mine', body: 'one' }))
+    expect(error).toMatchObject({ reason: 'storage', effect: 'unknown', pending: true })
+    await place.clock.advance(LEASE_MS + 1)
+    expect(await place.client().resume()).toMatchObject({ claimed: 1, succeeded: 1 })
   })
 })

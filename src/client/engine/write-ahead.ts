@@ -65,9 +65,10 @@ async function takenBack(engine: EngineContext, operation: LiveOperation, cause:
 }
 
 /** The journal has the operation in other hands: what is known of it there is what counts. */
-function toldOfOther(found: OperationRecord, { fingerprint }: OperationRecord, cause: StorageError): HoldfastError {
+function toldOfOther(found: OperationRecord, record: OperationRecord, cause: StorageError): HoldfastError {
   const { message, code } = cause
-  if (found.fingerprint !== fingerprint) return new StorageError(message, { code, cause, operation: refOf(found) })
+  const same = found.fingerprint === record.fingerprint
+  if (!same) return new StorageError(message, { code, cause, effect: 'none', operation: refOf(record) })
   return tell({ record: inFlightAsUnknown(found), reason: 'storage', pending: !isSettled(found), cause })
 }
 

@@ -42,4 +42,31 @@ describe('group commit', () => {
     expect(batches).toEqual([50, 1, 1])
     await writes.idle()
   })
+
+  /** A journal whose batches fail in one way and single commands in another. */
+  function failsWith(first: StorageError, alone: StorageError): GroupCommit {
+    return new GroupCommit({
+      level: 'memory',
+      open: async () => {},
+      close: async () => {},
+      execute: async (batch) => {
+        throw batch.length > 1 ? first : alone
+      },
+    })
+  }
+
+  it('says unknown of every command of a batch that may have been written, though each was refused alone', async () => {
+    const lost = new StorageError('lost', { effect: 'unknown' })
+    const writes = failsWith(lost, new StorageError('full'))
+    const results = await Promise.allSettled([1, 2, 3].map((now) => writes.run(prune(now))))
+    expect(results.map((result) => (result as PromiseRejectedResult).reason)).toEqual([lost, lost, lost])
+    expect(results.map((result) => (result as PromiseRejectedResult).reason.effect)).toEqual(Array(3).fill('unknown'))
+  })
+
+  it('says of a batch that was certainly not written what each command met alone', async () => {
+    const alone = new StorageError('lost', { effect: 'unknown' })
+    const writes = failsWith(new StorageError('full'), alone)
+    const results = await Promise.allSettled([1, 2].map((now) => writes.run(prune(now))))
+    expect(results.map((result) => (result as PromiseRejectedResult).reason)).toEqual([alone, alone])
+  })
 })

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import type { EngineContext } from '../../../../src/client/engine/engine-context.ts'
+import { Housekeeping } from '../../../../src/client/engine/engine-lifecycle.ts'
+import { LiveOperation } from '../../../../src/client/engine/live-operation.ts'
+import { writeAhead } from '../../../../src/client/engine/write-ahead.ts'
+import { memoryJournal } from '../../../../src/client/journal/memory/memory-journal.ts'
+import { RecordKeeper } from '../../../../src/client/journal/record-keeper.ts'
+import type { OperationRecord } from '../../../../src/client/operation/record.ts'
+import { KeyReuseError } from '../../../../src/errors/classes.ts'
+import { manualClock } from '../../../../src/testing/manual-clock.ts'
+import { faultJournal, on } from '../../../support/fault-journal.ts'
+import { freshRecord, NOW } from '../../../support/shared-record.ts'
+
+/** What writing ahead needs of an engine, on a journal that has this record already. */
+async function onRecord(earlier?: OperationRecord) {
+  const journal = faultJournal(memoryJournal())
+  const keeper = new RecordKeeper(journal, { onUnreadable: () => {} })
+  if (earlier) await keeper.append(earlier)
+  const parts: Partial<EngineContext> = { keeper, clock: manualClock(NOW), housekeeping: new Housekeeping() }
+  const stored = (): Promise<OperationRecord | undefined> => keeper.read('default', freshRecord().key)
+  return { journal, stored, engine: parts as EngineContext }
+}
+
+describe('writing ahead, where a record with the same key, owner and epoch is there', () => {
+  it('goes on where it is the very record that was to be written', async () => {
+    const { engine } = await onRecord(freshRecord())
+    expect(await writeAhead(engine, new LiveOperation(freshRecord()))).toBeUndefined()
+  })
+
+  it('refuses to send other bytes under its key', async () => {
+    const { engine } = await onRecord(freshRecord({ fingerprint: 'e'.repeat(64) }))
+    await expect(writeAhead(engine, new LiveOperation(freshRecord()))).rejects.toBeInstanceOf(KeyReuseError)
+  })
+
+  const earlier: Record<string, Partial<OperationRecord>> = {
+    'was accepted at another time': { acceptedAt: NOW - 1 },
+    'has been attempted': { attemptCount: 1 },
+    'is settled': { status: 'cancelled', settledAt: NOW, expiresAt: NOW + 1000 },
+  }
+  for (const [what, more] of Object.entries(earlier)) {
+    it(`joins the one that ${what}`, async () => {
+      const { engine } = await onRecord(freshRecord(more))
+      expect(await writeAhead(engine, new LiveOperation(freshRecord()))).toMatchObject(more)
+    })
+  }
+})
+
+describe('writing ahead, where the write fails', () => {
+  it('takes back its own record', async () => {
+    const { engine, journal, stored } = await onRecord()
+    journal.fault = on('append', 'fail-late')
+    const written = writeAhead(engine, new LiveOperation(freshRecord()))
+    await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'none', pending: false })
+    expect(await stored()).toBeUndefined()
+  })
+
+  it('leaves alone what an earlier call with the same key, owner and epoch left', async () => {
+    const { engine, journal, stored } = await onRecord(freshRecord({ acceptedAt: NOW - 1, attemptCount: 1 }))
+    journal.fault = on('append', 'fail')
+    const written = writeAhead(engine, new LiveOperation(freshRecord()))
+    // The same request is under way under this key: beginning anew is not safe.
+    await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true })
+    expect(await stored()).toMatchObject({ acceptedAt: NOW - 1 })
+  })
+
+  it('speaks of its own call only, where the record under its key is of another request', async () => {
+    const other = freshRecord({ fingerprint: 'e'.repeat(64), effect: 'unknown', attemptCount: 1 })
+    const { engine, journal, stored } = await onRecord(other)
+    journal.fault = on('append', 'fail')
+    const written = writeAhead(engine, new LiveOperation(freshRecord()))
+    await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'none', pending: false })
+    expect(await stored()).toMatchObject({ fingerprint: other.fingerprint })
+  })
+
+  it('tells of a record that another runner has taken over what is known there', async () => {
+    const lease = { owner: 'you', epoch: 2, until: NOW + 30_000 }
+    const { engine, journal, stored } = await onRecord(freshRecord({ lease, epoch: 2 }))
+    journal.fault = on('append', 'fail')
+    const written = writeAhead(engine, new LiveOperation(freshRecord()))
+    await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true })
+    expect(await stored()).toMatchObject({ lease })
+  })
+})
