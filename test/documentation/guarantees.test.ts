@@ -189,6 +189,9 @@ const cases: Record<string, Case> = {
 const shownBy: Record<string, string> = {
   'wrong options or URL': 'test/scenario/calls.test.ts',
   '`id` or key known for another request': 'test/scenario/join.test.ts',
+  'the journal still hangs in the write when the deadline passes': 'test/scenario/edge-storage.test.ts',
+  "the write's answer was lost": 'test/scenario/edge-storage.test.ts',
+  "`client.retry` of what the journal can't read before the deadline": 'test/scenario/edge-joining.test.ts',
   'crash before the write': 'test/crash/kill-points.test.ts',
   'crash after the write': 'test/crash/kill-points.test.ts',
   'the server worked, its answer was lost': 'test/crash/kill-points.test.ts',
