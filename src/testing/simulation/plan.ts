@@ -7,7 +7,7 @@ const MINUTE = 60 * SECOND
 
 /** What every client of every history is told, and what an honest server keeps. */
 export const DEDUP_WINDOW_MS = 30 * MINUTE
-export const HORIZON_MS = 10 * MINUTE
+export const HORIZON_MS = 4 * MINUTE
 /** A server with a shorter memory than it promised. */
 export const SHORT_WINDOW_MS = 20 * SECOND
 

@@ -108,6 +108,11 @@ export class Program {
     this.client.close().then(end, end)
   }
 
+  /** The process has ended; the platform would keep what still listens to the client's signals. */
+  discard(): void {
+    this.client.close().catch(() => {})
+  }
+
   call(plan: CallPlan): void {
     if (this.#closed) return
     const { process } = this

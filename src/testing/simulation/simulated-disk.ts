@@ -5,6 +5,9 @@ import type { SimulatedProcess } from './simulated-process.ts'
 import type { Stage, Write } from './vocabulary.ts'
 import type { World } from './world.ts'
 
+/** Mostly as a busy disk is slow, now and then longer than a deadline or a lease. */
+const SLOW_MS = [100, 100, 300, 300, 1000, 2000, 2000, 12_000, 35_000]
+
 /** A batch on its way to the disk. */
 interface Batch {
   readonly process: SimulatedProcess
@@ -67,7 +70,7 @@ export class SimulatedDisk {
     if (!reachAll(batch, 'asked')) return
     this.#underway.add(batch)
     const dice = this.#world.dice('disk')
-    const slow = this.#world.strikes('disk-slow') ? dice.pick([300, 2000, 12_000, 35_000]) : 0
+    const slow = this.#world.strikes('disk-slow') ? dice.pick(SLOW_MS) : 0
     const writeMs = dice.between(0, 2)
     batch.process.later(writeMs, () => this.#write(batch, slow + dice.between(0, 3)))
   }

@@ -17,6 +17,7 @@ export class Slots {
   readonly #running: (Program | undefined)[] = []
   readonly #lives: number[] = []
   readonly #processes = new Map<string, SimulatedProcess>()
+  readonly #programs: Program[] = []
 
   constructor(world: World, parts: Omit<Surroundings, 'world' | 'isDead'>) {
     this.#world = world
@@ -68,10 +69,11 @@ export class Slots {
 
   /** The history is over: nothing of it goes on. */
   endAll(): void {
-    for (const process of this.#processes.values()) {
+    for (const { process } of this.#programs) {
       process.onEnd = undefined
       process.end('the history is over')
     }
+    for (const program of this.#programs) program.discard()
   }
 
   /** By then nobody is frozen any more. */
@@ -104,7 +106,9 @@ export class Slots {
     const process = new SimulatedProcess(this.#world, { name, machine: on, endsAt })
     this.#processes.set(name, process)
     this.#world.say(name, 'starts')
-    return new Program(process, this.#around)
+    const program = new Program(process, this.#around)
+    this.#programs.push(program)
+    return program
   }
 
   #endsAt(slot: number, point: CrashPoint): boolean {

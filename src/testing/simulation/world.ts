@@ -25,7 +25,7 @@ const STRIKES: Partial<Record<Fault, number>> = {
   declined: 0.5,
   unauthorized: 0.3,
   'disk-answer-lost': 0.1,
-  'disk-slow': 0.12,
+  'disk-slow': 0.25,
   'handler-throws': 0.4,
   'handler-slow': 0.3,
 }

@@ -9,7 +9,10 @@ export function judgeEnd(oracle: Oracle, plan: Plan, effects: readonly Effect[])
   const honest = !plan.faults.has('short-window')
   judgeEffects(oracle, { honest, effects })
   for (const call of oracle.calls) judgeCall(oracle, call, honest ? effects : undefined)
-  for (const shadow of oracle.shadows.values()) judgeRecord(oracle, shadow)
+  for (const shadow of oracle.shadows.values()) {
+    judgeRecord(oracle, shadow)
+    if (honest) judgeRecordedEffect(oracle, shadow, effects)
+  }
 }
 
 function judgeEffects(oracle: Oracle, { honest, effects }: { honest: boolean; effects: readonly Effect[] }): void {
@@ -59,6 +62,19 @@ function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolea
 function answersFor({ at, told }: CallFact, when: number): boolean {
   if (at > when) return false
   return !told || told.at >= when || told.is === 'other' || (told.is === 'error' && told.error.pending)
+}
+
+/** What a settled record says of the effect is what a handler, or whoever asks later, is told. */
+function judgeRecordedEffect(
+  oracle: Oracle,
+  { key, status, head, settledAt }: Shadow,
+  effects: readonly Effect[],
+): void {
+  if (status === 'pending' || head.effect !== 'none') return
+  const before = effects.some(
+    ({ key: done, sent = 0 }) => done === key && (oracle.sents[sent - 1]?.at ?? 0) < settledAt,
+  )
+  if (before) oracle.breaks(['P3', `an operation is on record as ${status} without effect, and had been done`])
 }
 
 function judgeRecord(oracle: Oracle, shadow: Shadow): void {

@@ -7,6 +7,7 @@ import { Shadow } from './shadow.ts'
 
 export interface AccountTerms {
   readonly coverage: Coverage
+  readonly now: () => number
   readonly breaks: (verdict: Verdict | undefined) => void
   readonly isAlive: (process: string) => boolean
   /** Did somebody ask this process to cancel the operation, whoever works on it? */
@@ -67,7 +68,7 @@ export class JournalAccount {
       shadow.removedBy = command.owner
       coverage.saw('transition', 'let go')
     } else {
-      coverage.saw('transition', shadow.commit(command))
+      coverage.saw('transition', shadow.commit(command, this.#terms.now()))
       coverage.saw('state', shadow.status)
       const { heldBy } = shadow.head
       if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')

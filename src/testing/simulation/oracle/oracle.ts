@@ -50,6 +50,7 @@ export class Oracle {
     this.#terms = terms
     this.#account = new JournalAccount({
       coverage: terms.coverage,
+      now: terms.now,
       breaks: (verdict) => this.breaks(verdict),
       isAlive: (process) => this.isAlive(process),
       cancels: (process, key) => this.#cancelling.has(`${process} ${key}`),

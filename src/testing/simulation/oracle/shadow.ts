@@ -23,6 +23,7 @@ export class Shadow {
   head: HeadV1
   /** Who removed it from the journal, if anybody did. */
   removedBy: string | undefined
+  settledAt = 0
   settlements = 0
   reopenings = 0
   /** A do-not-retry verdict is on record, or somebody was told of it. */
@@ -57,7 +58,7 @@ export class Shadow {
   }
 
   /** What a commit did. */
-  commit({ change }: Commit): Transition {
+  commit({ change }: Commit, now: number): Transition {
     const before = this.status
     const was = this.head
     this.head = headOf(change.head)
@@ -68,7 +69,10 @@ export class Shadow {
     this.dueAt = change.dueAt
     this.notBefore = change.notBefore
     this.expiresAt = change.expiresAt
-    if (change.status !== 'pending') return this.#settled(before, change.status)
+    if (change.status !== 'pending') {
+      this.settledAt = now
+      return this.#settled(before, change.status)
+    }
     if (before !== 'pending') {
       this.reopenings++
       return 'reopen'
