@@ -84,7 +84,7 @@ describe('a resumed run that the journal breaks off', () => {
     const place = neighbourhood()
     const key = await leaveBehind(place, { id: 'order:1' })
     await place.clock.advance(LEASE_MS)
-    const breaker = { minimumRequests: 1, openFor: '1s' }
+    const breaker = { minimumRequests: 1, openFor: '1s' } as const
     const client = place.client({ breaker, retry: false })
     place.server.weather = () => ({ status: 503 })
     await outcome(client.post('/charges', { body: 'opens it' }))
