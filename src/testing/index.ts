@@ -18,3 +18,14 @@ export {
   scriptedFetch,
 } from './scripted-fetch.ts'
 export { type SeededRandom, seededRandom } from './seeded-random.ts'
+export type { SimulatedApi } from './simulation/api-server.ts'
+export type { CoverageCounts } from './simulation/coverage.ts'
+export type { BrokenPromise, PromiseName } from './simulation/oracle/facts.ts'
+export { reportText } from './simulation/report-text.ts'
+export {
+  type FailedHistory,
+  type SimulateOptions,
+  type SimulationProgress,
+  type SimulationReport,
+  simulate,
+} from './simulation/simulate.ts'
