@@ -54,6 +54,14 @@ describe.concurrent('the examples', () => {
     expect(code).toBe(0)
   }, 90_000)
 
+  it('08: the shop keeps its promises, and the hasty one is found out', async () => {
+    const { code, output } = await run('08-simulate-your-api')
+    expect(output).toMatch(/^the shop: 300 histories, \d+ crashes: every promise held$/m)
+    expect(output).toMatch(/^the hasty shop: \d+ histories, \d+ crashes: seed \d+ breaks P3: op\d was done \d times$/m)
+    expect(output).toMatch(/^on a journal of your own: 20 histories, \d+ crashes: every promise held$/m)
+    expect(code).toBe(0)
+  }, 90_000)
+
   it('02: the demo ends with its children when it is interrupted', async ({ expect }) => {
     const child = spawn(process.execPath, [join(EXAMPLES, '02-survive-a-crash', 'main.mjs')], { cwd: ROOT })
     let output = ''
