@@ -16,7 +16,7 @@ export const HELP = `Simulates fleets of clients in front of a server that fails
   npm run storm -- [options]
 
   --only LIST       some of ${EXPERIMENTS.join(', ')}; all of them by default
-  --clients LIST    sizes of the fleet, by default 100,1000,10000,100000 (about five minutes)
+  --clients LIST    sizes of the fleet, by default 100,1000,10000,100000 (about ten minutes)
   --seed NUMBER     the same seed gives the same numbers; 1 by default
   --json FILE       writes every number there as well
   --pictures FOLDER draws the pictures into it, as SVG

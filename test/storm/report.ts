@@ -49,11 +49,12 @@ const FLEET_HEAD = [
 
 /** One table for each fleet and server. */
 export function fleetReport(rows: readonly FleetRow[]): string {
-  const groups = grouped(
-    rows,
-    ({ clients, server, kind }) => `${clients} clients, a server that ${server} and is ${kind} for 30 s`,
-  )
+  const groups = grouped(rows, titleOf)
   return [...groups].map(([title, group]) => `${title}\n\n${table(FLEET_HEAD, group.map(fleetCells))}`).join('\n\n')
+}
+
+function titleOf({ clients, server, kind, attemptTimeoutMs }: FleetRow): string {
+  return `${clients} clients that wait ${attemptTimeoutMs / 1000} s; a server that ${server} and is ${kind} for 30 s`
 }
 
 function fleetCells(row: FleetRow): Cell[] {

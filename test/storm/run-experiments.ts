@@ -7,6 +7,7 @@ import { type FleetSize, fleetRow } from './experiments/fleet-row.ts'
 import { LAYERS_MODES, layersRow } from './experiments/layers.ts'
 import { OPERATIONS_PER_CLIENT, spreadPolicies, spreadRow } from './experiments/spread.ts'
 import type { Results } from './report.ts'
+import { HURRIED_MS, PATIENT_MS } from './scenario.ts'
 
 /** Told before each piece of work. */
 export type Progress = (line: string) => void
@@ -54,12 +55,14 @@ const RUNS: Runs = {
   }),
 }
 
-/** Every fleet meets the server with a long queue; one of them also meets servers that shed load. */
+/** Every fleet meets the server with a long queue; the middle one also meets milder circumstances. */
 function fleetSizes(clients: readonly number[], seed: number): FleetSize[] {
-  const sizes: FleetSize[] = clients.map((count) => ({ clients: count, server: 'queues', kind: 'down', seed }))
+  const worst = { server: 'queues', kind: 'down', attemptTimeoutMs: HURRIED_MS, seed } as const
+  const sizes: FleetSize[] = clients.map((count) => ({ ...worst, clients: count }))
   if (clients.includes(1000)) {
-    sizes.push({ clients: 1000, server: 'sheds', kind: 'down', seed })
-    sizes.push({ clients: 1000, server: 'sheds', kind: 'slow', seed })
+    sizes.push({ ...worst, clients: 1000, attemptTimeoutMs: PATIENT_MS })
+    sizes.push({ ...worst, clients: 1000, server: 'sheds' })
+    sizes.push({ ...worst, clients: 1000, server: 'sheds', kind: 'slow' })
   }
   return sizes
 }

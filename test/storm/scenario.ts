@@ -32,10 +32,15 @@ export interface OutageOptions {
   readonly clients: number
   readonly server?: ServerKind
   readonly kind?: OutageKind
+  readonly attemptTimeoutMs?: number
   readonly saysDoNotRetry?: boolean
   readonly operationsPerSecond?: number
   readonly observedMs?: number
 }
+
+/** Clients that wait no longer than a second, which is less than the long queue holds; and those that wait longer. */
+export const HURRIED_MS = 1000
+export const PATIENT_MS = 10_000
 
 export const OUTAGE = { from: 10_000, until: 40_000 } as const
 
@@ -45,7 +50,7 @@ export function outage(options: OutageOptions): Scenario {
   return {
     clients,
     operationsPerSecond,
-    attemptTimeoutMs: 1000,
+    attemptTimeoutMs: options.attemptTimeoutMs ?? HURRIED_MS,
     latencyMs: [2, 8],
     server: {
       capacityPerSecond: operationsPerSecond / 0.7,

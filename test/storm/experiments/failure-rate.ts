@@ -78,7 +78,7 @@ export function failureRatePolicies(): Policy[] {
     peer('cockatiel', 3),
     peer('cockatielBreaker', 3),
     peer('aws', 3),
-    holdfastPolicy('Holdfast without budget and breaker', BARE),
+    holdfastPolicy('Holdfast, neither', BARE),
     holdfastPolicy('Holdfast, budget only', { breaker: false }),
     holdfastPolicy('Holdfast'),
   ]

@@ -9,6 +9,7 @@ export interface FleetRow extends Measures {
   readonly clients: number
   readonly server: ServerKind
   readonly kind: OutageKind
+  readonly attemptTimeoutMs: number
   /** Second by second. */
   readonly series: readonly SeriesPoint[]
 }
@@ -25,14 +26,15 @@ export interface FleetSize {
   readonly clients: number
   readonly server: ServerKind
   readonly kind: OutageKind
+  readonly attemptTimeoutMs: number
   readonly seed: number
 }
 
 export function fleetRow({ policy, saysDoNotRetry = false }: FleetCase, size: FleetSize): FleetRow {
-  const { clients, server, kind, seed } = size
-  const scenario = outage({ clients, server, kind, saysDoNotRetry })
+  const { seed, ...shape } = size
+  const scenario = outage({ ...shape, saysDoNotRetry })
   const log = runFleet({ scenario, policy, seed })
-  return { policy: policy.name, clients, server, kind, ...measure(log, scenario), series: seriesOf(log, scenario) }
+  return { policy: policy.name, ...shape, ...measure(log, scenario), series: seriesOf(log, scenario) }
 }
 
 function seriesOf(log: FleetLog, { server, until }: Scenario): SeriesPoint[] {

@@ -15,7 +15,7 @@ export interface SpreadRow {
   readonly amplification: number
 }
 
-export const OPERATIONS_PER_CLIENT: readonly number[] = [1, 3, 10, 30, 100, 300, 1000]
+export const OPERATIONS_PER_CLIENT: readonly number[] = [1, 3, 10, 30, 60, 100, 300, 1000]
 const MINUTE_MS = 60_000
 
 export function spreadPolicies(): Policy[] {
@@ -24,7 +24,7 @@ export function spreadPolicies(): Policy[] {
     holdfastPolicy('Holdfast, budget only', { breaker: false }),
     holdfastPolicy('Holdfast, burst 1', { budget: { burst: 1 } }),
     holdfastPolicy('Holdfast, burst 1, reserve 0.01/s', { budget: { burst: 1, reservePerSecond: 0.01 } }),
-    holdfastPolicy('Holdfast without budget and breaker', { budget: false, breaker: false }),
+    holdfastPolicy('Holdfast, neither', { budget: false, breaker: false }),
     peer('ky', 3),
     peer('aws'),
     peer('grpc'),

@@ -19,7 +19,7 @@ export function delaysPicture(samples: readonly DelaySamples[]): Picture {
       title: {
         text: '',
         subtitle:
-          'base 100 ms, cap 20 s; share of all delays per bar, each row of each jitter scaled to its own highest bar',
+          'base 100 ms, cap 20 s; each histogram is scaled to its own highest bar; the bar at 0.01 holds all shorter delays',
       },
       data: { values: samples.flatMap(barsOf) },
       facet: {
@@ -36,7 +36,7 @@ export function delaysPicture(samples: readonly DelaySamples[]): Picture {
             type: 'quantitative',
             title: 'delay (seconds, log)',
             scale: { type: 'log', domain: [SHORTEST_MS / 1000, LONGEST_MS / 1000], nice: false },
-            axis: { values: [0.01, 0.1, 1, 10], format: '~g' },
+            axis: { values: [0.01, 0.1, 1, 10], format: '~g', labelOverlap: false },
           },
           x2: { field: 'until' },
           y: { field: 'share', type: 'quantitative', axis: null },

@@ -38,7 +38,7 @@ const CONFIG = {
     labelFontSize: 12,
     titleFontSize: 12,
     titleFontWeight: 'normal',
-    labelLimit: 320,
+    labelLimit: 0,
     labelColor: '#222',
     titleColor: '#222',
   },
@@ -54,7 +54,7 @@ export async function drawPicture({ title, description, spec }: Picture): Promis
   const compiled = compile({ ...spec, title: titleOf(title, spec), config: CONFIG } as TopLevelSpec, { logger: quiet })
   const view = new View(parse(compiled.spec), { renderer: 'none', logger: quiet })
   try {
-    return accessible(await view.toSVG(), title, description)
+    return accessible(withoutRoles(await view.toSVG()), title, description)
   } finally {
     view.finalize()
   }
@@ -64,6 +64,11 @@ export async function drawPicture({ title, description, spec }: Picture): Promis
 function titleOf(text: string, spec: TopLevelSpec): object {
   const subtitle = typeof spec.title === 'object' && 'subtitle' in spec.title ? spec.title.subtitle : undefined
   return typeof subtitle === 'string' ? { text, subtitle: subtitle.split('; ') } : { text }
+}
+
+/** The picture is one image with a description; a role and a label on each of its thousand marks would drown that. */
+function withoutRoles(svg: string): string {
+  return svg.replaceAll(/ (?:role|aria-[a-z]+)="[^"]*"/g, '')
 }
 
 function accessible(svg: string, title: string, description: string): string {

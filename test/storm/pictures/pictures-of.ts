@@ -2,6 +2,7 @@ import { delaySamples, JITTERS } from '../experiments/delays.ts'
 import { SHOWN_OVER_TIME } from '../experiments/fleet-policies.ts'
 import type { FleetRow } from '../experiments/fleet-row.ts'
 import type { Results } from '../report.ts'
+import { HURRIED_MS } from '../scenario.ts'
 import { contentionPicture } from './contention-picture.ts'
 import { delaysPicture } from './delays-picture.ts'
 import type { Picture } from './draw.ts'
@@ -26,7 +27,9 @@ export function picturesOf(results: Results): Picture[] {
 
 /** A fleet of services if there is one, else the first that was run. */
 function shownOverTime(rows: readonly FleetRow[]): FleetRow[] {
-  const queueing = rows.filter(({ server, kind }) => server === 'queues' && kind === 'down')
+  const queueing = rows.filter(
+    ({ server, kind, attemptTimeoutMs }) => server === 'queues' && kind === 'down' && attemptTimeoutMs === HURRIED_MS,
+  )
   const clients = queueing.some((row) => row.clients === 1000) ? 1000 : queueing[0]?.clients
   return SHOWN_OVER_TIME.flatMap((name) => queueing.filter((row) => row.policy === name && row.clients === clients))
 }

@@ -33,6 +33,7 @@ describe('the pictures', () => {
     const svg = await drawPicture({ ...rest, title: `${title} <&>`, description })
     expect(svg).toContain(`<title id="title">${title} &lt;&amp;&gt;</title>`)
     expect(svg).toContain(`<desc id="description">${description}</desc>`)
+    expect(svg.match(/ role="| aria-/g)).toHaveLength(2)
     expect(svg).toMatch(/^<svg role="img" aria-labelledby="title description" /)
   })
 

@@ -88,7 +88,8 @@ export type PeerName = keyof typeof PEER_RULES
 /** With its own number of retries, or with another one. */
 export function peer(name: PeerName, retries?: number): Policy {
   const rules: RetryRules = PEER_RULES[name]
-  return retryingPolicy(retries === undefined ? rules : { ...rules, retries })
+  if (retries === undefined || retries === rules.retries) return retryingPolicy(rules)
+  return retryingPolicy({ ...rules, retries, name: `${rules.name}, ${retries} retries` })
 }
 
 export function peerNames(): PeerName[] {
