@@ -90,7 +90,7 @@ describe('the model of the client', () => {
     expect(ofModel(options)).toEqual(await ofClient(options))
   })
 
-  it.each(KEEPING)('resumes what the client resumes, at most a look apart, with %s', async (_name, given) => {
+  it.each(KEEPING)('resumes what the client resumes, nearly at the same time, with %s', async (_name, given) => {
     const options = { ...given, onGiveUp: 'keep' } as const
     const model = sums(ofModel(options))
     const client = sums(await ofClient(options))
