@@ -1,6 +1,9 @@
 import { simulate } from '../../src/testing/simulation/simulate.ts'
 import type { Assignment } from './workforce.ts'
 
+// Thousands of errors are made and none is looked at here.
+Error.stackTraceLimit = 0
+
 // One process of a run: takes a block of seeds at a time and tells what came of it.
 process.on('message', ({ seed, histories, without }: Assignment) => {
   simulate({ seed, histories, without, stopAfter: 3 }).then(

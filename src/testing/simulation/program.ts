@@ -159,7 +159,7 @@ export class Program {
     then(plan.cancelAfterMs, () => {
       world.happened('cancel')
       world.say(process.name, `cancels ${plan.label}`)
-      for (const shadow of world.oracle.shadows.values()) world.oracle.cancels(process, shadow.key)
+      world.oracle.cancels(process)
       client.cancel(what).catch(() => {})
     })
     then(plan.retryAfterMs, () => {

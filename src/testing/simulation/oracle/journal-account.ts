@@ -10,8 +10,8 @@ export interface AccountTerms {
   readonly now: () => number
   readonly breaks: (verdict: Verdict | undefined) => void
   readonly isAlive: (process: string) => boolean
-  /** Did somebody ask this process to cancel the operation, whoever works on it? */
-  readonly cancels: (process: string, key: string) => boolean
+  /** Did somebody ask this process to cancel something, whoever works on it? */
+  readonly cancels: (process: string) => boolean
 }
 
 /** The oracle's own account of the journal, from the commands that became durable and their results. */
@@ -78,7 +78,7 @@ export class JournalAccount {
   #claim(process: SimulatedProcess, claimant: JournalCommand & { do: 'claim' | 'claim-one' }, row: ClaimedRow): void {
     const { coverage, breaks, isAlive, cancels } = this.#terms
     const shadow = this.shadows.get(row.key)
-    breaks(judgeClaim({ claimant, shadow, isAlive, cancels: cancels(process.name, row.key) }))
+    breaks(judgeClaim({ claimant, shadow, isAlive, cancels: cancels(process.name) }))
     if (shadow) coverage.saw('transition', shadow.claim(row))
   }
 

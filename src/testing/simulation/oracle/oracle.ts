@@ -53,7 +53,7 @@ export class Oracle {
       now: terms.now,
       breaks: (verdict) => this.breaks(verdict),
       isAlive: (process) => this.isAlive(process),
-      cancels: (process, key) => this.#cancelling.has(`${process} ${key}`),
+      cancels: (process) => this.#cancelling.has(process),
     })
     const { faults } = terms.plan
     this.#leaseIsLaw = !faults.has('clock-ahead') && !faults.has('clock-back') && !faults.has('cancel')
@@ -109,9 +109,9 @@ export class Oracle {
     }
   }
 
-  /** Somebody asks this process to cancel an operation, whoever works on it. */
-  cancels(process: SimulatedProcess, key: string): void {
-    this.#cancelling.add(`${process.name} ${key}`)
+  /** Somebody asks this process to cancel something: from here on it may take a lease from whoever works on it. */
+  cancels(process: SimulatedProcess): void {
+    this.#cancelling.add(process.name)
   }
 
   /** A handler has done its work. */
