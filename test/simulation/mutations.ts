@@ -51,7 +51,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (late) return this.#turnBack(late)',
     replace: '',
     breaks: ['P5'],
-    within: 1000,
+    within: 2000,
   },
   {
     name: 'not charging the budget for a resume',
