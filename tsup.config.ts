@@ -4,6 +4,7 @@ import { inlineSourceForEsbuild } from './build/inline-source.ts'
 /** One entry per public door: name in dist/ -> file. test/architecture compares them with the `exports` map. */
 export const nodeEntries = {
   index: 'src/index.ts',
+  'indexeddb/index': 'src/indexeddb/index.ts',
   'sqlite/index': 'src/sqlite/index.ts',
   'testing/index': 'src/testing/index.ts',
 }
@@ -11,6 +12,7 @@ export const nodeEntries = {
 /** The doors that differ in a browser; built into dist/browser/. */
 export const browserEntries = {
   index: 'src/index.ts',
+  'indexeddb/index': 'src/indexeddb/index.ts',
 }
 
 const shared: Options = {

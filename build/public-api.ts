@@ -3,6 +3,7 @@ import ts from 'typescript'
 /** The doors whose surface is on record: name of the record -> the declarations that the build makes. */
 export const API_RECORDS = {
   holdfast: 'dist/index.d.ts',
+  'holdfast-indexeddb': 'dist/indexeddb/index.d.ts',
   'holdfast-sqlite': 'dist/sqlite/index.d.ts',
   'holdfast-testing': 'dist/testing/index.d.ts',
 }

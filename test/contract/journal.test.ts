@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import 'fake-indexeddb/auto'
 import { afterAll, describe, it } from 'vitest'
 import { memoryJournal } from '../../src/client/journal/memory/memory-journal.ts'
 import type { Journal } from '../../src/client/journal/port.ts'
+import { indexedDbJournal } from '../../src/indexeddb/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
 import type { JournalContractOptions } from '../../src/testing/contracts/journal/contract-case.ts'
 import { journalContract } from '../../src/testing/contracts/journal-contract.ts'
@@ -39,6 +41,7 @@ function onOldHandle(path: string): Journal {
 
 const adapters: Record<string, JournalContractOptions> = {
   'in memory': { open: memoryJournal, another: (journal) => journal },
+  IndexedDB: onFiles((name) => indexedDbJournal({ name })),
   'SQLite file': onFiles((path) => sqliteJournal({ path })),
   'SQLite handle': onFiles(onHandle),
   'SQLite handle with a rollback journal and bigints': onFiles(onOldHandle),

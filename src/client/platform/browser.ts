@@ -1,17 +1,13 @@
-import { StorageError } from '../../errors/classes.ts'
 import { webDigest } from '../../foundation/digest.ts'
 import { soloRunner } from '../coordination/solo-runner.ts'
+import { indexedDbJournal } from '../journal/indexeddb/indexeddb-journal.ts'
 import { fetchTransport } from '../transport/fetch/fetch-transport.ts'
 import type { Platform } from './port.ts'
 
 export const platform: Platform = {
   sendHeaders: false,
   digest: webDigest,
-  defaultJournal() {
-    throw new StorageError(
-      'This version has no journal of its own for browsers; pass `journal: memoryJournal()`, `journal: false` or a journal of yours',
-    )
-  },
+  defaultJournal: () => indexedDbJournal({ name: 'holdfast' }),
   // Asked for at each call, so that a fetch which is replaced later is used.
   transport: ({ fetch }) =>
     fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init)), { redirects: 'by-fetch' }),

@@ -1,0 +1,1 @@
+export { type IndexedDbJournalOptions, indexedDbJournal } from '../client/journal/indexeddb/indexeddb-journal.ts'
