@@ -13,7 +13,9 @@ const heavy = [
   'test/simulation/**',
 ]
 
-const leftOut = [...testsThatNeedSqlite(), '**/node_modules/**', 'test/**/*.browser.test.ts']
+const browser = 'test/browser/**/*.browser.test.ts'
+
+const leftOut = [...testsThatNeedSqlite(), '**/node_modules/**']
 
 export default defineConfig({
   plugins: [inlineSourceForVite()],
@@ -26,7 +28,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...heavy, ...leftOut],
+          exclude: [...heavy, browser, ...leftOut],
           testTimeout: 10_000,
           sequence: { groupOrder: 0 },
         },
@@ -42,6 +44,20 @@ export default defineConfig({
           maxWorkers: 2,
           // After the fast ones: vitest wants projects with their own number of workers to run one after the other.
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // In Node, with a real Chromium at the other end.
+          name: 'browser',
+          include: [browser],
+          exclude: leftOut,
+          globalSetup: 'test/browser/support/global-setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

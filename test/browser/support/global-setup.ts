@@ -1,0 +1,21 @@
+import { rmSync } from 'node:fs'
+import type { TestProject } from 'vitest/node'
+import { findBrowser } from '../../../build/find-browser.ts'
+import { packageUnderTest } from './package-under-test.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The program of the browser. */
+    browserPath: string
+    /** The folder with the browser build. */
+    packageUnderTest: string
+  }
+}
+
+/** Once for all files, before the first: one installation of a browser and one build, however many files ask. */
+export async function setup(project: TestProject): Promise<() => void> {
+  project.provide('browserPath', await findBrowser())
+  const folder = await packageUnderTest()
+  project.provide('packageUnderTest', folder)
+  return () => rmSync(folder, { recursive: true, force: true })
+}

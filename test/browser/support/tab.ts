@@ -1,0 +1,105 @@
+import type { Page } from 'playwright-core'
+import type { ResumeReport } from '../../../src/index.ts'
+import type { TestBrowser } from './launch.ts'
+import type { Driver, PageCallOptions, PageClientOptions, PageOutcome } from './page-driver.ts'
+
+/** Opens a page that has the driver. */
+export async function openTab(browser: TestBrowser, url: string): Promise<Tab> {
+  const page = await browser.newPage()
+  const tab = new Tab(page)
+  await page.goto(url)
+  return tab
+}
+
+type Answered<K extends keyof Driver> = Promise<Awaited<ReturnType<Driver[K]>>>
+
+/** A page with the driver, as the test sees it. What it knows of the page is void once the page is loaded anew. */
+export class Tab {
+  readonly page: Page
+  /** What the page's policy has refused. */
+  readonly violations: string[] = []
+  /** What was thrown in the page and caught by nobody. */
+  readonly uncaught: string[] = []
+
+  constructor(page: Page) {
+    this.page = page
+    page.on('console', (message) => {
+      if (/Content.Security.Policy|Trusted/i.test(message.text())) this.violations.push(message.text())
+    })
+    page.on('pageerror', (error) => this.uncaught.push(String(error)))
+  }
+
+  async createClient(options: PageClientOptions): Promise<PageClient> {
+    return new PageClient(this, await this.ask('createClient', options))
+  }
+
+  /** Leaves everything that runs in the page and starts it again. */
+  async reload(): Promise<void> {
+    await this.page.reload()
+  }
+
+  ask<K extends keyof Driver>(what: K, ...args: Parameters<Driver[K]>): Answered<K> {
+    const question: unknown = [what, args]
+    return this.page.evaluate(answer, question) as Answered<K>
+  }
+}
+
+/** Runs in the page. */
+function answer(question: unknown): unknown {
+  const [what, args] = question as [string, unknown[]]
+  const { holdfastDriver } = globalThis as unknown as {
+    holdfastDriver: Record<string, (...args: unknown[]) => unknown>
+  }
+  return holdfastDriver[what]?.(...args)
+}
+
+/** A client in a page. */
+export class PageClient {
+  readonly tab: Tab
+  readonly number: number
+
+  constructor(tab: Tab, number: number) {
+    this.tab = tab
+    this.number = number
+  }
+
+  post(url: string, options: PageCallOptions = {}): Promise<PageCall> {
+    return this.request('POST', url, options)
+  }
+
+  /** Resolves as soon as the call is on its way. */
+  async request(method: string, url: string, options: PageCallOptions = {}): Promise<PageCall> {
+    const [number, key] = await this.tab.ask('start', this.number, { method, url, options })
+    return new PageCall(this.tab, number, key)
+  }
+
+  resume(): Promise<ResumeReport> {
+    return this.tab.ask('resume', this.number, {})
+  }
+}
+
+/** A call of a client in a page. */
+export class PageCall {
+  readonly tab: Tab
+  readonly number: number
+  readonly key: string
+
+  constructor(tab: Tab, number: number, key: string) {
+    this.tab = tab
+    this.number = number
+    this.key = key
+  }
+
+  /** Resolves with the level of durability, once the record has it. */
+  accepted(): Promise<string> {
+    return this.tab.ask('accepted', this.number)
+  }
+
+  outcome(): Promise<PageOutcome> {
+    return this.tab.ask('outcome', this.number)
+  }
+
+  abort(): Promise<PageOutcome & { readonly afterMs: number }> {
+    return this.tab.ask('abort', this.number)
+  }
+}
