@@ -7,7 +7,7 @@ import type { Platform } from './port.ts'
 export const platform: Platform = {
   sendHeaders: false,
   digest: webDigest,
-  defaultJournal: () => indexedDbJournal({ name: 'holdfast' }),
+  defaultJournal: indexedDbJournal,
   // Asked for at each call, so that a fetch which is replaced later is used.
   transport: ({ fetch }) =>
     fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init)), { redirects: 'by-fetch' }),

@@ -9,8 +9,8 @@ import { IndexedDbTable } from './indexeddb-table.ts'
 import { storeOf } from './indexeddb-transaction.ts'
 
 export interface IndexedDbJournalOptions {
-  /** Of the database, which is the journal's own. All pages of an origin that name the same one share it. */
-  readonly name: string
+  /** Of the database, which is the journal's own; default `'holdfast'`. All pages of an origin that name it share it. */
+  readonly name?: string | undefined
   /**
    * What an acknowledged write survives. `'strict'` (default): the loss of power. `'relaxed'`: the death of the
    * browser only.
@@ -19,9 +19,9 @@ export interface IndexedDbJournalOptions {
 }
 
 /** A journal in IndexedDB, for browsers. */
-export function indexedDbJournal(options: IndexedDbJournalOptions): Journal {
-  const { name, durability = 'strict' } = options
-  if (typeof name !== 'string' || name === '') throw new ConfigurationError('indexedDbJournal needs a name')
+export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal {
+  const { name = 'holdfast', durability = 'strict' } = options
+  if (typeof name !== 'string' || name === '') throw new ConfigurationError('The name of a journal is a text')
   if (durability !== 'strict' && durability !== 'relaxed') {
     throw new ConfigurationError(`durability is 'strict' or 'relaxed', not ${JSON.stringify(durability)}`)
   }
@@ -32,7 +32,8 @@ export function indexedDbJournal(options: IndexedDbJournalOptions): Journal {
 const MOST_REOPENINGS = 3
 const READS: ReadonlySet<JournalCommand['do']> = new Set(['read', 'list', 'owners', 'next-due'])
 
-export interface IndexedDbJournalTerms extends Required<IndexedDbJournalOptions> {
+export interface IndexedDbJournalTerms {
+  readonly name: string
   readonly durability: 'strict' | 'relaxed'
   /** For the time limit of opening. */
   readonly clock: Clock

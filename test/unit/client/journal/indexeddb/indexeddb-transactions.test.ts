@@ -1,0 +1,145 @@
+import { describe, expect, it, vi } from 'vitest'
+import { indexedDbJournal } from '../../../../../src/client/journal/indexeddb/indexeddb-journal.ts'
+import type { JournalCommand } from '../../../../../src/client/journal/port.ts'
+import {
+  append,
+  claim,
+  commit,
+  held,
+  list,
+  NOW,
+  read,
+  renew,
+  SPACE,
+} from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import { emptyBrowser, failureOf, NAME, onTransaction, openJournal } from './scratch.ts'
+
+emptyBrowser()
+
+describe('a batch', () => {
+  const nextDue: JournalCommand = { do: 'next-due', namespace: SPACE, deliverNames: '*', exceptOrigins: [] }
+  const owners: JournalCommand = { do: 'owners', namespace: SPACE, now: NOW }
+
+  it.each([
+    ['an acceptance', [append('x')], 'readwrite strict'],
+    ['a settlement', [commit('a')], 'readwrite strict'],
+    ['a claim', [claim()], 'readwrite strict'],
+    ['lease renewals', [renew('a', NOW), read('a'), renew('b', NOW)], 'readwrite relaxed'],
+    ['a renewal beside an acceptance', [renew('a', NOW), append('x')], 'readwrite strict'],
+    ['reading', [read('a'), list(), nextDue, owners], 'readonly relaxed'],
+  ] as const)('with %s is one transaction: %s', async (_, commands, expected) => {
+    const journal = await openJournal()
+    await journal.execute([held('a')])
+    const seen: string[] = []
+    onTransaction(({ mode, durability }) => seen.push(`${mode} ${durability}`))
+    await journal.execute(commands)
+    expect(seen).toEqual([expected])
+  })
+
+  it('is never strict where less was asked for, and the level says so', async () => {
+    const journal = indexedDbJournal({ name: NAME, durability: 'relaxed' })
+    await journal.open()
+    const seen: string[] = []
+    onTransaction(({ durability }) => seen.push(durability))
+    await journal.execute([append('a')])
+    expect([journal.level, ...seen]).toEqual(['process', 'relaxed'])
+  })
+
+  it('that has nothing to do begins no transaction', async () => {
+    const journal = await openJournal()
+    const seen: IDBTransaction[] = []
+    onTransaction((transaction) => seen.push(transaction))
+    expect(await journal.execute([])).toEqual([])
+    expect(seen).toEqual([])
+  })
+
+  it('is not acknowledged before its transaction is complete, however many requests succeeded', async () => {
+    const journal = await openJournal()
+    onTransaction((transaction) => {
+      const records = transaction.objectStore('records')
+      const put = records.put.bind(records)
+      vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementationOnce((value, key) => {
+        const request = put(value, key)
+        // Everything is in, and now the disk turns out to be full.
+        request.addEventListener('success', () => transaction.abort())
+        return request
+      })
+    })
+    await failureOf(journal.execute([append('a')]))
+    vi.restoreAllMocks()
+    expect(await journal.execute([list()])).toEqual([[]])
+  })
+
+  it('loads no body to find what is due or who holds what', async () => {
+    const journal = await openJournal()
+    await journal.execute([held('a'), append('b', { dueAt: NOW + 1 })])
+    const loaded: string[] = []
+    const get = IDBObjectStore.prototype.get
+    vi.spyOn(IDBObjectStore.prototype, 'get').mockImplementation(function (this: IDBObjectStore, key) {
+      loaded.push(this.name)
+      return get.call(this, key)
+    })
+    await journal.execute([nextDue, owners, claim()])
+    expect(loaded).toEqual([])
+    expect(await journal.execute([claim({ dueBy: NOW + 1 })])).toMatchObject([[{ key: 'b' }]])
+    expect(loaded).toEqual(['bodies', 'answers'])
+  })
+
+  it('looks through more rows than fit on a page', async () => {
+    const journal = await openJournal()
+    const rows = Array.from({ length: 250 }, (_, at) => append(`k${at}`, { dueAt: at < 249 ? NOW + 1 : NOW }))
+    await journal.execute(rows)
+    expect(await journal.execute([claim()])).toMatchObject([[{ key: 'k249' }]])
+    expect((await journal.execute([list({ limit: 1000 })]))[0]).toHaveLength(250)
+    expect(await journal.execute([{ do: 'forget', namespace: SPACE }])).toEqual([250])
+  })
+})
+
+describe('the durability that a journal claims', () => {
+  it('is the process alone where the browser does not know strict transactions', async () => {
+    onTransaction((transaction) => Object.assign(transaction, { durability: undefined }))
+    expect((await openJournal()).level).toBe('process')
+  })
+
+  it('is power by default', async () => {
+    expect((await openJournal()).level).toBe('power')
+  })
+
+  it.each([[{ name: '' }], [{ name: 5 }], [{ durability: 'full' }]])('%j is refused', (options) => {
+    expect(() => indexedDbJournal(options as object)).toThrow(/name of a journal|durability is 'strict' or 'relaxed'/)
+  })
+})
+
+describe('the wish to keep the data', () => {
+  it('is told to the browser once, when there is something to keep', async () => {
+    const persist = vi.fn(async () => false)
+    vi.stubGlobal('navigator', { storage: { persist } })
+    const journal = await openJournal()
+    await journal.execute([list(), claim()])
+    expect(persist).toHaveBeenCalledTimes(0)
+    await journal.execute([append('a')])
+    await journal.execute([append('b')])
+    expect(persist).toHaveBeenCalledTimes(1)
+  })
+
+  it.each([
+    ['refuses', { storage: { persist: () => Promise.reject(new Error('no')) } }],
+    [
+      'throws',
+      {
+        storage: {
+          persist: () => {
+            throw new Error('no')
+          },
+        },
+      },
+    ],
+    ['never answers', { storage: { persist: () => new Promise(() => {}) } }],
+    ['does not know it', {}],
+    ['has no navigator', undefined],
+  ])('hurts nobody where the browser %s', async (_, navigator) => {
+    vi.stubGlobal('navigator', navigator)
+    const journal = await openJournal()
+    expect(await journal.execute([append('a')])).toEqual([{ appended: true }])
+  })
+})
