@@ -7,6 +7,7 @@ import { Emitter } from './engine/emitter.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import { Housekeeping } from './engine/engine-lifecycle.ts'
 import { Handlers } from './engine/handlers.ts'
+import { heed } from './engine/hints.ts'
 import { LeaseKeeper } from './engine/lease-keeper.ts'
 import type { LiveOperation } from './engine/live-operation.ts'
 import { LiveOperations } from './engine/live-operations.ts'
@@ -46,7 +47,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     onUnreadable: (error, key) => events.tell({ type: 'journal.failed', at: clock.now(), error, key }),
     turn: () => takeTurn(clock),
   })
-  return {
+  const engine: EngineContext = {
     options,
     clock,
     random,
@@ -67,6 +68,10 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     forgets: new Counter(),
     passes: new Background(),
   }
+  const { coordination, leases } = engine
+  leases.onHeld = () => coordination.arrive?.()
+  coordination.onHint?.((hint) => heed(engine, hint))
+  return engine
 }
 
 function journalOf(platform: Platform, { journal }: ResolvedOptions): Journal {

@@ -1,9 +1,11 @@
+import type { Coordination } from '../../src/client/coordination/port.ts'
 import type { Journal } from '../../src/client/journal/port.ts'
 import type { HoldfastError } from '../../src/errors/holdfast-error.ts'
 import type { Clock } from '../../src/foundation/clock.ts'
 import { type Client, type ClientOptions, createClient, type HoldfastEvent, memoryJournal } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
+import { clientBeside } from './fake-coordination.ts'
 import { type FaultJournal, faultJournal } from './fault-journal.ts'
 import { type ModelServer, modelServer } from './shared-model-server.ts'
 
@@ -14,7 +16,7 @@ export interface Neighbourhood {
   readonly clock: ManualClock
   readonly disk: Journal
   readonly server: ModelServer
-  client(options?: ClientOptions): TestClient
+  client(options?: ClientOptions, coordination?: Coordination): TestClient
 }
 
 /** A clock that stops with its process: from then on none of its timers fires. */
@@ -62,10 +64,11 @@ export interface TestClient extends Client {
 export function neighbourhood(disk: Journal = memoryJournal()): Neighbourhood {
   const clock = manualClock()
   const server = modelServer(clock)
-  const client = (options: ClientOptions = {}): TestClient => {
+  const client = (options: ClientOptions = {}, coordination?: Coordination): TestClient => {
     const journal = faultJournal(disk)
     const events: HoldfastEvent[] = []
-    const made = createClient({
+    const make = (all: ClientOptions): Client => (coordination ? clientBeside(coordination, all) : createClient(all))
+    const made = make({
       baseUrl: ORIGIN,
       fetch: server.fetch,
       journal,

@@ -1,7 +1,10 @@
 /** What a neighbour may want to know at once rather than at its next look. */
 export interface Hint {
-  /** `pending`: there may be something to resume. `settled`: who waits for it finds its end in the journal. */
-  readonly is: 'pending' | 'settled'
+  /**
+   * `pending`: there is something to resume, now. `settled`: who waits for it finds its end in the journal. `awaited`:
+   * somebody elsewhere waits for it, so its record must outlive its end.
+   */
+  readonly is: 'pending' | 'settled' | 'awaited'
   readonly namespace: string
   readonly key: string
 }
@@ -10,13 +13,17 @@ export interface Hint {
 export interface Coordination {
   /** Names this runner in leases. */
   readonly owner: string
+  /** A lease is about to be taken, or still held: from now on neighbours may ask whether this runner is alive. Never throws. */
+  arrive?(): void
   /** True only where it is certain that this owner no longer runs. */
   isDead(owner: string): boolean
+  /** Can an owner that counts as dead come back and ask for its answers, as a page from the back/forward cache does? */
+  mayReturn?(owner: string): boolean
   /** Brings what `isDead` knows up to date, where that takes a question of its own. Never rejects. */
   lookAround?(): Promise<void>
   /** May a request leave now? False only where the platform is certain that none can: then none is tried. */
   isOnline?(): boolean
-  /** Calls back when it may be worth looking for work: coming online or back to the front, a neighbour's hint. Returns how to stop. */
+  /** Calls back when it is worth looking for work at once: coming online or back to the front. Returns how to stop. */
   onWake(listener: () => void): () => void
   /** Calls back with the neighbours' hints. Returns how to stop. */
   onHint?(listener: (hint: Hint) => void): () => void

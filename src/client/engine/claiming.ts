@@ -1,3 +1,4 @@
+import type { Coordination } from '../coordination/port.ts'
 import type { Claimant } from '../journal/port.ts'
 import type { ClaimedRecord } from '../journal/record-keeper.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
@@ -8,6 +9,7 @@ import type { LiveOperation } from './live-operation.ts'
 
 /** Who we are and whose leases count as free. */
 export function claimant(engine: EngineContext, deadOwners: readonly string[]): Claimant {
+  engine.coordination.arrive?.()
   const now = engine.clock.now()
   return {
     namespace: engine.options.namespace,
@@ -23,9 +25,13 @@ export function takeOver(engine: EngineContext, { record, previousOwner }: Claim
   const lease = { owner: engine.coordination.owner, epoch: record.epoch, until: record.lease?.until ?? 0 }
   const died = previousOwner !== null && record.inFlightSince !== undefined
   const taken = claim(record, lease, died ? 1 : 0)
-  // Its runner may only have been slow, and somebody there may still wait for the answer.
-  const slow = record.status === 'pending' && previousOwner !== null && !engine.coordination.isDead(previousOwner)
-  return { ...taken, awaited: taken.awaited || slow }
+  // Its runner may only have been slow, or sleep, and somebody there may still wait for the answer.
+  const waited = record.status === 'pending' && previousOwner !== null && mayAsk(engine.coordination, previousOwner)
+  return { ...taken, awaited: taken.awaited || waited }
+}
+
+function mayAsk(coordination: Coordination, owner: string): boolean {
+  return !coordination.isDead(owner) || coordination.mayReturn?.(owner) === true
 }
 
 /**
@@ -69,5 +75,7 @@ export function isFree(engine: EngineContext, record: OperationRecord, self?: Li
 /** Owners with leases in force who certainly no longer run. */
 export async function deadOwners(engine: EngineContext): Promise<string[]> {
   const owners = await engine.keeper.owners(engine.options.namespace, engine.clock.now())
+  // After the journal was asked: who has a lease there has arrived before, and is to be seen if it lives.
+  if (owners.length > 0) await engine.coordination.lookAround?.()
   return owners.filter((owner) => owner !== engine.coordination.owner && engine.coordination.isDead(owner))
 }

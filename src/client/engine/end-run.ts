@@ -11,6 +11,7 @@ import type { AttemptResult } from './attempt.ts'
 import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { endingOfExpired } from './expire.ts'
+import { hint } from './hints.ts'
 import { withoutSecrets } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import type { RunTerms } from './run-terms.ts'
@@ -110,6 +111,7 @@ export async function keep(ended: Ended, stop: Stop): Promise<Finish> {
   engine.leases.drop(operation)
   if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
   operation.record = record
+  if (Math.max(dueAt, record.notBefore) <= now) hint(engine, 'pending', record)
   if (events.active)
     events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: stop.reason })
   const answered = ended.lastAnswer ? { ...record, response: storable(ended.lastAnswer) } : record

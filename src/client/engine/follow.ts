@@ -3,8 +3,9 @@ import { refOf, tell } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
 import { claimByKey, goneOwner, isFree } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
+import { hint } from './hints.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
-import { pauseFor } from './pause-for.ts'
+import { pauseForNews } from './pause-for.ts'
 import { runUnderLease } from './run.ts'
 import type { RunTerms } from './run-terms.ts'
 
@@ -16,12 +17,14 @@ const LONGEST_LOOK_MS = 1000
  * is settled there. With `terms` it takes the operation over once its runner is gone.
  */
 export async function follow(engine: EngineContext, operation: LiveOperation, terms?: RunTerms): Promise<Finish> {
+  hint(engine, 'awaited', operation.record)
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
     const record = await engine.keeper.read(engine.options.namespace, operation.record.key)
     if (operation.learned) return operation.learned
     if (!record) return { is: 'broken', error: vanished(operation.record) }
     operation.record = record
     if (isSettled(record)) return { is: 'settled', record }
+    if (terms && record.lease && engine.coordination.lookAround) await engine.coordination.lookAround()
     if (terms && isFree(engine, record, operation)) {
       const finish = await takeOverAndRun(engine, operation, terms)
       if (finish) return finish
@@ -31,7 +34,7 @@ export async function follow(engine: EngineContext, operation: LiveOperation, te
       const reason = operation.stopOrder ? 'aborted' : 'deadline'
       return { is: 'kept', record, error: tell({ record: inFlightAsUnknown(record), reason, pending: true }) }
     }
-    await pauseFor(engine, operation, Math.min(pause, left))
+    await pauseForNews(engine, operation, Math.min(pause, left))
   }
 }
 

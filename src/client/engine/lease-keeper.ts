@@ -14,6 +14,8 @@ export class LeaseKeeper {
   readonly #events: Emitter
   readonly #held = new Set<LiveOperation>()
   #cancelTimer: (() => void) | undefined
+  /** Told again and again while there is a lease. */
+  onHeld: (() => void) | undefined
 
   constructor(clock: Clock, keeper: RecordKeeper, events: Emitter) {
     this.#clock = clock
@@ -23,6 +25,7 @@ export class LeaseKeeper {
 
   hold(operation: LiveOperation): void {
     this.#held.add(operation)
+    this.onHeld?.()
     this.#cancelTimer ??= startTimer(this.#clock, RENEW_EVERY_MS, () => this.#tick())
   }
 
@@ -47,6 +50,7 @@ export class LeaseKeeper {
 
   #tick(): void {
     this.#cancelTimer = startTimer(this.#clock, RENEW_EVERY_MS, () => this.#tick())
+    this.onHeld?.()
     for (const operation of this.#held) void this.#renew(operation)
   }
 

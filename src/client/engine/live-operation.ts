@@ -39,6 +39,8 @@ export class LiveOperation {
   #order: StopOrder | undefined
   #onStop: (() => void) | undefined
   #learned: Finish | undefined
+  #news = false
+  #onNews: (() => void) | undefined
 
   constructor(record: OperationRecord) {
     this.record = record
@@ -91,6 +93,19 @@ export class LiveOperation {
   whenStopped(listener: (() => void) | undefined): void {
     this.#onStop = listener
     if (this.#order || this.#learned) listener?.()
+  }
+
+  /** There is news of it. Who pauses for news looks at once; who does not yet, looks when it would begin to. */
+  nudge(): void {
+    this.#news = true
+    this.#onNews?.()
+  }
+
+  /** What to do the moment there is news. Whoever stops listening goes and looks. */
+  whenNews(listener: (() => void) | undefined): void {
+    this.#onNews = listener
+    if (!listener) this.#news = false
+    else if (this.#news) listener()
   }
 
   /** Proves the right to write. */

@@ -4,6 +4,7 @@ import { adopt, claimant, deadOwners } from './claiming.ts'
 import { Crew } from './crew.ts'
 import type { EngineContext } from './engine-context.ts'
 import { putBackUntouched, resumeOne } from './resume-one.ts'
+import { isOffline } from './until-online.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
@@ -55,7 +56,7 @@ export async function resumePass(engine: EngineContext, terms: PassTerms): Promi
   let checkAt = Number.NEGATIVE_INFINITY
   for (let after = 0; ; ) {
     await terms.crew.roomy()
-    if (terms.stopped()) return
+    if (terms.stopped() || isOffline(engine)) return
     if (engine.clock.now() >= checkAt) {
       dead = await deadOwners(engine)
       checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS

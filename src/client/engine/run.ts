@@ -15,6 +15,7 @@ import { isOnRecord, putOnRecord } from './put-on-record.ts'
 import { reportFailure } from './report-failure.ts'
 import type { RunTerms } from './run-terms.ts'
 import { askShouldRetry } from './should-retry-hook.ts'
+import { isOffline, untilOnline } from './until-online.ts'
 
 /** One run, its lease renewed while it lasts. Never rejects. */
 export async function runUnderLease(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
@@ -61,7 +62,9 @@ class Run {
     } catch (cause) {
       this.#admission.withdraw()
       reportFailure(this.#engine, this.#operation, cause)
-      return { is: 'broken', error: this.#brokenBy(cause) }
+      // Told with what is known of the effect.
+      const known = { record: this.#operation.record, pending: this.#terms.persistence.durable }
+      return { is: 'broken', error: tell({ ...known, reason: 'storage', cause }) }
     }
   }
 
@@ -75,11 +78,12 @@ class Run {
     const floorMs = this.#attempts === 0 ? this.#operation.record.notBefore - this.#engine.clock.now() : 0
     // What the server asked for in an earlier run still holds, whoever asks now.
     if (floorMs > 0 && !this.#barred()) await pauseFor(this.#engine, this.#operation, floorMs)
+    if (isOffline(this.#engine) && (await this.#isCutOff())) return this.#stop({ reason: 'network' })
     const barred = this.#barred() ?? this.#admission.enter()
     if (barred) return this.#stop(barred)
     // Each await costs a turn; where there is nothing to wait for, none is taken.
-    const held = this.#attempts === 0 ? this.#payFirstAttempt() : undefined
-    const stop = held && (await held)
+    const pays = this.#attempts === 0 && !this.#isFirst
+    const stop = pays ? await this.#admission.borrow(() => this.#barred()) : undefined
     if (stop) return this.#turnBack(stop)
     const { clock } = this.#engine
     if (!isOnRecord(this.#operation, clock.now())) {
@@ -89,6 +93,13 @@ class Run {
     if (late) return this.#turnBack(late)
     if (this.#isFirst) this.#admission.deposit()
     return this.#conclude(await this.#attempt())
+  }
+
+  /** Offline until nobody waits any more? What is not journaled is tried once: a service worker may have the answer. */
+  async #isCutOff(): Promise<boolean> {
+    if (!this.#terms.persistence.durable && this.#attempts === 0) return false
+    const limitAt = Math.min(this.#terms.deadlineAt, this.#operation.record.horizonAt)
+    return !(await untilOnline(this.#engine, this.#operation, limitAt))
   }
 
   /** Why no attempt may start now. */
@@ -104,10 +115,6 @@ class Run {
   /** The first attempt that the operation ever makes. What a resume, a take-over or a retry by key repeats is none. */
   get #isFirst(): boolean {
     return this.#terms.mode === 'call' && this.#operation.record.attemptCount === 0
-  }
-
-  #payFirstAttempt(): Promise<Stop | undefined> | undefined {
-    return this.#isFirst ? undefined : this.#admission.borrow(() => this.#barred())
   }
 
   /** Admitted, but no attempt can start after all. */
@@ -219,13 +226,17 @@ class Run {
 
   async #retry(floorMs: number | undefined): Promise<Finish | undefined> {
     const { clock, random, events } = this.#engine
-    const { call, deadlineAt } = this.#terms
+    const { deadlineAt } = this.#terms
     const now = clock.now()
-    const retry = { ...call.retry, maxAttempts: this.#maxAttempts }
+    const retry = { ...this.#terms.call.retry, maxAttempts: this.#maxAttempts }
     const { horizonAt } = this.#operation.record
     const standing = { now, deadlineAt, horizonAt, attemptsMade: this.#attempts, previousMs: this.#previousMs }
     const decision = decideRetry({ ...standing, retry, floorMs }, random)
     if (decision.do === 'stop') return giveUp(this.#ended, decision)
+    if (isOffline(this.#engine)) {
+      if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
+      if (await this.#isCutOff()) return this.#stop({ reason: 'network' })
+    }
     if (!this.#admission.takeToken()) return giveUp(this.#ended, { reason: 'budget' })
     this.#previousMs = decision.backoffMs
     if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
@@ -235,11 +246,5 @@ class Run {
       events.tell({ type: 'operation.waiting', at: now, ...about(this.#operation.record), until, reason })
     await pauseFor(this.#engine, this.#operation, until - clock.now())
     return undefined
-  }
-
-  /** The journal failed in the middle, or a hook did: told with what is known of the effect. */
-  #brokenBy(cause: unknown): Error {
-    const { record } = this.#operation
-    return tell({ record, reason: 'storage', pending: this.#terms.persistence.durable, cause })
   }
 }

@@ -7,6 +7,7 @@ import type { TransportResponse } from '../transport/port.ts'
 import { deliver } from './deliver.ts'
 import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
+import { hint } from './hints.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import type { Persistence } from './persistence.ts'
 import { reportFailure } from './report-failure.ts'
@@ -47,6 +48,7 @@ export async function settleOperation(
     return { is: 'lost' }
   }
   tellSettled(engine, record)
+  if (persistence.durable) hint(engine, 'settled', record)
   if (deliverHere && written) operation.delivered = deliver(engine, operation)
   return { is: 'settled', record, rest: ending.response?.rest, cause: ending.cause }
 }

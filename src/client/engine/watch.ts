@@ -1,7 +1,9 @@
 import { onAbort } from '../../foundation/abort.ts'
+import { deadOwners } from './claiming.ts'
 import { Crew } from './crew.ts'
 import type { EngineContext } from './engine-context.ts'
 import { emptyReport, type PassTerms, type ResumeReport, resumePass, skippedOrigins } from './resume.ts'
+import { isOffline } from './until-online.ts'
 
 /** How often the journal is looked at for what neighbours left there. */
 const LOOK_EVERY_MS = 500
@@ -16,9 +18,14 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
   const stopped = (): boolean => signal.aborted
   let hurry = false
   let wake: (() => void) | undefined
-  const stopWaking = engine.coordination.onWake(() => {
+  const { coordination, options } = engine
+  const stopWaking = coordination.onWake(() => {
     hurry = true
     wake?.()
+  })
+  // A neighbour says that something is due; it does not take anybody's delays back.
+  const stopHearing = coordination.onHint?.(({ is, namespace }) => {
+    if (is === 'pending' && namespace === options.namespace) wake?.()
   })
   try {
     while (!stopped()) {
@@ -32,6 +39,7 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
     }
   } finally {
     stopWaking()
+    stopHearing?.()
     await crew.idle()
   }
   return report
@@ -62,16 +70,20 @@ function nextDue(engine: EngineContext, skip: Map<string, number>): Promise<numb
   })
 }
 
-/** Looks at intervals, without a write, until something is due, a neighbour calls, or runners want checking. */
+/** Looks at intervals, without a write, until something is due, a neighbour calls, or a runner is found dead. */
 async function untilThereIsWork(engine: EngineContext, { signal, skip, listen }: WaitTerms): Promise<void> {
   const controller = new AbortController()
   const stopListening = onAbort(signal, () => controller.abort())
   listen(() => controller.abort())
   try {
-    for (let looks = 0; looks < LOOKS_BETWEEN_CHECKS && !controller.signal.aborted; looks++) {
+    for (let looks = 1; !controller.signal.aborted; looks++) {
       await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
+      if (isOffline(engine)) continue
       const due = await nextDue(engine, skip)
       if (due !== undefined && due <= engine.clock.now()) return
+      if (looks % LOOKS_BETWEEN_CHECKS > 0) continue
+      engine.housekeeping.sweep(engine)
+      if ((await deadOwners(engine)).length > 0) return
     }
   } catch {
     // Woken, stopped, or the journal failed: the next pass finds out.

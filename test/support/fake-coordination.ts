@@ -1,0 +1,61 @@
+import { composeClient } from '../../src/client/compose-client.ts'
+import type { Coordination, Hint } from '../../src/client/coordination/port.ts'
+import { platform } from '../../src/client/platform/node.ts'
+import type { Client, ClientOptions } from '../../src/index.ts'
+
+/** One side of a street: what it is told to be, and a way to make its platform speak. */
+export interface FakeCoordination extends Coordination {
+  online: boolean
+  /** Owners that are to be seen as dead from the next look around on. */
+  readonly dead: Set<string>
+  looks: number
+  wake(): void
+}
+
+/** Tabs that hear each other's hints, as over one channel: everybody but who speaks. */
+export function street(): { neighbour(): FakeCoordination; readonly said: Hint[] } {
+  const listening = new Map<FakeCoordination, Set<(hint: Hint) => void>>()
+  const said: Hint[] = []
+  let count = 0
+  const neighbour = (): FakeCoordination => {
+    const wakers = new Set<() => void>()
+    const ears = new Set<(hint: Hint) => void>()
+    let known: ReadonlySet<string> = new Set()
+    const self: FakeCoordination = {
+      owner: `tab-${++count}`,
+      online: true,
+      dead: new Set(),
+      looks: 0,
+      wake() {
+        for (const wake of [...wakers]) wake()
+      },
+      isOnline: () => self.online,
+      isDead: (owner) => known.has(owner),
+      mayReturn: () => true,
+      async lookAround() {
+        self.looks++
+        known = new Set(self.dead)
+      },
+      onWake: (listener) => subscribe(wakers, listener),
+      onHint: (listener) => subscribe(ears, listener),
+      hint(hint) {
+        said.push(hint)
+        for (const [other, theirs] of listening) if (other !== self) for (const ear of theirs) ear(hint)
+      },
+      leave: () => void listening.delete(self),
+    }
+    listening.set(self, ears)
+    return self
+  }
+  return { neighbour, said }
+}
+
+function subscribe<T>(set: Set<T>, item: T): () => void {
+  set.add(item)
+  return () => void set.delete(item)
+}
+
+/** A client of Node with neighbours of one's choice. */
+export function clientBeside(coordination: Coordination, options: ClientOptions): Client {
+  return composeClient({ ...platform, coordination: () => coordination }, options)
+}
