@@ -9,7 +9,8 @@ const FAULTS = {
 
 const WAITS = {
   attempts: 'before the next attempt',
-  network: 'for the network',
+  network: 'before the next attempt',
+  offline: 'until this tab is online again',
   budget: 'for the retry budget',
   breaker: 'for the breaker',
   deadline: 'for its next turn',
@@ -33,7 +34,7 @@ class Life {
   replayed = false
   attempts = 0
   tabs = []
-  /** { is: 'attempt' | 'wait' | 'gap', from, to?, label, tone, words } */
+  /** { is: 'attempt' | 'wait' | 'gap' | 'mark', from, to?, label, tone, outcome?, words? } */
   stretches = []
   /** { at, words } */
   steps = []
@@ -86,7 +87,7 @@ class Life {
     if (!current) return
     current.to = at
     if (current.is !== 'attempt') return
-    Object.assign(current, { label: `${current.number} cut off`, tone: 'bad' })
+    Object.assign(current, { label: `${current.number} ✕`, outcome: 'cut off', tone: 'bad' })
     this.step(at, `attempt ${current.number} was cut off, its fate unknown`)
   }
 
@@ -116,14 +117,15 @@ const ACTS = {
     const outcome = status ?? FAULTS[fault] ?? fault
     const isGood = status >= 200 && status < 300
     const stretch = life.stretches.findLast((one) => one.is === 'attempt' && one.number === number)
-    const ended = { to: at, label: `${number} ${isGood ? '✓' : '✕'} ${outcome}`, tone: isGood ? 'good' : 'bad' }
+    const ended = { to: at, label: `${number} ${isGood ? '✓' : '✕'}`, outcome, tone: isGood ? 'good' : 'bad' }
     if (stretch) Object.assign(stretch, ended)
     life.step(at, `attempt ${number}${tabOf(stretch)}: ${outcome} after ${seconds(at - startedAt)}`)
   },
-  'operation.waiting'(life, { at, until, reason }) {
-    const words = WAITS[reason] ?? `(${reason})`
-    life.open({ is: 'wait', from: at, until, label: '', tone: 'wait', words })
-    life.step(at, `waits ${words}${until - at < 600_000 ? `, ${seconds(until - at)}` : ''}`)
+  'operation.waiting'(life, { at, until, reason, offline }) {
+    const words = WAITS[offline ? 'offline' : reason] ?? `(${reason})`
+    const known = offline ? undefined : until
+    life.open({ is: 'wait', from: at, until: known, label: '', tone: 'wait', words })
+    life.step(at, `waits ${words}${known === undefined ? '' : `, ${seconds(known - at)}`}`)
   },
   'operation.resumed'(life, { at, tab }) {
     life.close(at)

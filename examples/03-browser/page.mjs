@@ -33,7 +33,8 @@ function observe(event) {
   if (!event.operation) return
   const { key } = event.operation
   const { type, at, level, attempt, until, reason, status, replayed, attempts } = event
-  story.tell(key, { type, at, level, attempt, until, reason, status, replayed, attempts })
+  const offline = !navigator.onLine
+  story.tell(key, { type, at, level, attempt, until, reason, status, replayed, attempts, offline })
   if (type === 'attempt.started' || type === 'operation.resumed') mine.add(key)
   if (type === 'operation.settled' || type === 'lease.lost') mine.delete(key)
   if (type === 'attempt.started' && key === reloadAt) setTimeout(() => location.reload(), 250)

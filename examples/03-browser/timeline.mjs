@@ -1,6 +1,9 @@
 // Draws the life of one order: a heading, a time line, a sentence, and the steps in words.
 import { seconds } from './life.mjs'
 
+/** With more attempts than this, the picture shows only their numbers. */
+const ROOMY = 4
+
 const STATES = {
   new: ['…', 'writing down'],
   sending: ['→', 'sending'],
@@ -52,7 +55,9 @@ export class Card {
     Object.assign(this.node.dataset, { key: life.key, order: life.order, state, attempts: life.attempts })
     this.#title.replaceChildren(life.product ?? 'An order', ' ', element('span', { class: 'code' }, life.order ?? ''))
     this.#badge.replaceChildren(element('span', { 'aria-hidden': 'true' }, sign), ` ${word}`)
-    this.#track.replaceChildren(...life.stretches.map((stretch) => drawn(stretch, now)))
+    this.#track.replaceChildren(
+      ...life.stretches.map((stretch) => drawn(stretch, { now, isRoomy: life.attempts <= ROOMY })),
+    )
     this.#track.setAttribute('aria-label', life.stretches.map(inWords).join(', ') || 'nothing sent yet')
     this.#line.textContent = sentence(life, now)
     this.#steps.replaceChildren(
@@ -65,14 +70,14 @@ export class Card {
 }
 
 /** The width grows with the square root of the time, so that short attempts are seen beside long waits. */
-function drawn({ is, from, to, label, tone }, now) {
-  const node = element('span', { class: `stretch ${is} ${tone}` }, label)
+function drawn({ is, from, to, label, tone, outcome = '' }, { now, isRoomy }) {
+  const node = element('span', { class: `stretch ${is} ${tone}` }, isRoomy ? `${label} ${outcome}` : label)
   if (is !== 'mark') node.style.flexGrow = String(Math.max(1, Math.sqrt(Math.max(0, (to ?? now) - from))))
   return node
 }
 
-function inWords({ is, label, words }) {
-  if (is === 'attempt') return `attempt ${label}`
+function inWords({ is, number, label, words, outcome = 'under way' }) {
+  if (is === 'attempt') return `attempt ${number}: ${outcome}`
   return is === 'mark' ? `taken up again: ${label.slice(2)}` : is === 'wait' ? 'wait' : `nobody there ${words}`
 }
 
