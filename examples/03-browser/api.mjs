@@ -14,7 +14,7 @@ const FLAKY = [
 export async function startApi({ port = 0 } = {}) {
   const ledger = new Ledger()
   let allowed = ''
-  const server = createServer(async (request, response) => {
+  const serve = async (request, response) => {
     // A browser silently repeats a request that fails on a connection which it used before; here every failure shows.
     response.shouldKeepAlive = false
     response.setHeader('access-control-allow-origin', allowed)
@@ -26,7 +26,9 @@ export async function startApi({ port = 0 } = {}) {
     if (route === 'GET /ledger') return answer(response, 200, ledger)
     if (route === 'PUT /switch') return turn({ request, response, ledger })
     answer(response, 404, { error: 'not found' })
-  })
+  }
+  // A tab that is left in the middle takes its request with it.
+  const server = createServer((request, response) => serve(request, response).catch(() => request.socket.destroy()))
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {

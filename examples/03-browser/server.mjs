@@ -26,14 +26,15 @@ export async function startPages({ api, client = at('../../dist/browser/'), port
   const folders = [['/modules/holdfast/', client], ...FOLDERS]
   const html = (await readFile(at('index.html'), 'utf8')).replace('{api}', api)
   const headers = { 'content-security-policy': policy(html, api), 'x-content-type-options': 'nosniff' }
-  const server = createServer(async (request, response) => {
+  const serve = async (request, response) => {
     const { pathname } = new URL(request.url, 'http://pages')
     const content = pathname === '/' ? html : await load(pathname, folders)
     const type = TYPES[pathname === '/' ? 'html' : pathname.split('.').at(-1)]
     if (content === undefined || !type) return response.writeHead(404, headers).end('not found')
     response.writeHead(200, { ...headers, 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' })
     response.end(content)
-  })
+  }
+  const server = createServer((request, response) => serve(request, response).catch(() => request.socket.destroy()))
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => closed(server) }

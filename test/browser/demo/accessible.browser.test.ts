@@ -31,7 +31,7 @@ async function busyTab(shop: ShopUnderTest): Promise<ShopTab> {
   await tab.untilStates('succeeded', 'succeeded')
   await tab.turn('down')
   await tab.order('Green tea')
-  await expect.poll(async () => (await tab.orders())[0]?.attempts).toBeGreaterThan(1)
+  await tab.page.locator('.order[data-attempts="5"]').waitFor()
   await tab.page.locator('summary').nth(1).click()
   return tab
 }
