@@ -1,5 +1,5 @@
 import { webDigest } from '../../foundation/digest.ts'
-import { soloRunner } from '../coordination/solo-runner.ts'
+import { tabNeighbours } from '../coordination/tab-neighbours.ts'
 import { indexedDbJournal } from '../journal/indexeddb/indexeddb-journal.ts'
 import { fetchTransport } from '../transport/fetch/fetch-transport.ts'
 import type { Platform } from './port.ts'
@@ -11,5 +11,5 @@ export const platform: Platform = {
   // Asked for at each call, so that a fetch which is replaced later is used.
   transport: ({ fetch }) =>
     fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init)), { redirects: 'by-fetch' }),
-  coordination: soloRunner,
+  coordination: () => tabNeighbours(),
 }

@@ -1,0 +1,114 @@
+import { newRunnerId } from '../../foundation/identity.ts'
+import { LifeSign } from './life-sign.ts'
+import type { Coordination, Hint } from './port.ts'
+import { listen, onWakeUp } from './wake-sources.ts'
+
+const CHANNEL = 'holdfast'
+const PREFIX = 'holdfast:tab:'
+
+/** What this needs of a page or a worker. */
+export type TabScope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
+  readonly navigator?: { readonly onLine?: boolean; readonly locks?: LockManager } | undefined
+  readonly document?: Document | undefined
+  readonly BroadcastChannel?: typeof BroadcastChannel | undefined
+}
+
+/**
+ * The tabs and workers of one origin. A tab's owner is the name of a Web Lock that it holds while it has leases: an
+ * owner without its lock is closed, crashed or in the back/forward cache, and may be succeeded at once. It may be
+ * wrong, in the moment in which a page comes back; then the lease's epoch keeps the two apart.
+ */
+export function tabNeighbours(scope: TabScope = globalThis as unknown as TabScope): Coordination {
+  return new TabNeighbours(scope)
+}
+
+class TabNeighbours implements Coordination {
+  readonly owner: string
+  readonly #scope: TabScope
+  readonly #locks: LockManager | undefined
+  readonly #sign: LifeSign | undefined
+  readonly #ears = new Set<(hint: Hint) => void>()
+  readonly #stops: (() => void)[]
+  #alive: ReadonlySet<string> | undefined
+  #channel: BroadcastChannel | undefined
+  #left = false
+  #asleep: { readonly worked: boolean } | undefined
+
+  constructor(scope: TabScope) {
+    this.#scope = scope
+    this.#locks = scope.navigator?.locks
+    this.owner = this.#locks ? PREFIX + newRunnerId() : newRunnerId()
+    this.#sign = this.#locks && new LifeSign(this.#locks, this.owner)
+    this.#stops = [listen(scope, 'pagehide', () => this.#hide()), listen(scope, 'pageshow', () => this.#show())]
+  }
+
+  arrive(): void {
+    if (this.#left) return
+    this.#listen()
+    this.#sign?.give()
+  }
+
+  isDead(owner: string): boolean {
+    return owner !== this.owner && owner.startsWith(PREFIX) && this.#alive?.has(owner) === false
+  }
+
+  /** Closed, or only in the back/forward cache: nobody outside can tell. */
+  mayReturn(owner: string): boolean {
+    return owner.startsWith(PREFIX)
+  }
+
+  async lookAround(): Promise<void> {
+    this.#listen()
+    this.#alive = this.#locks && (await LifeSign.given(this.#locks).catch(() => undefined))
+  }
+
+  isOnline(): boolean {
+    return this.#scope.navigator?.onLine !== false
+  }
+
+  onWake(listener: () => void): () => void {
+    this.#listen()
+    return onWakeUp(this.#scope, listener)
+  }
+
+  onHint(listener: (hint: Hint) => void): () => void {
+    this.#ears.add(listener)
+    return () => void this.#ears.delete(listener)
+  }
+
+  hint(hint: Hint): void {
+    this.#listen()
+    this.#channel?.postMessage(hint)
+  }
+
+  leave(): void {
+    this.#left = true
+    for (const stop of this.#stops) stop()
+    this.#hide()
+  }
+
+  /** With the first work, not with the client: one that only reads opens no channel. */
+  #listen(): void {
+    const { BroadcastChannel } = this.#scope
+    if (this.#left || this.#channel || !BroadcastChannel) return
+    this.#channel = new BroadcastChannel(CHANNEL)
+    this.#channel.onmessage = ({ data }: MessageEvent<Partial<Hint> | null>) => {
+      if (typeof data?.key === 'string') for (const ear of [...this.#ears]) ear(data as Hint)
+    }
+  }
+
+  /** In the back/forward cache a lock would pass for life, and a message would throw the page out. */
+  #hide(): void {
+    if (this.#channel) this.#asleep = { worked: this.#sign?.given === true }
+    this.#sign?.end()
+    this.#channel?.close()
+    this.#channel = undefined
+  }
+
+  #show(): void {
+    const worked = this.#asleep?.worked
+    if (this.#asleep) this.#listen()
+    if (worked) this.#sign?.give()
+    this.#asleep = undefined
+  }
+}

@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Coordination, Hint } from '../../../../src/client/coordination/port.ts'
+import { tabNeighbours } from '../../../../src/client/coordination/tab-neighbours.ts'
+import { FakeLocks, FakeTab, fakeChannels } from '../../../support/fake-tab.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function origin() {
+  const locks = new FakeLocks()
+  const { Channel, open } = fakeChannels()
+  const tab = () => {
+    const scope = new FakeTab(locks, Channel)
+    return { scope, runner: tabNeighbours(scope) }
+  }
+  return { locks, open, tab }
+}
+
+async function sees(runner: Coordination, owner: string): Promise<'dead' | 'alive'> {
+  await runner.lookAround?.()
+  return runner.isDead(owner) ? 'dead' : 'alive'
+}
+
+describe('whether a tab is alive', () => {
+  it('is told by the lock that it holds from its first lease on', async () => {
+    const { locks, tab } = origin()
+    const [a, b] = [tab(), tab()]
+    expect(locks.held).toEqual([])
+    a.runner.arrive?.()
+    expect(await sees(b.runner, a.runner.owner)).toBe('alive')
+    locks.crash(a.scope)
+    expect(await sees(b.runner, a.runner.owner)).toBe('dead')
+  })
+
+  it('is not known before anybody has looked', () => {
+    const { tab } = origin()
+    expect(tab().runner.isDead(tab().runner.owner)).toBe(false)
+  })
+
+  it('is never doubted of oneself, nor of owners of another kind', async () => {
+    const { runner } = origin().tab()
+    expect(await sees(runner, runner.owner)).toBe('alive')
+    expect(await sees(runner, 'host|1|0|b0b5f2de')).toBe('alive')
+    expect(runner.mayReturn?.('host|1|0|b0b5f2de')).toBe(false)
+  })
+
+  it('is denied of a page in the back/forward cache, until it is back', async () => {
+    const { tab } = origin()
+    const [a, b] = [tab(), tab()]
+    a.runner.arrive?.()
+    a.scope.say('pagehide', { persisted: true })
+    expect(await sees(b.runner, a.runner.owner)).toBe('dead')
+    expect(b.runner.mayReturn?.(a.runner.owner)).toBe(true)
+    a.scope.say('pageshow', { persisted: true })
+    expect(await sees(b.runner, a.runner.owner)).toBe('alive')
+  })
+
+  it('needs no lock when there is no work: it is let go a while after the last lease', async () => {
+    const { locks, tab } = origin()
+    const { runner } = tab()
+    runner.arrive?.()
+    await vi.advanceTimersByTimeAsync(10_000)
+    runner.arrive?.()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(locks.held).toEqual([runner.owner])
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(locks.held).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('is over when it leaves, and nothing stays behind', async () => {
+    const { locks, open, tab } = origin()
+    const { runner, scope } = tab()
+    runner.arrive?.()
+    await vi.advanceTimersByTimeAsync(0)
+    runner.leave()
+    await vi.advanceTimersByTimeAsync(0)
+    runner.arrive?.()
+    runner.hint?.({ is: 'pending', namespace: 'default', key: 'k' })
+    scope.say('pageshow', { persisted: true })
+    expect({ held: locks.held, open: open.size, timers: vi.getTimerCount() }).toEqual({ held: [], open: 0, timers: 0 })
+  })
+
+  it('is left to the lease where there are no locks, or where they cannot be asked', async () => {
+    const [a, b] = [tabNeighbours(new FakeTab()), tabNeighbours(new FakeTab())]
+    a.arrive?.()
+    expect(await sees(b, a.owner)).toBe('alive')
+    const broken = new FakeTab(new FakeLocks())
+    const refuse = () => Promise.reject(new Error('not in this document'))
+    broken.navigator.locks = { request: refuse, query: refuse } as unknown as LockManager
+    const c = tabNeighbours(broken)
+    c.arrive?.()
+    expect(await sees(c, origin().tab().runner.owner)).toBe('alive')
+    c.leave()
+  })
+})
+
+describe('hints', () => {
+  const hint: Hint = { is: 'settled', namespace: 'default', key: 'k' }
+
+  it('reach the other tabs, not oneself, and not whoever has stopped listening', () => {
+    const { tab } = origin()
+    const [a, b] = [tab().runner, tab().runner]
+    const heard: string[] = []
+    a.onHint?.(() => heard.push('a'))
+    const stop = b.onHint?.(() => heard.push('b'))
+    for (const runner of [a, b]) runner.arrive?.()
+    a.hint?.(hint)
+    stop?.()
+    a.hint?.(hint)
+    expect(heard).toEqual(['b'])
+  })
+
+  it('open no channel for a client that does nothing', () => {
+    const { open, tab } = origin()
+    tab().runner.onHint?.(() => {})
+    expect(open.size).toBe(0)
+  })
+
+  it('close the channel in the back/forward cache, where a message would throw the page out', () => {
+    const { open, tab } = origin()
+    const { runner, scope } = tab()
+    runner.onWake(() => {})
+    expect(open.size).toBe(1)
+    scope.say('pagehide', { persisted: true })
+    expect(open.size).toBe(0)
+    scope.say('pageshow', { persisted: true })
+    expect(open.size).toBe(1)
+  })
+
+  it('are not taken from whoever else speaks on the channel', () => {
+    const { tab } = origin()
+    const { runner, scope } = tab()
+    let heard = 0
+    runner.onHint?.(() => heard++)
+    runner.arrive?.()
+    const other = scope.BroadcastChannel && new scope.BroadcastChannel('holdfast')
+    for (const noise of [null, 'hello', {}, { key: 7 }]) other?.postMessage(noise)
+    expect(heard).toBe(0)
+  })
+})
+
+describe('waking up', () => {
+  it('comes with the network, with being shown again, and out of the back/forward cache', () => {
+    const { scope, runner } = origin().tab()
+    const woken: string[] = []
+    let because = ''
+    const stop = runner.onWake(() => woken.push(because))
+    const on = (what: string, happen: () => void) => {
+      because = what
+      happen()
+    }
+    on('online', () => scope.say('online'))
+    on('visible', () => scope.show('visible'))
+    on('hidden', () => scope.show('hidden'))
+    on('first load', () => scope.say('pageshow', { persisted: false }))
+    on('back', () => scope.say('pageshow', { persisted: true }))
+    stop()
+    on('stopped', () => scope.say('online'))
+    expect(woken).toEqual(['online', 'visible', 'back'])
+  })
+
+  it('knows the network only by its certain absence', () => {
+    const { scope, runner } = origin().tab()
+    expect(runner.isOnline?.()).toBe(true)
+    scope.navigator.onLine = false
+    expect(runner.isOnline?.()).toBe(false)
+  })
+
+  it('works where there is neither a document nor a navigator, as in some workers', () => {
+    const runner = tabNeighbours(new EventTarget())
+    runner.onWake(() => {})()
+    expect(runner.isOnline?.()).toBe(true)
+    runner.leave()
+  })
+})
