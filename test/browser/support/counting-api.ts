@@ -5,7 +5,16 @@ import type { AddressInfo } from 'node:net'
 import { closeAtEnd } from './closing.ts'
 
 /** What can happen to a request. */
-export type ApiFate = 'answer' | 'unavailable' | 'hang' | 'work-and-hang' | 'lose' | 'reset' | 'slow' | 'captive-portal'
+export type ApiFate =
+  | 'answer'
+  | 'unavailable'
+  | 'unauthorized'
+  | 'hang'
+  | 'work-and-hang'
+  | 'lose'
+  | 'reset'
+  | 'slow'
+  | 'captive-portal'
 
 export interface ApiOptions {
   /** The headers that the preflight allows. */

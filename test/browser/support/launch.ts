@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { inject } from 'vitest'
 import { closeAtEnd } from './closing.ts'
-import { gone, MARK } from './processes.ts'
+import { type BrowserProcesses, gone, MARK } from './processes.ts'
 
 export interface LaunchOptions {
   /** The profile of a browser that ran before: its storage is still there. Default: a new one. */
@@ -37,18 +37,20 @@ export async function launch(options: LaunchOptions = {}): Promise<TestBrowser> 
     ignoreDefaultArgs: options.backForwardCache ? ['--disable-back-forward-cache'] : [],
     env: { ...process.env, [MARK]: mark },
   })
-  closeAtEnd(() => end(context, mark))
-  return new TestBrowser(context, { profile, mark, pid: await mainProcess(context) })
+  // At first only its mark is known.
+  let browser = { mark, pid: 0 }
+  closeAtEnd(() => end(context, browser))
+  browser = { mark, pid: await mainProcess(context) }
+  return new TestBrowser(context, { ...browser, profile })
 }
 
-export class TestBrowser {
+export class TestBrowser implements BrowserProcesses {
   readonly context: BrowserContext
   readonly profile: string
-  /** All of its processes carry it: see `processesOf`. */
   readonly mark: string
   readonly pid: number
 
-  constructor(context: BrowserContext, place: { profile: string; mark: string; pid: number }) {
+  constructor(context: BrowserContext, place: BrowserProcesses & { readonly profile: string }) {
     this.context = context
     this.profile = place.profile
     this.mark = place.mark
@@ -65,7 +67,7 @@ export class TestBrowser {
     // Its processes are a group of their own, so that none of them lives on for a moment.
     process.kill(-this.pid, 'SIGKILL')
     await closed
-    await gone(this.mark)
+    await gone(this)
   }
 
   /** SIGKILL of the process that the page runs in; other pages of the same site may be in it too. */
@@ -98,13 +100,13 @@ export class TestBrowser {
   }
 
   close(): Promise<void> {
-    return end(this.context, this.mark)
+    return end(this.context, this)
   }
 }
 
-async function end(context: BrowserContext, mark: string): Promise<void> {
+async function end(context: BrowserContext, browser: BrowserProcesses): Promise<void> {
   await context.close()
-  await gone(mark)
+  await gone(browser)
 }
 
 function newProfile(): string {

@@ -1,17 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** In the environment of each process of a browser, also of those that go their own way. */
+/** In the environment of a browser's main process and of those that leave its group. */
 export const MARK = 'HOLDFAST_TEST_BROWSER'
 
-/** The processes that run and carry the mark. Those that have ended, but that nobody has taken note of, do not count. */
-export function processesOf(mark: string): number[] {
-  return pids().filter((pid) => read(`/proc/${pid}/environ`).split('\0').includes(`${MARK}=${mark}`))
+export interface BrowserProcesses {
+  /** The main process, whose number is that of the group. */
+  readonly pid: number
+  readonly mark: string
+}
+
+/** All that run of a browser. Those that have ended, but that nobody has taken note of, do not count. */
+export function processesOf({ pid, mark }: BrowserProcesses): number[] {
+  return pids().filter((one) => {
+    const { group, isEnded } = standing(one)
+    return !isEnded && (group === pid || environment(one).includes(`${MARK}=${mark}`))
+  })
 }
 
 /** Resolves when none of them is left. */
-export async function gone(mark: string, withinMs = 10_000): Promise<void> {
-  for (const start = Date.now(); processesOf(mark).length > 0; await new Promise((next) => setTimeout(next, 10)))
-    if (Date.now() - start > withinMs) throw new Error(`Still running: ${processesOf(mark).join(', ')}`)
+export async function gone(browser: BrowserProcesses): Promise<void> {
+  for (const start = Date.now(); processesOf(browser).length > 0; await new Promise((next) => setTimeout(next, 10)))
+    if (Date.now() - start > 10_000) throw new Error(`Still running: ${processesOf(browser).join(', ')}`)
 }
 
 function pids(): number[] {
@@ -21,8 +30,15 @@ function pids(): number[] {
     .map(Number)
 }
 
-function read(path: string): string {
-  return tryTo(() => readFileSync(path, 'utf8'), '')
+/** `pid (name) state parent group ...`; the name may have spaces and brackets of its own. */
+function standing(pid: number): { group: number; isEnded: boolean } {
+  const text = tryTo(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
+  const [state = 'Z', , group] = text.slice(text.lastIndexOf(') ') + 2).split(' ')
+  return { group: Number(group), isEnded: state === '' || state === 'Z' || state === 'X' }
+}
+
+function environment(pid: number): string[] {
+  return tryTo(() => readFileSync(`/proc/${pid}/environ`, 'utf8'), '').split('\0')
 }
 
 function tryTo<T>(work: () => T, otherwise: T): T {
