@@ -17,6 +17,7 @@ function origin() {
 }
 
 async function sees(runner: Coordination, owner: string): Promise<'dead' | 'alive'> {
+  await vi.advanceTimersByTimeAsync(0)
   await runner.lookAround?.()
   return runner.isDead(owner) ? 'dead' : 'alive'
 }
