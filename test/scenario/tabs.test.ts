@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import { street } from '../support/fake-coordination.ts'
+import { isSettled, LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { totalEffects } from '../support/shared-model-server.ts'
+
+/** Two tabs with one journal, one channel and one server. */
+function twoTabs() {
+  const place = neighbourhood()
+  const { neighbour, said } = street()
+  const [mine, theirs] = [neighbour(), neighbour()]
+  return { place, clock: place.clock, server: place.server, neighbour, said, mine, theirs }
+}
+
+describe('a tab that is gone', () => {
+  it('is succeeded by a watch within ten seconds, although its lease has not lapsed', async () => {
+    const { place, clock, server, mine } = twoTabs()
+    await leaveBehind(place)
+    const [owner = ''] = (await place.disk.execute([
+      { do: 'owners', namespace: 'default', now: clock.now() },
+    ])) as string[][]
+    const client = place.client({}, mine)
+    const watching = client.resume({ continuous: true })
+    await clock.advance(2000)
+    for (const one of owner) mine.dead.add(one)
+    await clock.advance(8000)
+    expect(totalEffects(server)).toBe(1)
+    await client.close()
+    expect(await watching).toMatchObject({ claimed: 1, succeeded: 1 })
+  })
+
+  it('is succeeded at once by whoever calls with the same id', async () => {
+    const { place, clock, server, mine } = twoTabs()
+    const key = await leaveBehind(place, { id: 'order:1' })
+    const [owners = []] = (await place.disk.execute([
+      { do: 'owners', namespace: 'default', now: clock.now() },
+    ])) as string[][]
+    for (const one of owners) mine.dead.add(one)
+    const call = place.client({}, mine).post('/charges', { body: 'one', id: 'order:1' })
+    await settle(clock)
+    expect(await call.json()).toEqual({ key })
+    expect(totalEffects(server)).toBe(1)
+  })
+
+  it('finds its answer when it comes back, although its operation has no id', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    server.weather = () => ({ status: 503 })
+    const call = outcome(
+      place
+        .client({ deadline: '5m', retry: { base: 20_000, jitter: 'none' } }, mine)
+        .post('/charges', { body: 'one' })
+        .json(),
+    )
+    await settle(clock)
+    server.weather = () => 'fine'
+    theirs.dead.add(mine.owner)
+    expect(await place.client({}, theirs).resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+    await clock.advance(60_000)
+    expect((await call).value).toEqual({ key: expect.any(String) })
+    expect(totalEffects(server)).toBe(1)
+    expect(server.calls).toHaveLength(2)
+  })
+})
+
+describe('a hint', () => {
+  it('that something is pending wakes a watch at once', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    const client = place.client({}, mine)
+    const watching = client.resume({ continuous: true })
+    await clock.advance(600)
+    server.weather = () => 'hang-before'
+    const other = place.client({}, theirs)
+    const call = outcome(other.post('/charges', { body: 'one' }))
+    await settle(clock)
+    server.weather = () => 'fine'
+    const closed = other.close()
+    await clock.advance(10_000)
+    await closed
+    const [sent, again] = server.calls.map(({ at }) => at)
+    expect((await call).error).toMatchObject({ pending: true })
+    // The attempt came home after ten seconds; the watch would have looked at the next half second.
+    expect((again ?? 0) - (sent ?? 0)).toBe(10_000)
+    expect(totalEffects(server)).toBe(1)
+    await client.close()
+    await watching
+  })
+
+  it('takes nobody’s delay back: two watches do not chase each other', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    await leaveBehind(place)
+    await clock.advance(LEASE_MS)
+    server.weather = () => ({ status: 503 })
+    const clients = [mine, theirs].map((tab) => place.client({ retry: false }, tab))
+    const watching = clients.map((client) => client.resume({ continuous: true }))
+    const before = server.calls.length
+    await clock.advance(60_000)
+    expect(server.calls.length - before).toBeLessThan(10)
+    await Promise.all(clients.map((client) => client.close()))
+    await Promise.all(watching)
+  })
+
+  it('that it is settled tells who waits at once, not at the next look', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    server.weather = () => ({ status: 201, json: 'first', delay: 9_000 })
+    const first = outcome(place.client({}, mine).post('/charges', { body: 'one', id: 'order:1' }).json())
+    await settle(clock)
+    const second = place.client({}, theirs).post('/charges', { body: 'one', id: 'order:1' }).json()
+    await clock.advance(9_000)
+    expect((await first).value).toBe('first')
+    expect(await isSettled(second, clock)).toBe(true)
+    expect(await second).toBe('first')
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('that somebody waits keeps the answer of an operation that has only a key', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    server.weather = () => ({ status: 201, json: 'first', delay: 5_000 })
+    const call = place.client({}, mine).post('/charges', { body: 'one' })
+    const first = outcome(call.json())
+    await settle(clock)
+    const found = await place.client({}, theirs).operation(call.key)
+    const second = outcome(found?.result.json() as Promise<unknown>)
+    const joined = outcome(place.client({}, theirs).post('/charges', { body: 'one', key: call.key }).json())
+    await clock.advance(6_000)
+    expect((await first).value).toBe('first')
+    expect((await second).value).toBe('first')
+    expect((await joined).value).toBe('first')
+    expect(server.calls).toHaveLength(1)
+  })
+
+  it('of another namespace is none of ours', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    server.weather = () => ({ status: 201, json: 'first', delay: 5_000 })
+    const client = place.client({}, mine)
+    const call = client.post('/charges', { body: 'one' })
+    await settle(clock)
+    theirs.hint?.({ is: 'awaited', namespace: 'another', key: call.key })
+    await clock.advance(5_000)
+    await call
+    await client.flush()
+    expect(await client.operation(call.key)).toBeUndefined()
+  })
+
+  it('is given of journaled operations only', async () => {
+    const { place, said, mine } = twoTabs()
+    const client = place.client({}, mine)
+    await client.get('/charges')
+    expect(said).toEqual([])
+    const call = client.post('/charges', { body: 'one' })
+    await call
+    expect(said).toEqual([{ is: 'settled', namespace: 'default', key: call.key }])
+  })
+})
+
+describe('a watch with nothing to do', () => {
+  it('writes nothing', async () => {
+    const { place, clock, mine } = twoTabs()
+    const client = place.client({}, mine)
+    const watching = client.resume({ continuous: true })
+    await clock.advance(60_000)
+    const claims = client.journal.commands.filter((command) => command.do === 'claim')
+    expect(claims).toHaveLength(1)
+    await client.close()
+    await watching
+  })
+})
