@@ -9,6 +9,7 @@ const FAULTS = {
 
 const WAITS = {
   attempts: 'before the next attempt',
+  status: 'before the next attempt',
   network: 'before the next attempt',
   offline: 'until this tab is online again',
   budget: 'for the retry budget',

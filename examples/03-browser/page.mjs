@@ -150,10 +150,10 @@ $('switch').addEventListener('change', async ({ target }) => {
 })
 
 $('offline').addEventListener('click', () => {
-  const isCut = $('offline').getAttribute('aria-pressed') === 'true'
-  $('offline').setAttribute('aria-pressed', String(!isCut))
-  if (isCut) restoreNetwork()
-  else cutNetwork()
+  const isCut = $('offline').classList.toggle('is-cut')
+  $('offline').textContent = isCut ? 'Go online again' : 'Go offline'
+  if (isCut) cutNetwork()
+  else restoreNetwork()
 })
 
 $('reload').addEventListener('click', () => {

@@ -33,8 +33,8 @@ export class Story {
 
   /** Adds an event; `key` is its order's. */
   tell(key, event) {
-    const told = { ...event, tab: this.#tab }
-    const name = `${PREFIX}${key}/${this.#tab}/${performance.timeOrigin}/${this.#count++}`
+    const told = { ...event, tab: this.#tab, number: this.#count++ }
+    const name = `${PREFIX}${key}/${this.#tab}/${performance.timeOrigin}/${told.number}`
     try {
       localStorage.setItem(name, JSON.stringify(told))
     } catch {
@@ -51,7 +51,8 @@ export class Story {
   #add(key, event) {
     const life = this.#lives.get(key) ?? []
     life.push(event)
-    life.sort((a, b) => a.at - b.at)
+    // Storage keeps no order, and much happens within a millisecond.
+    life.sort((a, b) => a.at - b.at || a.number - b.number)
     this.#lives.set(key, life)
     this.#listener(key)
   }

@@ -55,17 +55,20 @@ export class Card {
     Object.assign(this.node.dataset, { key: life.key, order: life.order, state, attempts: life.attempts })
     this.#title.replaceChildren(life.product ?? 'An order', ' ', element('span', { class: 'code' }, life.order ?? ''))
     this.#badge.replaceChildren(element('span', { 'aria-hidden': 'true' }, sign), ` ${word}`)
-    this.#track.replaceChildren(
-      ...life.stretches.map((stretch) => drawn(stretch, { now, isRoomy: life.attempts <= ROOMY })),
-    )
+    const isRoomy = life.attempts <= ROOMY
+    this.#track.classList.toggle('many', !isRoomy)
+    this.#track.replaceChildren(...life.stretches.map((stretch) => drawn(stretch, { now, isRoomy })))
     this.#track.setAttribute('aria-label', life.stretches.map(inWords).join(', ') || 'nothing sent yet')
     this.#line.textContent = sentence(life, now)
-    this.#steps.replaceChildren(
-      ...life.steps.map(({ at, words }) => {
-        const time = element('span', { class: 'time' }, at === undefined ? '' : `+${seconds(at - life.startedAt)}`)
-        return element('li', {}, time, ' ', words)
-      }),
-    )
+    // Left alone while nothing is new, so that it can be selected.
+    if (this.#steps.children.length !== life.steps.length) this.#steps.replaceChildren(...life.steps.map(written(life)))
+  }
+}
+
+function written({ startedAt }) {
+  return ({ at, words }) => {
+    const time = element('span', { class: 'time' }, at === undefined ? '' : `+${seconds(at - startedAt)}`)
+    return element('li', {}, time, ' ', words)
   }
 }
 

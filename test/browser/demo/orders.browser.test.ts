@@ -45,6 +45,14 @@ describe('the shop page', () => {
     expect(Object.values(shop.taken)).toEqual([1, 1])
   })
 
+  it('shows the same time lines after a reload', async () => {
+    const tab = await shop.openTab()
+    for (const product of ['Coffee beans', 'Green tea', 'Chocolate', 'Stoneware mug']) await tab.order(product)
+    const before = await tab.untilStates('succeeded', 'succeeded', 'succeeded', 'succeeded')
+    await tab.page.reload()
+    expect(await tab.untilStates('succeeded', 'succeeded', 'succeeded', 'succeeded')).toEqual(before)
+  })
+
   it('goes on while the server is down, and ends when it is back', async () => {
     const tab = await shop.openTab()
     await tab.turn('down')
@@ -59,7 +67,7 @@ describe('the shop page', () => {
   it('finishes after a reload what was under way before it', async () => {
     const tab = await shop.openTab()
     const reloaded = tab.page.waitForEvent('framenavigated')
-    await tab.page.getByRole('button', { name: 'Order, and reload in the middle' }).click()
+    await tab.page.getByRole('button', { name: 'Reload mid-order' }).click()
     await reloaded
     const [order] = await tab.untilStates('succeeded')
     expect(order?.attempts).toBe(2)
@@ -103,13 +111,12 @@ describe('the shop page', () => {
 describe('a tab that is offline', () => {
   it('sends nothing while it pretends to be, and finishes when it is back', async () => {
     const tab = await shop.openTab()
-    const button = tab.page.getByRole('button', { name: 'Go offline' })
-    await button.click()
+    await tab.page.getByRole('button', { name: 'Go offline' }).click()
     await tab.order('Green tea')
     const [waiting] = await tab.untilStates('waiting')
     expect(waiting).toMatchObject({ attempts: 0, timeLine: 'wait' })
     expect(shop.api.ledger.requests).toEqual([])
-    await button.click()
+    await tab.page.getByRole('button', { name: 'Go online again' }).click()
     const [done] = await tab.untilStates('succeeded')
     expect(done?.attempts).toBe(1)
     expect(Object.values(shop.taken)).toEqual([1])
