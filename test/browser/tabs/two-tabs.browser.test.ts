@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { type CountingApi, countingApi } from '../support/counting-api.ts'
+import { launch, type TestBrowser } from '../support/launch.ts'
+import type { Driver, PageClientOptions } from '../support/page-driver.ts'
+import { servePages } from '../support/serve-pages.ts'
+import { openTab, type PageClient, type Tab } from '../support/tab.ts'
+
+const client = (tab: Tab, api: CountingApi, more: PageClientOptions = {}): Promise<PageClient> =>
+  tab.createClient({ baseUrl: api.origin, ...more })
+
+/** Two tabs of one shop in processes of their own, so that one can be killed. */
+async function twoTabs(browser: TestBrowser) {
+  const { origin, page } = await servePages()
+  const api = await countingApi()
+  const url = origin + page()
+  const [a, b] = [await openTab(browser, url), await openTab(browser, url)]
+  return { api, url, a, b, elsewhere: origin + page({ html: '<!doctype html><title>elsewhere</title>' }) }
+}
+
+const RENDERER_EACH = { flags: ['--process-per-tab', '--disable-features=ProcessPerSiteUpToMainFrameThreshold'] }
+
+async function seconds(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work
+  return (performance.now() - start) / 1000
+}
+
+describe('two tabs', () => {
+  it('a killed tab’s operation is finished by the other within ten seconds, once', async () => {
+    const browser = await launch(RENDERER_EACH)
+    const { api, a, b } = await twoTabs(browser)
+    const [one, other] = [await client(a, api), await client(b, api)]
+    await b.ask('keepResuming', other.number)
+    api.next('hang')
+    const call = await one.post('/charges', { json: { amount: 5 } })
+    await api.until(({ requests }) => requests === 1)
+    await browser.killRenderer(a.page)
+    const took = await seconds(api.until(({ effects }) => effects === 1))
+    console.log(`taken over after ${took.toFixed(1)} s`)
+    expect(took).toBeLessThan(10)
+    expect(api.keys.get(call.key)).toMatchObject({ requests: 2, effects: 1 })
+  })
+
+  it('a live tab’s operation is never taken', async () => {
+    const browser = await launch()
+    const { api, a, b } = await twoTabs(browser)
+    const [one, other] = [await client(a, api), await client(b, api)]
+    await b.ask('keepResuming', other.number)
+    api.next('hang')
+    const call = await one.post('/charges', { json: { amount: 5 } })
+    await api.until(({ requests }) => requests === 1)
+    await new Promise((resolve) => setTimeout(resolve, 8000))
+    api.release()
+    expect(await call.outcome()).toMatchObject({ is: 'answered', status: 201 })
+    expect(api.only).toMatchObject({ requests: 1, effects: 1 })
+  })
+
+  it('a tab in the back/forward cache is succeeded, and when it is back it has its answer and changes nothing', async () => {
+    const browser = await launch({ backForwardCache: true })
+    const { api, a, b, elsewhere } = await twoTabs(browser)
+    const one = await client(a, api, { deadline: '5m', retry: { base: 20_000, jitter: 'none' } })
+    const other = await client(b, api)
+    await b.ask('keepResuming', other.number)
+    api.next('unavailable')
+    const call = await one.post('/charges', { json: { amount: 5 } })
+    await call.accepted()
+    await api.until(({ requests }) => requests === 1)
+    // A page that comes back is seen through its neighbour: the driver has lost hold of it.
+    await a.page.evaluate((number) => {
+      const { holdfastDriver } = globalThis as unknown as { holdfastDriver: Driver }
+      addEventListener('pageshow', ({ persisted }) => localStorage.setItem('back', String(persisted)))
+      void holdfastDriver.outcome(number).then((outcome) => localStorage.setItem('outcome', JSON.stringify(outcome)))
+    }, call.number)
+    const seen = async (name: string): Promise<string> => {
+      const found = await b.page.waitForFunction((wanted) => localStorage.getItem(wanted), name)
+      return String(await found.jsonValue())
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const took = await seconds(Promise.all([a.page.goto(elsewhere), api.until(({ effects }) => effects === 1)]))
+    console.log(`taken over after ${took.toFixed(1)} s`)
+    expect(took).toBeLessThan(12)
+    await a.page.evaluate(() => history.back())
+    expect(await seen('back')).toBe('true')
+    const waited = await seconds(seen('outcome'))
+    console.log(`the answer came after ${waited.toFixed(1)} s`)
+    expect(JSON.parse(await seen('outcome'))).toMatchObject({ is: 'answered', status: 201 })
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(api.keys.get(call.key)).toMatchObject({ requests: 2, effects: 1 })
+  })
+
+  it('who called gets its answer also when another tab did the work', async () => {
+    const browser = await launch()
+    const { api, a, b } = await twoTabs(browser)
+    const [one, other] = [await client(a, api), await client(b, api)]
+    api.next('hang')
+    const first = await one.post('/charges', { json: { amount: 5 }, id: 'order:1' })
+    await api.until(({ requests }) => requests === 1)
+    const second = await other.post('/charges', { json: { amount: 5 }, id: 'order:1' })
+    await second.accepted()
+    api.release()
+    const answers = [await first.outcome(), await second.outcome()]
+    expect(answers).toEqual([answers[0], answers[0]])
+    expect(answers[0]).toMatchObject({ is: 'answered', status: 201 })
+    expect(api.only).toMatchObject({ requests: 1, effects: 1 })
+  })
+})
+
+describe('offline', () => {
+  it('uses no attempt, and goes on as soon as the network is back', async () => {
+    const browser = await launch()
+    const { api, a } = await twoTabs(browser)
+    const one = await client(a, api)
+    await browser.context.setOffline(true)
+    const call = await one.post('/charges', { json: { amount: 5 } })
+    expect(await call.accepted()).toBe('power')
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    expect(await a.ask('events')).not.toContain('attempt.started')
+    await browser.context.setOffline(false)
+    const took = await seconds(call.outcome())
+    console.log(`sent after ${took.toFixed(2)} s`)
+    expect(await call.outcome()).toMatchObject({ is: 'answered', status: 201 })
+    expect((await a.ask('events')).filter((type) => type === 'attempt.started')).toHaveLength(1)
+    expect(took).toBeLessThan(5)
+  })
+})
