@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { countingApi } from '../support/counting-api.ts'
+import { launch } from '../support/launch.ts'
+import { servePages } from '../support/serve-pages.ts'
+import { openTab } from '../support/tab.ts'
+
+const TABS = 10
+const OPERATIONS = 200
+
+/** Counts transactions that write, claims among them. */
+function countWrites(): void {
+  const begin = IDBDatabase.prototype.transaction
+  Object.assign(globalThis, { writes: 0 })
+  IDBDatabase.prototype.transaction = function (stores, mode, options) {
+    if (mode === 'readwrite') (globalThis as unknown as { writes: number }).writes++
+    return begin.call(this, stores, mode, options)
+  }
+}
+
+async function run(watchers: number) {
+  const browser = await launch()
+  const pages = await servePages()
+  const api = await countingApi()
+  await browser.context.addInitScript(countWrites)
+  const tabs = []
+  for (let n = 0; n < TABS; n++) tabs.push(await openTab(browser, pages.origin + pages.page()))
+  const options = { baseUrl: api.origin, onGiveUp: 'keep', retry: false, budget: false, breaker: false } as const
+  const clients = await Promise.all(tabs.map((tab) => tab.createClient(options)))
+  for (const [n, client] of clients.entries()) if (n < watchers) await client.tab.ask('keepResuming', client.number)
+  // Every third answer is lost or refused: then any tab may go on.
+  for (let n = 0; n < OPERATIONS; n += 3) api.next('answer', 'unavailable', 'lose')
+  const start = performance.now()
+  await Promise.all(Array.from({ length: OPERATIONS }, (_, n) => clients[n % TABS]?.post('/charges', { json: { n } })))
+  await api.until(({ effects, keys }) => effects >= OPERATIONS && [...keys.values()].every((key) => key.effects > 0))
+  const took = performance.now() - start
+  // Long enough for a second effect to show itself.
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  const writes = await Promise.all(
+    tabs.map(({ page }) => page.evaluate(() => (globalThis as unknown as { writes: number }).writes)),
+  )
+  return { api, took, writes: writes.reduce((sum, count) => sum + count, 0) }
+}
+
+it.each([[TABS], [1]])('ten tabs do 200 operations once each, with %i of them watching', async (watchers) => {
+  const { api, took, writes } = await run(watchers)
+  console.log(
+    `${watchers} watching: ${(took / 1000).toFixed(1)} s, ${writes} writing transactions, ${api.requests} requests`,
+  )
+  expect(api.keys.size).toBe(OPERATIONS)
+  expect([...api.keys.values()].filter(({ effects }) => effects !== 1)).toEqual([])
+  expect(api.effects).toBe(OPERATIONS)
+})
