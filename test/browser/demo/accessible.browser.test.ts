@@ -78,7 +78,9 @@ describe('the shop page', () => {
   })
 
   it('has headings in order', async () => {
-    const levels = await page.locator('h1, h2, h3').evaluateAll((all) => all.map(({ tagName }) => Number(tagName[1])))
+    const levels = await page
+      .locator('h1, h2, h3, h4, h5, h6')
+      .evaluateAll((all) => all.map(({ tagName }) => Number(tagName[1])))
     expect(levels.filter((level) => level === 1)).toEqual([1])
     expect(levels.every((level, index) => level <= (levels[index - 1] ?? 0) + 1)).toBe(true)
   })
