@@ -1,3 +1,4 @@
+import { forceCloseDatabase } from 'fake-indexeddb'
 import { describe, expect, it, vi } from 'vitest'
 import { append, claim, commit, held, list, read } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { manualClock } from '../../../../../src/testing/manual-clock.ts'
@@ -53,6 +54,19 @@ describe('a connection that is lost', () => {
     })
     expect(await journal.execute([append('a')])).toEqual([{ appended: true }])
     expect(openings.count).toBe(3)
+  })
+
+  it('that the browser has closed is known to be, so that no batch stumbles over it', async () => {
+    const journal = await openJournal()
+    const connections: IDBDatabase[] = []
+    onTransaction(({ db }) => connections.push(db))
+    await journal.execute([append('a')])
+    // Fires `close`, as a browser does when the data of the site is cleared.
+    forceCloseDatabase(connections[0] as never)
+    await new Promise((resolve) => setImmediate(resolve))
+    const tried = vi.mocked(IDBDatabase.prototype.transaction).mock.contexts.length
+    expect(await journal.execute([append('b')])).toEqual([{ appended: true }])
+    expect(vi.mocked(IDBDatabase.prototype.transaction).mock.contexts.length).toBe(tried + 1)
   })
 
   it('is replaced three times for one batch and then reported; the next batch starts afresh', async () => {

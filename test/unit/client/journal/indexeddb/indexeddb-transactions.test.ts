@@ -1,18 +1,21 @@
+import { promisifyRequest } from 'idb-keyval'
 import { describe, expect, it, vi } from 'vitest'
 import { indexedDbJournal } from '../../../../../src/client/journal/indexeddb/indexeddb-journal.ts'
 import type { JournalCommand } from '../../../../../src/client/journal/port.ts'
 import {
   append,
+  change,
   claim,
   commit,
   held,
   list,
   NOW,
   read,
+  remove,
   renew,
   SPACE,
 } from '../../../../../src/testing/contracts/journal/sample-row.ts'
-import { emptyBrowser, failureOf, NAME, onTransaction, openJournal } from './scratch.ts'
+import { connect, emptyBrowser, failureOf, NAME, onTransaction, openJournal } from './scratch.ts'
 
 emptyBrowser()
 
@@ -21,13 +24,13 @@ describe('a batch', () => {
   const owners: JournalCommand = { do: 'owners', namespace: SPACE, now: NOW }
 
   it.each([
-    ['an acceptance', [append('x')], 'readwrite strict'],
-    ['a settlement', [commit('a')], 'readwrite strict'],
-    ['a claim', [claim()], 'readwrite strict'],
-    ['lease renewals', [renew('a', NOW), read('a'), renew('b', NOW)], 'readwrite relaxed'],
-    ['a renewal beside an acceptance', [renew('a', NOW), append('x')], 'readwrite strict'],
-    ['reading', [read('a'), list(), nextDue, owners], 'readonly relaxed'],
-  ] as const)('with %s is one transaction: %s', async (_, commands, expected) => {
+    ['an acceptance', 'readwrite strict', [append('x')]],
+    ['a settlement', 'readwrite strict', [commit('a')]],
+    ['a claim', 'readwrite strict', [claim()]],
+    ['lease renewals', 'readwrite relaxed', [renew('a', NOW), read('a'), renew('b', NOW)]],
+    ['a renewal beside an acceptance', 'readwrite strict', [renew('a', NOW), append('x')]],
+    ['reading', 'readonly relaxed', [read('a'), list(), nextDue, owners]],
+  ] as const)('with %s is one transaction: %s', async (_, expected, commands) => {
     const journal = await openJournal()
     await journal.execute([held('a')])
     const seen: string[] = []
@@ -83,6 +86,39 @@ describe('a batch', () => {
     expect(loaded).toEqual([])
     expect(await journal.execute([claim({ dueBy: NOW + 1 })])).toMatchObject([[{ key: 'b' }]])
     expect(loaded).toEqual(['bodies', 'answers'])
+  })
+
+  /** What is in the stores. */
+  const kept = async (): Promise<unknown[][]> => {
+    const database = await connect()
+    const transaction = database.transaction(['records', 'bodies', 'answers'])
+    const all = ['records', 'bodies', 'answers'].map((name) => promisifyRequest(transaction.objectStore(name).getAll()))
+    const found = await Promise.all(all)
+    database.close()
+    return found
+  }
+
+  it('keeps the bytes that a view shows and not what else is in its buffer', async () => {
+    const journal = await openJournal()
+    const view = (): Uint8Array => new Uint8Array(1000).subarray(5, 8)
+    await journal.execute([append('a', { body: view(), responseBody: view() })])
+    const [, bodies, answers] = (await kept()) as [unknown, Uint8Array[], Uint8Array[]]
+    expect([...bodies, ...answers].map((bytes) => bytes.buffer.byteLength)).toEqual([3, 3])
+  })
+
+  it('leaves nothing of a row behind that it drops', async () => {
+    const journal = await openJournal()
+    const full = { responseBody: new Uint8Array([1]), expiresAt: NOW }
+    await journal.execute([held('a', full), append('b', full), remove('a'), { do: 'prune', now: NOW, limit: 9 }])
+    await journal.execute([append('c', full), { do: 'forget', namespace: SPACE }])
+    expect(await kept()).toEqual([[], [], []])
+  })
+
+  it('takes an answer away that a commit no longer has', async () => {
+    const journal = await openJournal()
+    await journal.execute([held('a', { responseBody: new Uint8Array([1]) })])
+    await journal.execute([{ ...commit('a'), change: change({ responseBody: null }) }])
+    expect(await journal.execute([read('a')])).toMatchObject([{ responseBody: null }])
   })
 
   it('looks through more rows than fit on a page', async () => {
