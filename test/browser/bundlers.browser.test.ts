@@ -19,6 +19,8 @@ import { createClient, memoryJournal } from 'holdfast'
 import { indexedDbJournal } from 'holdfast/indexeddb'
 
 globalThis.place = async (baseUrl, kind) => {
+  // The turn that a debugger starts is free of the page's policy.
+  await new Promise((ready) => setTimeout(ready))
   const journal = { memory: memoryJournal, indexeddb: indexedDbJournal }[kind]?.()
   const client = createClient({ baseUrl, journal })
   const answer = await client.post('/charges', { json: { amount: 5000 } }).json()

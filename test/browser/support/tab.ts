@@ -44,9 +44,12 @@ export class Tab {
   }
 }
 
-/** Runs in the page. */
-function answer(question: unknown): unknown {
+/**
+ * Runs in the page. In a turn of its own, because the one that a debugger starts is free of the page's policy.
+ */
+async function answer(question: unknown): Promise<unknown> {
   const [what, args] = question as [string, unknown[]]
+  await new Promise((ready) => setTimeout(ready))
   const { holdfastDriver } = globalThis as unknown as {
     holdfastDriver: Record<string, (...args: unknown[]) => unknown>
   }
