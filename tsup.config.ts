@@ -5,6 +5,7 @@ import { inlineSourceForEsbuild } from './build/inline-source.ts'
 export const nodeEntries = {
   index: 'src/index.ts',
   'indexeddb/index': 'src/indexeddb/index.ts',
+  'service-worker/index': 'src/service-worker/index.ts',
   'sqlite/index': 'src/sqlite/index.ts',
   'testing/index': 'src/testing/index.ts',
 }
@@ -13,6 +14,7 @@ export const nodeEntries = {
 export const browserEntries = {
   index: 'src/index.ts',
   'indexeddb/index': 'src/indexeddb/index.ts',
+  'service-worker/index': 'src/service-worker/index.ts',
 }
 
 const shared: Options = {

@@ -4,6 +4,7 @@ import ts from 'typescript'
 export const API_RECORDS = {
   holdfast: 'dist/index.d.ts',
   'holdfast-indexeddb': 'dist/indexeddb/index.d.ts',
+  'holdfast-service-worker': 'dist/service-worker/index.d.ts',
   'holdfast-sqlite': 'dist/sqlite/index.d.ts',
   'holdfast-testing': 'dist/testing/index.d.ts',
 }
