@@ -97,12 +97,13 @@ describe('the shop page', () => {
     closeAtEnd(async () => (process.env.KEEP_SCREENSHOTS ? console.log(folder) : rmSync(folder, { recursive: true })))
     for (const [name, width] of [
       ['wide', 1440],
+      ['laptop', 1200],
       ['tablet', 820],
       ['phone', 360],
     ] as const) {
       await page.setViewportSize({ width, height: 900 })
       const tooWide = await page
-        .locator('html, .panel, .order')
+        .locator('html, .panel, .order, fieldset')
         .evaluateAll((all) =>
           all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ className }) => className),
         )
