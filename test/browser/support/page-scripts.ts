@@ -3,13 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { inject } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { browserEntries } from '../../../tsup.config.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** Door of the package -> its file in the browser build: `holdfast/indexeddb` -> `indexeddb/index.js`. */
 export const doors: ReadonlyMap<string, string> = new Map(
-  Object.keys(browserEntries).map((entry) => [join('holdfast', entry, '..'), `${entry}.js`]),
+  inject('browserEntries').map((entry) => [join('holdfast', entry, '..'), `${entry}.js`]),
 )
 
 /** The packages that the build leaves for others to find. */
