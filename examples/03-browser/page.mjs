@@ -51,7 +51,7 @@ function say(words) {
 }
 
 function place(product) {
-  const order = crypto.randomUUID().slice(0, 4).toUpperCase()
+  const order = crypto.randomUUID().slice(0, 6).toUpperCase()
   const call = shop.place({ order, product })
   mine.add(call.key)
   story.tell(call.key, { type: 'order.placed', at: Date.now(), order, product })
