@@ -85,15 +85,19 @@ describe('a hint', () => {
   })
 
   it('takes nobody’s delay back: two watches do not chase each other', async () => {
-    const { place, clock, server, mine, theirs } = twoTabs()
+    const { place, clock, server, said, mine, theirs } = twoTabs()
     await leaveBehind(place)
     await clock.advance(LEASE_MS)
     server.weather = () => ({ status: 503 })
     const clients = [mine, theirs].map((tab) => place.client({ retry: false }, tab))
     const watching = clients.map((client) => client.resume({ continuous: true }))
     const before = server.calls.length
-    await clock.advance(60_000)
+    for (let second = 0; second < 60; second++) {
+      mine.hint?.({ is: 'pending', namespace: 'default', key: 'another' })
+      await clock.advance(1000)
+    }
     expect(server.calls.length - before).toBeLessThan(10)
+    expect(said.filter(({ key }) => key !== 'another')).toEqual([])
     await Promise.all(clients.map((client) => client.close()))
     await Promise.all(watching)
   })

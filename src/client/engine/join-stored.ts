@@ -53,7 +53,6 @@ async function takeOrFollow(
   operation: LiveOperation,
   { existing, terms, statuses }: Joining,
 ): Promise<void> {
-  if (existing.lease && engine.coordination.lookAround) await engine.coordination.lookAround()
   const deadOwners = goneOwner(engine, existing, operation)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
