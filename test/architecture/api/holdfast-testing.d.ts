@@ -1,17 +1,135 @@
 // Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
-export { AnswerStep, ContractCase, Crash, CrashAtOptions, CrashPoint, FaultStep, HangStep, JournalContractOptions, ManualClock, PlainStep, ScriptedCall, ScriptedFault, ScriptedFetch, ScriptedFetchOptions, ScriptedStep, SeededRandom, StepFunction, StepResult, crashAt, crashPoints, journalContract, manualClock, scriptedFetch, seededRandom }
+export { AnswerStep, BrokenPromise, ContractCase, CoverageCounts, Crash, CrashAtOptions, CrashPoint, FailedHistory, FaultStep, HangStep, JournalContractOptions, ManualClock, PlainStep, PromiseName, ScriptedCall, ScriptedFault, ScriptedFetch, ScriptedFetchOptions, ScriptedStep, SeededRandom, SimulateOptions, SimulatedApi, SimulationProgress, SimulationReport, StepFunction, StepResult, crashAt, crashPoints, journalContract, manualClock, reportText, scriptedFetch, seededRandom, simulate }
 
-declare const crashPoints: readonly CrashPoint[];
+declare const EXPECTED: {
+    readonly state: readonly [
+        "pending",
+        "succeeded",
+        "rejected",
+        "failed",
+        "expired",
+        "cancelled",
+        "parked",
+        "held"
+    ];
+    readonly transition: readonly [
+        "accept",
+        "start",
+        "end",
+        "release",
+        "claim",
+        "take-over",
+        "settle succeeded",
+        "settle rejected",
+        "settle failed",
+        "settle expired",
+        "settle cancelled",
+        "reopen",
+        "delivered",
+        "let go",
+        "pruned"
+    ];
+    readonly fault: readonly [
+        "refused",
+        "request-lost",
+        "answer-lost",
+        "half-open",
+        "slow-network",
+        "duplicate",
+        "late-duplicate",
+        "server-crash-before",
+        "server-crash-after",
+        "outage",
+        "busy",
+        "busy-with-timing",
+        "do-not-retry",
+        "do-not-retry-after",
+        "gateway-error-after",
+        "declined",
+        "unauthorized",
+        "short-window",
+        "disk-full",
+        "disk-answer-lost",
+        "disk-slow",
+        "power-cut",
+        "crash",
+        "freeze",
+        "clock-ahead",
+        "clock-back",
+        "handler-throws",
+        "handler-slow",
+        "abort",
+        "cancel",
+        "retry-by-key",
+        "same-id",
+        "key-reuse",
+        "close"
+    ];
+    readonly 'crash point': readonly CrashPoint[];
+    readonly sight: readonly [
+        "lease lost",
+        "stale write refused",
+        "budget exhausted",
+        "breaker opened",
+        "resumed",
+        "replayed answer",
+        "in-flight answer",
+        "doubled by a short window",
+        "joined",
+        "kept for later"
+    ];
+};
 
-declare function crashAt(point: CrashPoint, options: CrashAtOptions): Crash;
+declare const POINTS_BESIDE: readonly [
+    "open",
+    "send:leaving",
+    "send:travelling",
+    "send:answered",
+    "timer",
+    "headers",
+    "handler:called",
+    "handler:working",
+    "handler:done"
+];
+
+declare const STAGES: readonly [
+    "asked",
+    "unsynced",
+    "durable"
+];
+
+declare const WRITES: readonly [
+    "append",
+    "attempt",
+    "wait",
+    "settle",
+    "release",
+    "deliver",
+    "remove",
+    "renew",
+    "claim",
+    "claim-one",
+    "read",
+    "owners",
+    "next-due",
+    "prune"
+];
+
+declare const crashPoints: readonly CrashPoint$1[];
+
+declare function crashAt(point: CrashPoint$1, options: CrashAtOptions): Crash;
 
 declare function journalContract(options: JournalContractOptions): ContractCase[];
 
 declare function manualClock(startAt?: number): ManualClock;
 
+declare function reportText(report: SimulationReport): string;
+
 declare function scriptedFetch(steps: readonly ScriptedStep[] | StepFunction, options?: ScriptedFetchOptions): ScriptedFetch;
 
 declare function seededRandom(seed: number | string): SeededRandom;
+
+declare function simulate(options?: SimulateOptions): Promise<SimulationReport>;
 
 interface AnswerStep extends Timing {
     readonly status?: number | undefined;
@@ -25,6 +143,12 @@ interface AnswerStep extends Timing {
 interface Append {
     readonly do: 'append';
     readonly row: JournalRow;
+}
+
+interface BrokenPromise {
+    readonly promise: PromiseName;
+    readonly sentence: string;
+    readonly at: number;
 }
 
 interface Claim extends Claimant {
@@ -95,7 +219,7 @@ interface Crash {
     };
     readonly happened: Promise<void>;
     readonly reached: boolean;
-    readonly passed: readonly CrashPoint[];
+    readonly passed: readonly CrashPoint$1[];
     during(work: PromiseLike<unknown>): Promise<void>;
 }
 
@@ -104,6 +228,13 @@ interface CrashAtOptions {
     readonly fetch?: FetchLike | undefined;
     readonly clock?: Clock | undefined;
     readonly occurrence?: number | undefined;
+}
+
+interface FailedHistory {
+    readonly seed: number | string;
+    readonly broken: readonly BrokenPromise[];
+    readonly without: readonly string[];
+    readonly trace: readonly string[];
 }
 
 interface FaultStep extends Timing {
@@ -124,6 +255,13 @@ interface Forget {
 
 interface HangStep extends Timing {
     readonly hang: true;
+}
+
+interface HistoryOptions {
+    readonly without?: ReadonlySet<string> | undefined;
+    readonly traced?: boolean | undefined;
+    readonly journal?: (() => Journal | Promise<Journal>) | undefined;
+    readonly api?: (() => SimulatedApi | Promise<SimulatedApi>) | undefined;
 }
 
 interface Journal {
@@ -236,6 +374,37 @@ interface SetAside {
     readonly key: string;
 }
 
+interface SimulateOptions extends Pick<HistoryOptions, 'journal' | 'api'> {
+    readonly histories?: number | undefined;
+    readonly seed?: number | undefined;
+    readonly minutes?: number | undefined;
+    readonly without?: readonly string[] | undefined;
+    readonly onProgress?: ((progress: SimulationProgress) => void) | undefined;
+    readonly stopAfter?: number | undefined;
+}
+
+interface SimulatedApi {
+    fetch(request: Request): Response | Promise<Response>;
+    effects(key: string): number | Promise<number>;
+}
+
+interface SimulationProgress {
+    readonly histories: number;
+    readonly of: number;
+    readonly elapsedMs: number;
+    readonly crashes: number;
+    readonly resumes: number;
+    readonly requests: number;
+    readonly retries: number;
+    readonly failures: number;
+}
+
+interface SimulationReport extends SimulationProgress {
+    readonly failed: readonly FailedHistory[];
+    readonly coverage: CoverageCounts;
+    readonly missing: readonly string[];
+}
+
 interface Timing {
     readonly delay?: number | undefined;
     readonly repeat?: boolean | undefined;
@@ -248,7 +417,13 @@ type AppendResult = {
     readonly existing: PlacedRow;
 };
 
-type CrashPoint = `${JournalMoment}:${'asked' | 'durable'}` | `send:${SendMoment}`;
+type CoverageCounts = Record<CoverageKind, Record<string, number>>;
+
+type CoverageKind = keyof typeof EXPECTED;
+
+type CrashPoint = `${Write}:${Stage}` | (typeof POINTS_BESIDE)[number];
+
+type CrashPoint$1 = `${JournalMoment}:${'asked' | 'durable'}` | `send:${SendMoment}`;
 
 type DurabilityLevel = 'memory' | 'process' | 'power';
 
@@ -273,6 +448,8 @@ type OperationStatus = 'pending' | SettledStatus;
 
 type PlainStep = AnswerStep | FaultStep | HangStep;
 
+type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9';
+
 type Random = () => number;
 
 type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'body' | 'epoch'>;
@@ -289,6 +466,10 @@ type SendMoment = 'leaving' | 'travelling' | 'answered';
 
 type SettledStatus = 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled';
 
+type Stage = (typeof STAGES)[number];
+
 type StepFunction = (call: ScriptedCall, n: number) => StepResult | Promise<StepResult>;
 
 type StepResult = PlainStep | Response;
+
+type Write = (typeof WRITES)[number];
