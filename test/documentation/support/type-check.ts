@@ -13,6 +13,7 @@ declare global {
 
 const PATHS = {
   holdfast: ['./src/index.ts'],
+  'holdfast/service-worker': ['./src/service-worker/index.ts'],
   'holdfast/sqlite': ['./src/sqlite/index.ts'],
   'holdfast/testing': ['./src/testing/index.ts'],
 }
