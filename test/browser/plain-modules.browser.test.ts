@@ -71,11 +71,13 @@ describe('plain modules in Chromium, under a strict policy and strict CORS', () 
   it.each(['lose', 'reset'] as const)(
     'try again after a cut connection (%s), and the effect happens once',
     async (fate) => {
-      const { api, client } = await scene()
+      const { api, tab, client } = await scene()
       api.next(fate)
       const call = await client.post('/charges', { json: { amount: 5000 } })
       expect(await call.outcome()).toMatchObject({ is: 'answered', status: 201, text: '{"number":1}' })
-      expect(api.only).toMatchObject({ effects: 1 })
+      expect(api.only).toMatchObject({ requests: 2, effects: 1 })
+      const attempts = (await tab.ask('events')).filter((type) => type === 'attempt.started')
+      expect(attempts).toHaveLength(2)
       expect(api.only.hashes.size).toBe(1)
     },
   )

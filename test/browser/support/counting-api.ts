@@ -75,6 +75,9 @@ export class CountingApi {
   constructor(options: ApiOptions) {
     this.#options = { allowHeaders: [KEY, 'content-type'], portal: 'http://127.0.0.1:9/', slowMs: 300, ...options }
     this.#server = createServer((request, response) => {
+      // A browser sends a request again by itself where a connection that it had used before is cut: none is used twice,
+      // so that who tries again is the library.
+      response.shouldKeepAlive = false
       this.#serve(request, response).catch((error) => {
         // Who is killed while sending is no news.
         if (request.complete) this.complaints.push(String(error))
