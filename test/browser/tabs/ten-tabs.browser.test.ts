@@ -29,23 +29,20 @@ async function run(watchers: number) {
   for (const [n, client] of clients.entries()) if (n < watchers) await client.tab.ask('keepResuming', client.number)
   // Every third answer is lost or refused: then any tab may go on.
   for (let n = 0; n < OPERATIONS; n += 3) api.next('answer', 'unavailable', 'lose')
-  const start = performance.now()
   await Promise.all(Array.from({ length: OPERATIONS }, (_, n) => clients[n % TABS]?.post('/charges', { json: { n } })))
   await api.until(({ effects, keys }) => effects >= OPERATIONS && [...keys.values()].every((key) => key.effects > 0))
-  const took = performance.now() - start
   // Long enough for a second effect to show itself.
   await new Promise((resolve) => setTimeout(resolve, 3000))
   const writes = await Promise.all(
     tabs.map(({ page }) => page.evaluate(() => (globalThis as unknown as { writes: number }).writes)),
   )
-  return { api, took, writes: writes.reduce((sum, count) => sum + count, 0) }
+  return { api, writes: writes.reduce((sum, count) => sum + count, 0) }
 }
 
 it.each([[TABS], [1]])('ten tabs do 200 operations once each, with %i of them watching', async (watchers) => {
-  const { api, took, writes } = await run(watchers)
-  console.log(
-    `${watchers} watching: ${(took / 1000).toFixed(1)} s, ${writes} writing transactions, ${api.requests} requests`,
-  )
+  const { api, writes } = await run(watchers)
+  // Two thirds of them were tried twice. A tab that finds nothing to claim writes nothing.
+  expect(writes).toBeLessThan(3 * OPERATIONS)
   expect(api.keys.size).toBe(OPERATIONS)
   expect([...api.keys.values()].filter(({ effects }) => effects !== 1)).toEqual([])
   expect(api.effects).toBe(OPERATIONS)
