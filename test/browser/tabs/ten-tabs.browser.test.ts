@@ -41,7 +41,7 @@ async function run(watchers: number) {
 
 it.each([[TABS], [1]])('ten tabs do 200 operations once each, with %i of them watching', async (watchers) => {
   const { api, writes } = await run(watchers)
-  // Two thirds of them were tried twice. A tab that finds nothing to claim writes nothing.
+  // Of all kinds; far above what was seen, so that only a storm of claims is noticed.
   expect(writes).toBeLessThan(3 * OPERATIONS)
   expect(api.keys.size).toBe(OPERATIONS)
   expect([...api.keys.values()].filter(({ effects }) => effects !== 1)).toEqual([])
