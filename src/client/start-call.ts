@@ -68,8 +68,9 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   if (body instanceof Promise) body.catch(() => {})
   const { id } = options
   const ownKey = input.key
-  const freshKey = (): string => engine.live.byId(id)?.record.key ?? ownKey ?? newOperationKey()
-  const key = id === undefined ? (ownKey ?? newOperationKey()) : reservations.take(id, freshKey)
+  const freshKey = (): string => ownKey ?? newOperationKey()
+  const key =
+    id === undefined ? freshKey() : reservations.take(id, () => engine.live.byId(id)?.record.key ?? freshKey())
   const now = engine.clock.now()
   const deadlineAt = Math.min(now + call.deadlineMs, settings.context.deadlineAt ?? Number.POSITIVE_INFINITY)
   const keyed = durable || ownKey !== undefined
@@ -81,6 +82,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     options: fixed(options),
     call,
     key,
+    freshKey,
     keyed,
     durable,
     deadlineAt,

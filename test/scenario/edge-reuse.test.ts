@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { KeyReuseError, NotSentError } from '../../src/index.ts'
+import { rowsOf } from '../support/client-scenario.ts'
 import { clientOnHeldDisk } from '../support/held-journal.ts'
-import { isSettled, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { isSettled, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 const RIGHT = { id: 'order:1', body: 'one' } as const
 const WRONG = { id: 'order:1', body: 'another' } as const
@@ -148,5 +149,45 @@ describe('while the first call of an id is being written', () => {
     expect(await first.json()).toEqual({ key: first.key })
     expect(await (await retried).value?.json()).toEqual({ key: first.key })
     expect(place.server.calls).toHaveLength(1)
+  })
+})
+
+describe('an operation that is taken back while another client waits for it', () => {
+  it('is not mistaken for what is written under the same id after it', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place)
+    await client.post('/charges', { body: 'warm' })
+    await client.flush()
+    const release = held.hold('append', 'lost')
+    const first = client.post('/charges', RIGHT)
+    const told = outcome(first)
+    await settle(place.clock)
+    const waiting = outcome(place.client().post('/charges', RIGHT))
+    const second = client.post('/charges', WRONG)
+    await place.clock.advance(20)
+    release()
+    await place.clock.advance(2000)
+    expect((await told).error).toMatchObject({ reason: 'storage', effect: 'none', pending: false })
+    expect((await second).status).toBe(201)
+    expect(second.key).not.toBe(first.key)
+    expect((await waiting).error).toMatchObject({ code: 'HOLDFAST_RECORD_GONE', effect: 'unknown' })
+    expect(place.server.calls.map(({ text }) => text)).toEqual(['warm', 'another'])
+  })
+
+  it('is not mistaken for what is written under the same key after it', async () => {
+    const place = neighbourhood()
+    const key = await leaveBehind(place, RIGHT)
+    const waiting = outcome(place.client().post('/charges', RIGHT))
+    await settle(place.clock)
+    const [row] = await rowsOf(place.disk)
+    if (!row) throw new Error('Nothing was left behind')
+    const head = JSON.stringify({ ...JSON.parse(row.head), fingerprint: 'of something else' })
+    const { namespace, epoch, owner } = row
+    await place.disk.execute([
+      { do: 'remove', namespace, key, epoch, owner: owner ?? '' },
+      { do: 'append', row: { ...row, head } },
+    ])
+    await place.clock.advance(2000)
+    expect((await waiting).error).toMatchObject({ code: 'HOLDFAST_RECORD_GONE', effect: 'unknown' })
   })
 })

@@ -21,7 +21,9 @@ export async function follow(engine: EngineContext, operation: LiveOperation, te
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
     const record = await engine.keeper.read(engine.options.namespace, operation.record.key)
     if (operation.learned) return operation.learned
-    if (!record) return { is: 'broken', error: vanished(operation.record) }
+    // A key that was taken back may be written again, for something else.
+    const same = record?.fingerprint === operation.record.fingerprint
+    if (!record || !same) return { is: 'broken', error: vanished(operation.record) }
     operation.record = record
     if (isSettled(record)) return { is: 'settled', record }
     if (terms && record.lease && engine.coordination.lookAround) await engine.coordination.lookAround()

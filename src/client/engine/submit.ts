@@ -29,6 +29,8 @@ export interface Submission {
   readonly options: CallOptions
   readonly call: ResolvedCall
   readonly key: string
+  /** Another key, unless the caller gave one. */
+  readonly freshKey: () => string
   readonly keyed: boolean
   readonly durable: boolean
   readonly deadlineAt: number
@@ -74,7 +76,8 @@ export async function submit(engine: EngineContext, submission: Submission, prog
   if (existing?.onRecord && existing.record.fingerprint !== fingerprint) {
     // Whether its id is its own or was somebody else's before, the journal is just being asked.
     await exit.bound(existing.onRecord.then(nothing, nothing), engine, submission)
-    return submit(engine, submission, progress)
+    // Somebody may have seen its key with its bytes, even where it was taken back: ours need another one.
+    return submit(engine, { ...submission, key: submission.freshKey() }, progress)
   }
   if (existing) return joinLive(engine, existing, { submission, fingerprint, progress })
   refuseWhileOpen(engine, submission)
