@@ -1,12 +1,5 @@
-import type {
-  AppendResult,
-  ClaimedRow,
-  Commit,
-  JournalCommand,
-  JournalResult,
-  JournalRow,
-} from '../../client/journal/port.ts'
-import type { HeadV1 } from '../../client/operation/codec.ts'
+import type { AppendResult, ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../client/journal/port.ts'
+import { meaningOf } from '../commit-meaning.ts'
 import type { CrashPoint, JournalMoment } from './crash-point.ts'
 
 type Named = Pick<JournalRow, 'namespace' | 'key'>
@@ -37,15 +30,8 @@ export class JournalMoments {
   #momentOf(command: JournalCommand): JournalMoment | undefined {
     if (command.do === 'append' || command.do === 'remove' || command.do === 'renew') return command.do
     if (command.do === 'claim' || command.do === 'claim-one') return 'claim'
-    return command.do === 'commit' ? this.#commitMoment(command) : undefined
-  }
-
-  #commitMoment(command: Commit): JournalMoment {
-    const { status, owner, head } = command.change
-    if (status !== 'pending') return this.#settled.has(nameOf(command)) ? 'deliver' : 'settle'
-    if (owner === null) return 'release'
-    const { inFlightSince } = JSON.parse(head) as Partial<HeadV1>
-    return inFlightSince === undefined ? 'wait' : 'attempt'
+    if (command.do !== 'commit') return undefined
+    return meaningOf(command, (named) => this.#settled.has(nameOf(named)))
   }
 
   #learn(command: JournalCommand, result: JournalResult): void {

@@ -1,5 +1,6 @@
 import type { Journal, JournalCommand, JournalResult } from '../../client/journal/port.ts'
 import { StorageError } from '../../errors/classes.ts'
+import type { IsSettled } from '../commit-meaning.ts'
 import { wordOf } from './journal-words.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Stage, Write } from './vocabulary.ts'
@@ -13,8 +14,6 @@ interface Batch {
   readonly process: SimulatedProcess
   readonly commands: readonly JournalCommand[]
   readonly words: readonly Write[]
-  /** Its bytes have left the process: it may come to rest even if the process ends now. */
-  handedOver: boolean
   /** A power cut took it, or its process ended and took it along. */
   lost: boolean
   readonly resolve: (results: JournalResult[]) => void
@@ -63,10 +62,10 @@ export class SimulatedDisk {
   }
 
   #ask(asked: Pick<Batch, 'process' | 'commands' | 'resolve' | 'reject'>): void {
-    const isSettled = (key: string): boolean => this.#world.oracle.isSettled(key)
+    const isSettled: IsSettled = ({ key }) => this.#world.oracle.isSettled(key)
     const named = asked.commands.map((command) => wordOf(command, isSettled))
     const words = [...new Set(named)].filter((word) => word !== undefined)
-    const batch: Batch = { ...asked, words, handedOver: false, lost: false }
+    const batch: Batch = { ...asked, words, lost: false }
     if (!reachAll(batch, 'asked')) return
     this.#underway.add(batch)
     const dice = this.#world.dice('disk')
@@ -77,7 +76,6 @@ export class SimulatedDisk {
 
   /** The bytes are in the cache. Whoever dies now leaves them to chance. */
   #write(batch: Batch, syncMs: number): void {
-    batch.handedOver = true
     const { timeline } = this.#world
     if (!reachAll(batch, 'unsynced') && this.#world.dice('cache').chance(0.5)) {
       batch.lost = true

@@ -3,9 +3,6 @@ export interface Trace {
   say(at: number, who: string, what: string): void
 }
 
-/** Most histories are not looked at. */
-export const noTrace: Trace | undefined = undefined
-
 /** One line for each thing that happened; `lines` can be read by a person. */
 export class WrittenTrace implements Trace {
   readonly lines: string[] = []

@@ -1,7 +1,7 @@
 import type { ClaimedRow, Commit, Fence, JournalRow } from '../../../client/journal/port.ts'
 import type { HeadV1 } from '../../../client/operation/codec.ts'
 import type { OperationStatus } from '../../../client/operation/record.ts'
-import { headOf } from '../journal-words.ts'
+import { headOf } from '../../commit-meaning.ts'
 import type { Transition } from '../vocabulary.ts'
 
 /** What the journal holds about one operation, kept by the oracle from what it saw pass. */
