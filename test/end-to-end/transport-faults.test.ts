@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../src/client/transport/fetch/fetch-transport.ts'
+import { NODE_MEANS } from '../../src/client/transport/undici/choose-node-transport.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
 import { asFault, asResponse, bytes, summary, transportRequest } from '../support/transport-request.ts'
 import { closedPort, httpServer, rawServer, type TestServer } from '../support/transport-servers.ts'
@@ -19,7 +20,7 @@ const post = { method: 'POST', body: bytes('{"a":1}') }
 
 describe.each([
   ['undici', below],
-  ['fetch', fetchTransport((input, init) => globalThis.fetch(input, init), { redirects: 'by-hand' })],
+  ['fetch', fetchTransport((input, init) => globalThis.fetch(input, init), NODE_MEANS)],
 ])('through %s', (_, transport) => {
   test('a refused connection certainly did not arrive', async () => {
     const outcome = await transport.send(transportRequest(`http://127.0.0.1:${await closedPort()}/`, post))

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FetchLike } from '../../src/client/options.ts'
 import { fetchTransport } from '../../src/client/transport/fetch/fetch-transport.ts'
 import type { Transport, TransportRequest } from '../../src/client/transport/port.ts'
+import { NODE_MEANS } from '../../src/client/transport/undici/choose-node-transport.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
 import { type WireCase, wireCases, wireListener } from '../support/transport-cases.ts'
 import { transportRequest } from '../support/transport-request.ts'
@@ -11,7 +12,7 @@ import { httpServer, type Seen, type TestServer } from '../support/transport-ser
 let home: TestServer
 let away: TestServer
 const below = undiciTransport()
-const aboveFetch = fetchTransport(globalThis.fetch, { redirects: 'by-hand' })
+const aboveFetch = fetchTransport(globalThis.fetch, NODE_MEANS)
 
 beforeAll(async () => {
   home = await httpServer(wireListener(() => away.origin))

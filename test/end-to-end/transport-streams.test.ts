@@ -2,6 +2,7 @@ import { getEventListeners, setMaxListeners } from 'node:events'
 import { createGzip, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../src/client/transport/fetch/fetch-transport.ts'
+import { NODE_MEANS } from '../../src/client/transport/undici/choose-node-transport.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
 import { asFault, asResponse, drain, text, transportRequest } from '../support/transport-request.ts'
 import { httpServer, rawServer, type TestServer } from '../support/transport-servers.ts'
@@ -19,7 +20,7 @@ const MIB = 1024 * 1024
 
 describe.each([
   ['undici', below],
-  ['fetch', fetchTransport((input, init) => globalThis.fetch(input, init), { redirects: 'by-hand' })],
+  ['fetch', fetchTransport((input, init) => globalThis.fetch(input, init), NODE_MEANS)],
 ])('through %s', (name, transport) => {
   test('a body as long as the limit is read, one byte more comes as a stream of all of it', async () => {
     server = await httpServer((request, response) => response.end('x'.repeat(Number(request.url?.slice(1)))))

@@ -9,7 +9,6 @@ export const platform: Platform = {
   digest: webDigest,
   defaultJournal: indexedDbJournal,
   // Asked for at each call, so that a fetch which is replaced later is used.
-  transport: ({ fetch }) =>
-    fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init)), { redirects: 'by-fetch' }),
+  transport: ({ fetch }) => fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init))),
   coordination: () => tabNeighbours(),
 }

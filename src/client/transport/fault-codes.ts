@@ -5,6 +5,8 @@ export interface Judgement {
   readonly transient: boolean
 }
 
+export type JudgeCode = (code: string, syscall: unknown) => Judgement | undefined
+
 /** No connection ever stood, whatever was being done. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',

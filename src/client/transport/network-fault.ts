@@ -1,5 +1,5 @@
 import { type AbortLike, abortReason } from '../../foundation/abort.ts'
-import { type Judgement, judgeCode } from './fault-codes.ts'
+import type { JudgeCode, Judgement } from './fault-codes.ts'
 import { judgeMessage } from './fault-messages.ts'
 import type { TransportFault } from './port.ts'
 
@@ -11,9 +11,12 @@ const BUNDLE_DEPTH = 4
 /** Errors of these kinds come from the program, unless their words say network. */
 const PROGRAM_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'EvalError', 'URIError'])
 
-/** Did it leave this machine, and can another attempt help? Reads codes through causes and bundles of errors. */
-export function toFault(error: unknown): TransportFault {
-  const { code, mayHaveArrived, transient } = judgeSafely(error)
+/**
+ * Did it leave this machine, and can another attempt help? Looks through causes and bundles of errors; reads codes
+ * where it is told how, which a browser's errors don't have.
+ */
+export function toFault(error: unknown, judgeCode?: JudgeCode): TransportFault {
+  const { code, mayHaveArrived, transient } = judgeSafely(error, judgeCode)
   return { kind: 'fault', code, mayHaveArrived, transient, cause: error }
 }
 
@@ -29,21 +32,21 @@ export function untrustedRedirect(origin: string): TransportFault {
 }
 
 /** Anything can be thrown, also an object whose properties throw. */
-function judgeSafely(error: unknown): Judgement {
+function judgeSafely(error: unknown, judgeCode: JudgeCode | undefined): Judgement {
   try {
-    return judge(error, 0) ?? judgeByKind(error)
+    return judge(error, 0, judgeCode) ?? judgeByKind(error)
   } catch {
     return { code: 'network', mayHaveArrived: true, transient: true }
   }
 }
 
-function judge(error: unknown, depth: number): Judgement | undefined {
+function judge(error: unknown, depth: number, judgeCode: JudgeCode | undefined): Judgement | undefined {
   if (typeof error !== 'object' || error === null || depth > DEEPEST) return undefined
   const { code, syscall, cause, errors, message, name } = error as Record<string, unknown>
-  if (Array.isArray(errors) && errors.length > 0) return judgeAll(errors, depth)
-  const byCode = typeof code === 'string' ? judgeCode(code, syscall) : undefined
+  if (Array.isArray(errors) && errors.length > 0) return judgeAll(errors, depth, judgeCode)
+  const byCode = typeof code === 'string' ? judgeCode?.(code, syscall) : undefined
   if (byCode) return byCode
-  const byCause = judge(cause, depth + 1)
+  const byCause = judge(cause, depth + 1, judgeCode)
   if (byCause) return byCause
   if (name === 'AbortError' || name === 'TimeoutError')
     return { code: 'aborted', mayHaveArrived: true, transient: true }
@@ -51,8 +54,8 @@ function judge(error: unknown, depth: number): Judgement | undefined {
 }
 
 /** One per address that was tried: if any of them may have arrived, the request may have. */
-function judgeAll(errors: readonly unknown[], depth: number): Judgement | undefined {
-  const judgements = errors.slice(0, WIDEST).map((error) => judge(error, depth + BUNDLE_DEPTH))
+function judgeAll(errors: readonly unknown[], depth: number, judgeCode: JudgeCode | undefined): Judgement | undefined {
+  const judgements = errors.slice(0, WIDEST).map((error) => judge(error, depth + BUNDLE_DEPTH, judgeCode))
   const first = judgements.find((judgement) => judgement !== undefined)
   if (!first) return undefined
   return {

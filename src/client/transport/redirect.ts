@@ -1,16 +1,6 @@
-import type { HeaderList } from '../../protocol/headers.ts'
 import { untrustedRedirect } from './network-fault.ts'
 import type { TransportFault, TransportRequest } from './port.ts'
-
-/** One request of an exchange: the first, or what a redirect made of it. */
-export interface Target {
-  readonly method: string
-  readonly url: URL
-  readonly headers: HeaderList
-  readonly body: Uint8Array | null
-  /** How many redirects led here. */
-  readonly redirects: number
-}
+import type { Target } from './target.ts'
 
 export interface RedirectAnswer {
   readonly status: number
@@ -27,22 +17,11 @@ const DROPPED_WITH_THE_BODY = new Set([
 ])
 const DROPPED_ACROSS_ORIGINS = new Set(['authorization', 'proxy-authorization', 'cookie', 'host'])
 
-/** What fetch refuses before it sends, it throws. The message leaves the URL out: it may hold a secret. */
-export function firstTarget({ method, url: text, headers, body }: TransportRequest): Target {
-  const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('The URL is not an HTTP URL')
-  if (url.username || url.password) throw new TypeError('The URL must not hold credentials')
-  return { method, headers, body, url, redirects: 0 }
-}
-
-/** As a response has it: without the fragment. */
-export function finalUrl({ url }: Target): string {
-  return url.hash ? url.href.slice(0, -url.hash.length) : url.href
-}
-
 export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }
+
+export type FollowRedirect = typeof followRedirect
 
 /** Where a redirect leads, a fault where it must not be followed, undefined where the answer is to be taken as it is. */
 export function followRedirect(
@@ -50,7 +29,7 @@ export function followRedirect(
   answer: RedirectAnswer,
   rules: Pick<TransportRequest, 'redirect' | 'trusts'>,
 ): Target | TransportFault | undefined {
-  if (rules.redirect === 'manual') return undefined
+  if (!isRedirect(answer.status) || rules.redirect === 'manual') return undefined
   if (rules.redirect === 'error') return refuse('redirect-refused', 'A redirect, and redirects are not allowed')
   if (answer.location === undefined) return undefined
   const url = resolveLocation(answer.location, from.url)

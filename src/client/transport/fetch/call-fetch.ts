@@ -1,6 +1,7 @@
 import { type AbortLike, nativeSignal, onAbort } from '../../../foundation/abort.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
+import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
 import type { TransportFault } from '../port.ts'
 import { discardBody } from './read-body.ts'
@@ -15,6 +16,7 @@ export interface FetchCall {
   readonly signal: AbortLike
   /** Is a refused connection that of this URL? Where fetch follows redirects, it may be that of a later one. */
   readonly oneHop: boolean
+  readonly judgeCode: JudgeCode | undefined
 }
 
 export interface Called {
@@ -29,13 +31,13 @@ export async function callFetch(fetch: FetchLike, call: FetchCall): Promise<Call
   } catch (error) {
     return { ...toFault(error), mayHaveArrived: false, transient: false }
   }
-  const { signal } = call
+  const { signal, judgeCode } = call
   try {
     return { kind: 'called', response: await untilAborted(fetch(call.url, init), signal) }
   } catch (error) {
     // A custom fetch can't tell how far it came.
     if (signal.aborted) return abortedFault(signal, { mayHaveArrived: true })
-    const fault = toFault(error)
+    const fault = toFault(error, judgeCode)
     return call.oneHop ? fault : { ...fault, mayHaveArrived: true }
   }
 }

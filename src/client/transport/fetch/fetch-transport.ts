@@ -1,29 +1,34 @@
 import { type HeaderList, headerValue } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
+import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
-import type { Transport, TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
-import { firstTarget, followRedirect, isRedirect, type Target } from '../redirect.ts'
+import type { Transport, TransportOutcome, TransportRequest } from '../port.ts'
+import type { FollowRedirect } from '../redirect.ts'
+import { firstTarget, type Target } from '../target.ts'
 import { callFetch, type FetchCall } from './call-fetch.ts'
 import { discardBody } from './read-body.ts'
 import { type Asked, refuseAnswer, toOutcome } from './to-outcome.ts'
 
-export interface FetchTransportOptions {
+/** What a platform lets us do that a browser doesn't. */
+export interface FetchMeans {
   /**
-   * Who follows redirects. `'by-hand'`: this transport, which asks before each hop whether its origin is trusted.
-   * `'by-fetch'`: the platform, and the origin is checked afterwards: browsers hide the answer that redirects.
+   * Follows redirects by hand, asking before each hop whether its origin is trusted. Without it fetch follows, and
+   * the origin is checked afterwards: browsers hide the answer that redirects.
    */
-  readonly redirects: 'by-hand' | 'by-fetch'
+  readonly followRedirect?: FollowRedirect | undefined
+  /** Reads the codes of errors. */
+  readonly judgeCode?: JudgeCode | undefined
 }
 
-interface Route extends FetchTransportOptions {
+interface Route extends FetchMeans {
   readonly fetch: FetchLike
   /** This fetch was seen to follow a redirect that it was told to leave alone. */
   followsUnasked: boolean
 }
 
 /** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
-export function fetchTransport(fetch: FetchLike, { redirects }: FetchTransportOptions): Transport {
-  const route: Route = { fetch, redirects, followsUnasked: false }
+export function fetchTransport(fetch: FetchLike, means: FetchMeans = {}): Transport {
+  const route: Route = { ...means, fetch, followsUnasked: false }
   return { send: (request) => send(route, request) }
 }
 
@@ -35,7 +40,7 @@ async function send(route: Route, request: TransportRequest): Promise<TransportO
     return { ...toFault(error), mayHaveArrived: false, transient: false }
   }
   for (;;) {
-    const result = await sendHop(route, { request, target })
+    const result = await sendHop(route, { request, target, judgeCode: route.judgeCode })
     if ('kind' in result) return result
     target = result
   }
@@ -55,30 +60,26 @@ async function sendHop(route: Route, asked: Asked): Promise<TransportOutcome | T
   try {
     return await conclude(route, response, asked)
   } catch (error) {
-    return { ...toFault(error), mayHaveArrived: true }
+    return { ...toFault(error, route.judgeCode), mayHaveArrived: true }
   }
 }
 
-function toCall({ redirects, followsUnasked }: Route, { request, target }: Asked): FetchCall {
+function toCall({ followRedirect, followsUnasked }: Route, { request, target, judgeCode }: Asked): FetchCall {
   const { method, headers, body } = target
-  const redirect = redirects === 'by-hand' ? 'manual' : request.redirect
+  const redirect = followRedirect ? 'manual' : request.redirect
   const url = target.redirects > 0 ? target.url.href : request.url
   const oneHop = redirect !== 'follow' && !followsUnasked
-  return { method, url, headers, body, redirect, signal: request.signal, oneHop }
+  return { method, url, headers, body, redirect, signal: request.signal, oneHop, judgeCode }
 }
 
 async function conclude(route: Route, response: Response, asked: Asked): Promise<TransportOutcome | Target> {
   const refusal = refuseAnswer(response, asked.request)
   const headers: HeaderList = refusal ? [] : [...response.headers]
-  const next = refusal ?? (route.redirects === 'by-hand' ? follow(response, headers, asked) : undefined)
+  const { status, redirected } = response
+  const answer = { status, location: headerValue(headers, 'location') }
+  // Where fetch followed by itself, it went as far as it would.
+  const next = refusal ?? (redirected ? undefined : route.followRedirect?.(asked.target, answer, asked.request))
   if (!next) return toOutcome(response, headers, asked)
   discardBody(response)
   return next
-}
-
-/** Undefined where the answer is to be taken as it is; also where fetch followed by itself as far as it would. */
-function follow(response: Response, headers: HeaderList, asked: Asked): Target | TransportFault | undefined {
-  if (response.redirected || !isRedirect(response.status)) return undefined
-  const answer = { status: response.status, location: headerValue(headers, 'location') }
-  return followRedirect(asked.target, answer, asked.request)
 }

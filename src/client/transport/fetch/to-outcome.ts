@@ -1,18 +1,20 @@
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { isEventStream } from '../event-stream.ts'
+import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault, untrustedRedirect } from '../network-fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
-import { finalUrl, type Target } from '../redirect.ts'
+import { finalUrl, type Target } from '../target.ts'
 import { type ReadBody, readBody } from './read-body.ts'
 
 /** The request as it was given, and the hop that was answered. */
 export interface Asked {
   readonly request: TransportRequest
   readonly target: Target
+  readonly judgeCode: JudgeCode | undefined
 }
 
 export async function toOutcome(response: Response, headers: HeaderList, asked: Asked): Promise<TransportOutcome> {
-  const content = await read(response, headers, asked.request)
+  const content = await read(response, headers, asked)
   if ('kind' in content) return content
   const { status, statusText } = response
   const url = response.url || finalUrl(asked.target)
@@ -23,13 +25,13 @@ export async function toOutcome(response: Response, headers: HeaderList, asked: 
 async function read(
   response: Response,
   headers: HeaderList,
-  request: TransportRequest,
+  { request, judgeCode }: Asked,
 ): Promise<ReadBody | TransportFault> {
   const { signal, bodyLimit } = request
   try {
     return await readBody(response, { signal, limit: isEventStream(headers) ? 'stream' : bodyLimit })
   } catch (error) {
-    const fault = signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
+    const fault = signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error, judgeCode)
     return { ...fault, mayHaveArrived: true, head: { status: response.status, headers } }
   }
 }

@@ -1,6 +1,8 @@
 import type { DispatcherLike, FetchLike } from '../../options.ts'
-import { fetchTransport } from '../fetch/fetch-transport.ts'
+import { judgeCode } from '../fault-codes.ts'
+import { type FetchMeans, fetchTransport } from '../fetch/fetch-transport.ts'
 import type { Transport, TransportRequest } from '../port.ts'
+import { followRedirect } from '../redirect.ts'
 import { isPlatformFetch } from './platform-fetch.ts'
 import { undiciTransport } from './undici-transport.ts'
 
@@ -9,12 +11,15 @@ export interface TransportChoice {
   readonly dispatcher?: DispatcherLike | undefined
 }
 
+/** Node shows the answers that redirect, and says by a code what went wrong. */
+export const NODE_MEANS: FetchMeans = { followRedirect, judgeCode }
+
 /**
  * What was asked for; else undici below fetch. But where `globalThis.fetch` is not the platform's own, before or after
  * this was called, the replacement is used, so that people's mocks and instrumentations see the requests.
  */
 export function chooseNodeTransport(choice: TransportChoice): Transport {
-  if (choice.fetch) return fetchTransport(choice.fetch, { redirects: 'by-hand' })
+  if (choice.fetch) return fetchTransport(choice.fetch, NODE_MEANS)
   if (choice.dispatcher) return undiciTransport({ dispatcher: choice.dispatcher })
   const below = undiciTransport()
   const known = new WeakMap<FetchLike, Transport>()
@@ -22,7 +27,7 @@ export function chooseNodeTransport(choice: TransportChoice): Transport {
     if (typeof fetch !== 'function') return below
     let transport = known.get(fetch)
     if (!transport) {
-      transport = isPlatformFetch(fetch) ? below : fetchTransport(fetch, { redirects: 'by-hand' })
+      transport = isPlatformFetch(fetch) ? below : fetchTransport(fetch, NODE_MEANS)
       known.set(fetch, transport)
     }
     return transport

@@ -2,9 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { Dispatcher } from 'undici'
 import { abortReason, onAbort } from '../../../foundation/abort.ts'
 import { headerValue } from '../../../protocol/headers.ts'
+import { judgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
-import { finalUrl, firstTarget, followRedirect, isRedirect, type Target } from '../redirect.ts'
+import { followRedirect, isRedirect } from '../redirect.ts'
+import { finalUrl, firstTarget, type Target } from '../target.ts'
 import { type Head, Hop, type HopOwner } from './hop.ts'
 import { LegacyHop } from './legacy-hop.ts'
 import { requestHeaders } from './request-headers.ts'
@@ -77,7 +79,7 @@ export class Exchange implements HopOwner {
   }
 
   onError(error: unknown): void {
-    this.#settle(this.#withHead({ ...toFault(error), mayHaveArrived: this.#sent }))
+    this.#settle(this.#withHead({ ...toFault(error, judgeCode), mayHaveArrived: this.#sent }))
   }
 
   #follow(next: Target): void {

@@ -1,5 +1,6 @@
 import type { Agent, Dispatcher } from 'undici'
 import type { DispatcherLike } from '../../options.ts'
+import { judgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
 import type { Transport, TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
 import { createDefaultAgent } from './default-agent.ts'
@@ -44,7 +45,7 @@ function send(pick: () => Dispatcher, request: TransportRequest): Promise<Transp
 
 /** A URL that can't be parsed, or a dispatcher that is none. */
 function neverSent(error: unknown): TransportFault {
-  return { ...toFault(error), mayHaveArrived: false, transient: false }
+  return { ...toFault(error, judgeCode), mayHaveArrived: false, transient: false }
 }
 
 /** Idle connections go at once. A body that somebody is still reading closes its connection when it has been read. */

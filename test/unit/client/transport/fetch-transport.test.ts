@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type FetchTransportOptions, fetchTransport } from '../../../../src/client/transport/fetch/fetch-transport.ts'
+import { judgeCode } from '../../../../src/client/transport/fault-codes.ts'
+import { type FetchMeans, fetchTransport } from '../../../../src/client/transport/fetch/fetch-transport.ts'
+import { NODE_MEANS } from '../../../../src/client/transport/undici/choose-node-transport.ts'
 import {
   asFault,
   asResponse,
@@ -11,9 +13,9 @@ import {
 } from '../../../support/transport-request.ts'
 
 const url = 'https://api.example/x'
-const byHand = { redirects: 'by-hand' } as const
-const byFetch = { redirects: 'by-fetch' } as const
-const answering = (make: () => unknown, options: FetchTransportOptions = byHand) =>
+const byHand = NODE_MEANS
+const byFetch = { judgeCode }
+const answering = (make: () => unknown, options: FetchMeans = byHand) =>
   fetchTransport(async () => make() as Response, options)
 
 /** A response with properties that a constructor does not set. */
@@ -171,7 +173,7 @@ describe('redirects followed by hand', () => {
     new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })
 
   /** Plays answers in turn, and notes what each call was given. */
-  function playing(steps: readonly (Response | Error)[], options: FetchTransportOptions = byHand) {
+  function playing(steps: readonly (Response | Error)[], options: FetchMeans = byHand) {
     const calls: { url: unknown; init: RequestInit }[] = []
     const transport = fetchTransport(async (input, init = {}) => {
       const step = steps[calls.push({ url: input, init }) - 1]

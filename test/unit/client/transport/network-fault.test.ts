@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { abortedFault, toFault } from '../../../../src/client/transport/network-fault.ts'
+import { judgeCode } from '../../../../src/client/transport/fault-codes.ts'
+import { abortedFault, toFault as toFaultWith } from '../../../../src/client/transport/network-fault.ts'
+
+const toFault = (error: unknown) => toFaultWith(error, judgeCode)
 
 const coded = (code: string, more: object = {}): Error => Object.assign(new Error(code), { code, ...more })
 const failed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause })
@@ -84,6 +87,11 @@ describe('toFault', () => {
     ['undici, in the body', 'terminated'],
   ])('takes the words of %s for the network', (_, message) => {
     expect(toFault(new TypeError(message))).toMatchObject({ code: 'network', mayHaveArrived: true, transient: true })
+  })
+
+  test('without a reader of codes it goes by words, and never says that nothing arrived', () => {
+    const refused = failed(coded('ECONNREFUSED', { syscall: 'connect' }))
+    expect(toFaultWith(refused)).toMatchObject({ code: 'network', mayHaveArrived: true, transient: true })
   })
 
   test('says "did not arrive" of several addresses only when it holds for each', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { finalUrl, firstTarget, followRedirect } from '../../../../src/client/transport/redirect.ts'
+import { followRedirect } from '../../../../src/client/transport/redirect.ts'
+import { finalUrl, firstTarget } from '../../../../src/client/transport/target.ts'
 import { transportRequest } from '../../../support/transport-request.ts'
 
 const from = firstTarget(transportRequest('https://api.example/a/b?c#part'))
