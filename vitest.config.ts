@@ -15,6 +15,8 @@ const heavy = [
 
 const browser = 'test/browser/**/*.browser.test.ts'
 
+const postgres = 'test/**/*.postgres.test.ts'
+
 const leftOut = [...testsThatNeedSqlite(), '**/node_modules/**']
 
 export default defineConfig({
@@ -28,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...heavy, browser, ...leftOut],
+          exclude: [...heavy, browser, postgres, ...leftOut],
           testTimeout: 10_000,
           sequence: { groupOrder: 0 },
         },
@@ -38,12 +40,26 @@ export default defineConfig({
         test: {
           name: 'heavy',
           include: heavy.map((folder) => `${folder}/*.test.ts`),
-          exclude: leftOut,
+          exclude: [postgres, ...leftOut],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
           // After the fast ones: vitest wants projects with their own number of workers to run one after the other.
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // In Node, with a real Postgres at the other end.
+          name: 'postgres',
+          include: [postgres],
+          exclude: leftOut,
+          globalSetup: 'test/support/postgres-setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -57,7 +73,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],
