@@ -1,4 +1,5 @@
-import { checkObject, refuse } from './policy/option-checks.ts'
+import { checkBoolean, checkObject, refuse } from './policy/option-checks.ts'
+import { readFields } from './policy/read-options.ts'
 
 /** What an outer layer asks of every call made while serving it. */
 export interface CallContext {
@@ -18,12 +19,14 @@ export function strictest(a: CallContext, b: CallContext): CallContext {
 }
 
 export function checkContext(context: CallContext): CallContext {
-  const { doNotRetry, deadlineAt } = checkObject('context', context, ['doNotRetry', 'deadlineAt'])
-  if (doNotRetry !== undefined && typeof doNotRetry !== 'boolean') {
-    refuse('context.doNotRetry', 'true or false', doNotRetry)
-  }
-  if (deadlineAt !== undefined && (typeof deadlineAt !== 'number' || Number.isNaN(deadlineAt))) {
-    refuse('context.deadlineAt', 'a time in epoch milliseconds', deadlineAt)
-  }
-  return context
+  checkObject('context', context, ['doNotRetry', 'deadlineAt'])
+  return readFields('context.', context, {
+    doNotRetry: [undefined, checkBoolean],
+    deadlineAt: [undefined, checkTime],
+  })
+}
+
+function checkTime(option: string, value: unknown): number {
+  if (typeof value === 'number' && !Number.isNaN(value)) return value
+  return refuse(option, 'a time in epoch milliseconds', value)
 }

@@ -7,6 +7,7 @@ import { nearestName } from './nearest-name.ts'
  * One sentence per mistake: which option, what is expected, what was given. Each check takes the
  * option's full name (`retry.base`) and a value that is not undefined, and returns it typed.
  */
+export type Check<T> = (option: string, value: unknown) => T
 
 export function refuse(option: string, expected: string, given: unknown): never {
   throw new ConfigurationError(`The option \`${option}\` must be ${expected}; it was given ${describe(given)}.`)
@@ -59,30 +60,33 @@ export function checkPositiveDuration(option: string, value: unknown): number {
   return ms > 0 ? ms : refuse(option, 'longer than 0', value)
 }
 
-export function checkWhole(option: string, value: unknown, least: number): number {
-  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
-  return refuse(option, `a whole number of at least ${least}`, value)
+export function wholeFrom(least: number): Check<number> {
+  return (option, value) =>
+    Number.isSafeInteger(value) && (value as number) >= least
+      ? (value as number)
+      : refuse(option, `a whole number of at least ${least}`, value)
 }
 
-/** Finite, 0 or more. */
-export function checkAmount(option: string, value: unknown, most: number): number {
-  if (typeof value === 'number' && value >= 0 && value <= most) return value
-  return refuse(option, `a number from 0 to ${most}`, value)
+export function checkBoolean(option: string, value: unknown): boolean {
+  return typeof value === 'boolean' ? value : refuse(option, 'true or false', value)
 }
 
 export function checkFunction<T>(option: string, value: T): T {
   return typeof value === 'function' ? value : refuse(option, 'a function', value)
 }
 
-/** An object with these methods; `what` says so in words. */
-export function checkMethods<T>(option: string, value: T, methods: readonly string[]): T {
-  const fits = isObject(value) && methods.every((method) => typeof value[method] === 'function')
-  return fits ? value : refuse(option, `an object with ${methods.map((method) => `${method}()`).join(', ')}`, value)
+/** An object with these methods. */
+export function objectWith<T>(...methods: readonly string[]): Check<T> {
+  return (option, value) => {
+    const fits = isObject(value) && methods.every((method) => typeof value[method] === 'function')
+    if (fits) return value as T
+    return refuse(option, `an object with ${methods.map((method) => `${method}()`).join(', ')}`, value)
+  }
 }
 
-export function checkOneOf<T extends string>(option: string, value: unknown, words: readonly T[]): T {
-  const found = words.find((word) => word === value)
-  return found ?? refuse(option, words.map((word) => `'${word}'`).join(' or '), value)
+export function oneOf<T extends string>(...words: readonly T[]): Check<T> {
+  return (option, value) =>
+    words.find((word) => word === value) ?? refuse(option, words.map((word) => `'${word}'`).join(' or '), value)
 }
 
 const LONGEST_LABEL = 512

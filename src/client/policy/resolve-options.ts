@@ -1,43 +1,74 @@
 import { ConfigurationError } from '../../errors/classes.ts'
-import { systemClock } from '../../foundation/clock.ts'
-import { systemRandom } from '../../foundation/random.ts'
+import { type Clock, systemClock } from '../../foundation/clock.ts'
+import { type Random, systemRandom } from '../../foundation/random.ts'
+import type { Observer } from '../../observe/port.ts'
 import type { Journal } from '../journal/port.ts'
-import type { ClientOptions, HeadersOption } from '../options.ts'
+import type { ClientOptions, DispatcherLike, Encryption, FetchLike, HeadersOption } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
 import {
   checkDuration,
   checkFunction,
   checkLabel,
-  checkMethods,
   checkObject,
-  checkOneOf,
   checkPositiveDuration,
-  checkWhole,
   describe,
   isObject,
+  objectWith,
+  oneOf,
   refuse,
   refuseUnknown,
+  wholeFrom,
 } from './option-checks.ts'
+import { readFields } from './read-options.ts'
 import { resolveBreaker } from './resolve-breaker.ts'
+import { resolveShared } from './resolve-call.ts'
 import { checkDistinct, resolveDoNotRetry, resolveKeyHeader } from './resolve-names.ts'
-import { resolveBaseUrl, resolveOrigins } from './resolve-origins.ts'
-import { DEFAULT_RETRY, resolveRetry } from './resolve-retry.ts'
+import { checkBaseUrl, checkOrigins } from './resolve-origins.ts'
+import { DEFAULT_RETRY } from './resolve-retry.ts'
 import type { ResolvedCall, ResolvedOptions } from './resolved-options.ts'
 import { createRetryBudget, isRetryBudget, type RetryBudget } from './retry-budget.ts'
 
 export { resolveCall } from './resolve-call.ts'
 
-const SECOND = 1000
-const DAY = 86_400 * SECOND
+const DAY_MS = 86_400_000
 const MIB = 1024 * 1024
 
+const DEFAULT_CALL: ResolvedCall = {
+  retry: DEFAULT_RETRY,
+  deadlineMs: 30_000,
+  attemptTimeoutMs: 10_000,
+  onGiveUp: 'fail',
+  accept: undefined,
+}
+
+/** What differs between the platforms. */
+export interface PlatformDefaults {
+  /** Does this platform send more than the key on its own? A browser doesn't: each header needs a server's CORS leave. */
+  readonly sendHeaders: boolean
+}
+
+/** What needs nothing but itself to be read. */
+const OWN_FIELDS = {
+  baseUrl: [undefined, checkBaseUrl],
+  headers: [undefined, checkClientHeaders],
+  trustedOrigins: [new Set<string>(), checkOrigins],
+  journal: ['platform', checkJournal],
+  namespace: ['default', checkLabel],
+  maxBodyBytes: [10 * MIB, wholeFrom(0)],
+  maxResponseBytes: [MIB, wholeFrom(0)],
+  fetch: [undefined, checkFunction<FetchLike>],
+  dispatcher: [undefined, objectWith<DispatcherLike>('dispatch')],
+  observe: [undefined, checkFunction<Observer>],
+  encryption: [undefined, objectWith<Encryption>('seal', 'open')],
+  reconcile: [undefined, checkFunction<ClientOptions['reconcile']>],
+  clock: [systemClock, objectWith<Clock>('now', 'sleep')],
+  random: [systemRandom, checkFunction<Random>],
+} as const
+
+type OtherName = Exclude<keyof ClientOptions, keyof typeof OWN_FIELDS>
+
 /** A record, so that the compiler notices an option that is missing here. */
-const NAMES: { readonly [Name in keyof ClientOptions]-?: true } = {
-  baseUrl: true,
-  headers: true,
-  trustedOrigins: true,
-  journal: true,
-  namespace: true,
+const OTHER_NAMES: { readonly [Name in OtherName]: true } = {
   retry: true,
   deadline: true,
   attemptTimeout: true,
@@ -48,25 +79,10 @@ const NAMES: { readonly [Name in keyof ClientOptions]-?: true } = {
   breaker: true,
   doNotRetry: true,
   keyHeader: true,
-  maxBodyBytes: true,
-  maxResponseBytes: true,
-  fetch: true,
-  dispatcher: true,
-  observe: true,
-  encryption: true,
   accept: true,
   onGiveUp: true,
-  reconcile: true,
-  clock: true,
-  random: true,
 }
-const KNOWN = Object.keys(NAMES)
-
-/** What differs between the platforms. */
-export interface PlatformDefaults {
-  /** Does this platform send more than the key on its own? A browser doesn't: each header needs a server's CORS leave. */
-  readonly sendHeaders: boolean
-}
+const KNOWN = Object.keys({ ...OWN_FIELDS, ...OTHER_NAMES })
 
 /** Everything checked once, every default filled in, frozen. Throws a ConfigurationError that names the option. */
 export function resolveOptions(options: ClientOptions | undefined, platform: PlatformDefaults): ResolvedOptions {
@@ -74,26 +90,20 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
   const keyHeader = resolveKeyHeader(given.keyHeader)
   const doNotRetry = resolveDoNotRetry(given.doNotRetry, platform)
   checkDistinct(keyHeader, doNotRetry)
+  if (given.fetch !== undefined && given.dispatcher !== undefined) {
+    throw new ConfigurationError(
+      'The options `fetch` and `dispatcher` exclude each other: a custom fetch has its own connections.',
+    )
+  }
   return Object.freeze({
-    ...resolveCallDefaults(given),
+    ...readFields('', given, OWN_FIELDS),
+    ...resolveShared(given, DEFAULT_CALL),
     ...resolveLifetimes(given),
-    ...resolveSeams(given),
-    baseUrl: resolveBaseUrl(given.baseUrl),
-    headers: resolveHeaders(given.headers),
-    trustedOrigins: resolveOrigins(given.trustedOrigins),
-    namespace: optional(given.namespace, 'default', (value) => checkLabel('namespace', value)),
     budget: resolveBudget(given.budget),
     breaker: resolveBreaker(given.breaker),
     doNotRetry,
     keyHeader,
-    maxBodyBytes: optional(given.maxBodyBytes, 10 * MIB, (value) => checkWhole('maxBodyBytes', value, 0)),
-    maxResponseBytes: optional(given.maxResponseBytes, MIB, (value) => checkWhole('maxResponseBytes', value, 0)),
   })
-}
-
-/** `undefined` keeps the default. */
-function optional<T, R>(value: T | undefined, fallback: R, check: (value: T) => R): R {
-  return value === undefined ? fallback : check(value)
 }
 
 function checkNames(options: unknown): ClientOptions {
@@ -105,70 +115,32 @@ function checkNames(options: unknown): ClientOptions {
   return options
 }
 
-function resolveCallDefaults(given: ClientOptions): ResolvedCall {
-  return {
-    retry: resolveRetry(given.retry, DEFAULT_RETRY),
-    deadlineMs: optional(given.deadline, 30 * SECOND, (value) => checkDuration('deadline', value)),
-    attemptTimeoutMs: optional(given.attemptTimeout, 10 * SECOND, (value) =>
-      checkPositiveDuration('attemptTimeout', value),
-    ),
-    onGiveUp: optional(given.onGiveUp, 'fail', (value) => checkOneOf('onGiveUp', value, ['fail', 'keep'])),
-    accept: optional(given.accept, undefined, (value) => checkFunction('accept', value)),
-  }
-}
-
 type Lifetimes = Pick<ResolvedOptions, 'dedupWindowMs' | 'horizonMs' | 'retentionMs'>
 
 function resolveLifetimes(given: ClientOptions): Lifetimes {
-  const dedupWindowMs = optional(given.dedupWindow, DAY, (value) => checkPositiveDuration('dedupWindow', value))
-  const horizonMs = optional(given.horizon, Math.floor(dedupWindowMs / 3), (value) =>
-    checkPositiveDuration('horizon', value),
-  )
-  if (horizonMs >= dedupWindowMs) {
+  const { dedupWindow, horizon, retention } = readFields('', given, {
+    dedupWindow: [DAY_MS, checkPositiveDuration],
+    horizon: [undefined, checkPositiveDuration],
+    retention: [undefined, checkDuration],
+  })
+  const horizonMs = horizon ?? Math.floor(dedupWindow / 3)
+  if (horizonMs >= dedupWindow) {
     // A retry after the server has forgotten the key would be a second effect.
     refuse(
       'horizon',
-      `shorter than \`dedupWindow\` (${dedupWindowMs} ms), after which the server has forgotten the key`,
+      `shorter than \`dedupWindow\` (${dedupWindow} ms), after which the server has forgotten the key`,
       horizonMs,
     )
   }
-  return {
-    dedupWindowMs,
-    horizonMs,
-    retentionMs: optional(given.retention, dedupWindowMs, (value) => checkDuration('retention', value)),
-  }
+  return { dedupWindowMs: dedupWindow, horizonMs, retentionMs: retention ?? dedupWindow }
 }
 
-type Seams = Pick<
-  ResolvedOptions,
-  'journal' | 'fetch' | 'dispatcher' | 'observe' | 'encryption' | 'reconcile' | 'clock' | 'random'
->
-
-function resolveSeams(given: ClientOptions): Seams {
-  if (given.fetch !== undefined && given.dispatcher !== undefined) {
-    throw new ConfigurationError(
-      'The options `fetch` and `dispatcher` exclude each other: a custom fetch has its own connections.',
-    )
-  }
-  return {
-    journal: resolveJournal(given.journal),
-    fetch: optional(given.fetch, undefined, (value) => checkFunction('fetch', value)),
-    dispatcher: optional(given.dispatcher, undefined, (value) => checkMethods('dispatcher', value, ['dispatch'])),
-    observe: optional(given.observe, undefined, (value) => checkFunction('observe', value)),
-    encryption: optional(given.encryption, undefined, (value) => checkMethods('encryption', value, ['seal', 'open'])),
-    reconcile: optional(given.reconcile, undefined, (value) => checkFunction('reconcile', value)),
-    clock: optional(given.clock, systemClock, (value) => checkMethods('clock', value, ['now', 'sleep'])),
-    random: optional(given.random, systemRandom, (value) => checkFunction('random', value)),
-  }
-}
-
-function resolveJournal(given: ClientOptions['journal']): ResolvedOptions['journal'] {
-  if (given === undefined) return 'platform'
+function checkJournal(option: string, given: unknown): ResolvedOptions['journal'] {
   if (given === false) return false
-  if (!isObject(given)) return refuse('journal', "a journal, { fallback: 'memory' }, or false", given)
-  if ('execute' in given) return checkMethods('journal', given as Journal, ['open', 'execute', 'close'])
-  const { fallback } = checkObject('journal', given, ['fallback'])
-  checkOneOf('journal.fallback', fallback, ['memory'])
+  if (!isObject(given)) return refuse(option, "a journal, { fallback: 'memory' }, or false", given)
+  if ('execute' in given) return objectWith<Journal>('open', 'execute', 'close')(option, given)
+  const { fallback } = checkObject(option, given, ['fallback'])
+  oneOf('memory')(`${option}.fallback`, fallback)
   return 'platform-or-memory'
 }
 
@@ -180,6 +152,6 @@ function resolveBudget(given: ClientOptions['budget']): RetryBudget | false {
 }
 
 /** A snapshot: an object that is changed later changes nothing; for that there is the function. */
-function resolveHeaders(given: HeadersOption | undefined): HeadersOption | undefined {
-  return typeof given === 'function' || given === undefined ? given : Object.freeze(checkHeaders('headers', given))
+function checkClientHeaders(option: string, given: HeadersOption): HeadersOption {
+  return typeof given === 'function' ? given : Object.freeze(checkHeaders(option, given))
 }

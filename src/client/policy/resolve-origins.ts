@@ -2,21 +2,19 @@ import { ConfigurationError } from '../../errors/classes.ts'
 import { redactUrl } from '../../observe/redact.ts'
 import { refuse } from './option-checks.ts'
 
-export function resolveBaseUrl(value: unknown): URL | undefined {
-  if (value === undefined) return undefined
-  return checkHttpUrl('baseUrl', value, 'a full http or https URL')
+export function checkBaseUrl(option: string, value: unknown): URL {
+  return checkHttpUrl(option, value, 'a full http or https URL')
 }
 
-export function resolveOrigins(value: unknown): ReadonlySet<string> {
-  if (value === undefined) return new Set()
-  if (!Array.isArray(value)) return refuse('trustedOrigins', 'an array of origins', value)
-  return new Set(value.map(checkOrigin))
+export function checkOrigins(option: string, value: unknown): ReadonlySet<string> {
+  if (!Array.isArray(value)) return refuse(option, 'an array of origins', value)
+  return new Set(value.map((origin) => checkOrigin(option, origin)))
 }
 
-function checkOrigin(value: unknown): string {
+function checkOrigin(option: string, value: unknown): string {
   const expected = "made of origins such as 'https://api.example.com', without a path"
-  const url = checkHttpUrl('trustedOrigins', value, expected)
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') refuse('trustedOrigins', expected, shown(value))
+  const url = checkHttpUrl(option, value, expected)
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') refuse(option, expected, shown(value))
   return url.origin
 }
 

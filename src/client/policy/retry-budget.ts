@@ -1,4 +1,5 @@
-import { checkAmount, checkObject } from './option-checks.ts'
+import { refuse } from './option-checks.ts'
+import { readOptions } from './read-options.ts'
 
 /**
  * A token bucket per origin. A first attempt deposits, a retry takes a token; a resumed operation's first
@@ -56,13 +57,17 @@ export function isRetryBudget(value: unknown): value is RetryBudget {
 
 type Amounts = { readonly [Name in keyof BudgetOptions]-?: number }
 
-const NAMES: readonly (keyof BudgetOptions)[] = ['ratio', 'burst', 'reservePerSecond']
-
 function resolveBudget(options: BudgetOptions | undefined): Amounts {
-  const given = options === undefined ? {} : checkObject('budget', options, NAMES)
-  const amount = (name: keyof BudgetOptions, fallback: number): number =>
-    given[name] === undefined ? fallback : checkAmount(`budget.${name}`, given[name], MOST_TOKENS)
-  return { ratio: amount('ratio', 0.1), burst: amount('burst', 10), reservePerSecond: amount('reservePerSecond', 0.1) }
+  return readOptions('budget', options, {
+    ratio: [0.1, checkAmount],
+    burst: [10, checkAmount],
+    reservePerSecond: [0.1, checkAmount],
+  })
+}
+
+function checkAmount(option: string, value: unknown): number {
+  if (typeof value === 'number' && value >= 0 && value <= MOST_TOKENS) return value
+  return refuse(option, `a number from 0 to ${MOST_TOKENS}`, value)
 }
 
 class OriginBuckets implements RetryBudget {
