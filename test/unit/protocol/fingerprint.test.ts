@@ -1,0 +1,120 @@
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { webDigest } from '../../../src/foundation/digest.ts'
+import { type FingerprintRequest, fingerprintInput } from '../../../src/protocol/fingerprint.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+const JSON_REQUEST: FingerprintRequest = {
+  scope: 'tenant-1',
+  method: 'POST',
+  path: '/charges',
+  query: '',
+  contentType: 'application/json',
+  contentEncoding: undefined,
+  body: bytes('{"amount":5000,"currency":"eur"}'),
+}
+
+function fingerprint(changes: Partial<FingerprintRequest> = {}): string | Promise<string> {
+  const { texts, bytes } = fingerprintInput({ ...JSON_REQUEST, ...changes })
+  return webDigest(texts, bytes)
+}
+
+const json = (text: string, contentType: string | undefined = 'application/json') => ({
+  contentType,
+  body: bytes(text),
+})
+
+const form = (boundary: string, value: string) => ({
+  contentType: `multipart/form-data; boundary=${boundary}`,
+  body: bytes(
+    `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n${value}\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="b"\r\n\r\n2\r\n--${boundary}--\r\n`,
+  ),
+})
+
+type Pair = readonly [what: string, one: Partial<FingerprintRequest>, other: Partial<FingerprintRequest>]
+
+const same: readonly Pair[] = [
+  ['the order of keys', {}, json('{"currency":"eur","amount":5000}')],
+  ['blanks', {}, json('{ "amount": 5000,\n "currency": "eur" }')],
+  ['the spelling of numbers', json('[1,0]'), json('[1.0,-0]')],
+  ['escapes', {}, json('{"amount":5000,"curr\\u0065ncy":"eur"}')],
+  ['a byte order mark', {}, json('\ufeff{"amount":5000,"currency":"eur"}')],
+  ['the letter case of the type', {}, { contentType: 'Application/JSON' }],
+  ['a charset that is said', {}, { contentType: 'application/json; charset=UTF-8' }],
+  ['a charset in quotes', {}, { contentType: 'application/json;charset="utf-8"' }],
+  ['the name of the JSON dialect', {}, { contentType: 'application/vnd.shop.v2+json' }],
+  ['an encoding that changes nothing', {}, { contentEncoding: 'identity' }],
+  ['an empty and a missing body', { body: null }, { body: new Uint8Array() }],
+  ['the type of nothing', { body: null }, { body: null, contentType: undefined }],
+  ['who read the JSON', {}, { body: { json: { currency: 'eur', amount: 5000 } } }],
+  ['who read nothing', { body: null }, { body: { json: undefined } }],
+  ['the boundary of a form', form('one', 'x'), form('another-one', 'x')],
+  [
+    'a boundary in quotes',
+    form('one', 'x'),
+    { ...form('one', 'x'), contentType: 'multipart/form-data; boundary="one"' },
+  ],
+  ['parameters of a text', json('a', 'text/plain'), json('a', 'text/plain; format=flowed')],
+  ['the position in memory', {}, { body: bytes('xx{"amount":5000,"currency":"eur"}').subarray(2) }],
+]
+
+const gzipped = (text: string) => ({ body: new Uint8Array(gzipSync(text)), contentEncoding: 'gzip' })
+
+const different: readonly Pair[] = [
+  ['the scope', {}, { scope: 'tenant-2' }],
+  ['the method', {}, { method: 'PUT' }],
+  ['the path', {}, { path: '/charges/1' }],
+  ['the query', {}, { query: 'dry=1' }],
+  ['path and query', { path: '/a', query: 'b' }, { path: '/a?b', query: '' }],
+  ['scope and method', { scope: 'aP', method: 'OST' }, { scope: 'a', method: 'POST' }],
+  ['a value', {}, json('{"amount":5001,"currency":"eur"}')],
+  ['large integers', json('9007199254740993'), json('9007199254740992')],
+  ['a body and none', {}, { body: null }],
+  ['a body that says null and none', json('null'), { body: null }],
+  ['an empty object and none', json('{}'), { body: null }],
+  ['keys that are there twice', json('{"a":1,"a":2}'), json('{"a":2}')],
+  ['the spelling of what is not JSON', json('{"a":1,}'), json('{ "a":1,}')],
+  ['JSON and the same text', {}, { contentType: 'text/plain' }],
+  ['JSON and bytes of no type', {}, { contentType: undefined }],
+  ['the spelling of a text', json('{"a":1}', 'text/plain'), json('{ "a":1}', 'text/plain')],
+  ['the types of the same bytes', json('a=1', 'text/plain'), json('a=1', 'application/x-www-form-urlencoded')],
+  ['JSON in another charset', {}, { contentType: 'application/json; charset=latin1' }],
+  ['compressed and plain', {}, gzipped('{"amount":5000,"currency":"eur"}')],
+  ['two compressed bodies', gzipped('1'), gzipped('2')],
+  ['how bytes are compressed', gzipped('1'), { ...gzipped('1'), contentEncoding: 'br' }],
+  ['bytes that are not UTF-8', { body: Uint8Array.of(0x22, 0xff, 0x22) }, { body: Uint8Array.of(0x22, 0xfe, 0x22) }],
+  ['the values of a form', form('one', 'x'), form('one', 'y')],
+  ['a delimiter within a value', form('one', 'x'), form('one', 'x\r\n--one\r\n')],
+  ['a boundary that is part of a value', form('one', 'x--one'), form('two', 'x--two')],
+  ['a form without its boundary', form('one', 'x'), { ...form('one', 'x'), contentType: 'multipart/form-data' }],
+]
+
+describe('does not depend on', () => {
+  it.each(same)('%s', async (_, one, other) => expect(await fingerprint(one)).toBe(await fingerprint(other)))
+})
+
+describe('depends on', () => {
+  it.each(different)('%s', async (_, one, other) => expect(await fingerprint(one)).not.toBe(await fingerprint(other)))
+})
+
+it('is the same for a parsed body as for its bytes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async (value) => {
+      const text = JSON.stringify(value)
+      expect(await fingerprint({ body: { json: JSON.parse(text) } })).toBe(await fingerprint(json(text)))
+    }),
+  )
+})
+
+it('takes binary files in a form, byte by byte', async () => {
+  const file = (boundary: string, last: number) => {
+    const content = Uint8Array.from({ length: 256 }, (_, index) => (index === 255 ? last : index))
+    const parts = [bytes(`--${boundary}\r\n\r\n`), content, bytes(`\r\n--${boundary}--`)]
+    return { contentType: `multipart/form-data; boundary=${boundary}`, body: new Uint8Array(Buffer.concat(parts)) }
+  }
+  expect(await fingerprint(file('a', 255))).toBe(await fingerprint(file('b', 255)))
+  expect(await fingerprint(file('a', 255))).not.toBe(await fingerprint(file('a', 254)))
+})
