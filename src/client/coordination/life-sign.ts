@@ -11,6 +11,7 @@ export class LifeSign {
   readonly #locks: LockManager
   readonly #name: string
   #letGo: (() => void) | undefined
+  #released: Promise<unknown> | undefined
   #cancelTimer: (() => void) | undefined
 
   constructor(locks: LockManager, name: string) {
@@ -25,20 +26,22 @@ export class LifeSign {
   /** From now on, and for a while after the last time that it was asked for. */
   give(): void {
     this.#cancelTimer?.()
-    this.#cancelTimer = startTimer(systemClock, LINGER_MS, () => this.end())
+    this.#cancelTimer = startTimer(systemClock, LINGER_MS, () => void this.end())
     if (this.#letGo) return
     const held = new Promise<void>((resolve) => {
       this.#letGo = resolve
     })
     // Where the lock is refused, others believe us dead: that costs them work, never correctness.
-    this.#locks.request(this.#name, () => held).catch(() => {})
+    this.#released = this.#locks.request(this.#name, () => held).catch(() => {})
   }
 
-  end(): void {
+  /** Resolves when the others see that it is over. */
+  async end(): Promise<void> {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#letGo?.()
     this.#letGo = undefined
+    await this.#released
   }
 
   /** The names of all locks that are held or asked for in this origin. */

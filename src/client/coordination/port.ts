@@ -2,9 +2,10 @@
 export interface Hint {
   /**
    * `pending`: there is something to resume, now. `settled`: who waits for it finds its end in the journal. `awaited`:
-   * somebody elsewhere waits for it, so its record must outlive its end.
+   * somebody elsewhere waits for it, so its record must outlive its end. `left`: a runner, whose name is the key, has
+   * gone and may have left something of any namespace.
    */
-  readonly is: 'pending' | 'settled' | 'awaited'
+  readonly is: 'pending' | 'settled' | 'awaited' | 'left'
   readonly namespace: string
   readonly key: string
 }

@@ -99,10 +99,16 @@ class TabNeighbours implements Coordination {
 
   /** In the back/forward cache a lock would pass for life, and a message would throw the page out. */
   #hide(): void {
-    if (this.#channel) this.#asleep = { worked: this.#sign?.given === true }
-    this.#sign?.end()
-    this.#channel?.close()
+    const channel = this.#channel
+    const worked = this.#sign?.given === true
+    if (channel) this.#asleep = { worked }
     this.#channel = undefined
+    if (!worked) return channel?.close()
+    // Whoever looks before the lock is gone takes us for alive. Even a page that is being closed gets as far as this.
+    void this.#sign?.end().then(() => {
+      channel?.postMessage({ is: 'left', namespace: '', key: this.owner } satisfies Hint)
+      channel?.close()
+    })
   }
 
   #show(): void {

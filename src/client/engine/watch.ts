@@ -25,7 +25,7 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
   })
   // A neighbour says that something is due; it does not take anybody's delays back.
   const stopHearing = coordination.onHint?.(({ is, namespace }) => {
-    if (is === 'pending' && namespace === options.namespace) wake?.()
+    if (is === 'left' || (is === 'pending' && namespace === options.namespace)) wake?.()
   })
   try {
     while (!stopped()) {

@@ -16,7 +16,8 @@ export interface LaunchOptions {
   readonly backForwardCache?: boolean
 }
 
-const FLAGS = [
+/** Of every browser of a test. */
+export const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
