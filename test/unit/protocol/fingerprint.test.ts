@@ -26,6 +26,8 @@ const json = (text: string, contentType: string | undefined = 'application/json'
   body: bytes(text),
 })
 
+const rawForm = (text: string) => ({ contentType: 'multipart/form-data; boundary=one', body: bytes(text) })
+
 const form = (boundary: string, value: string) => ({
   contentType: `multipart/form-data; boundary=${boundary}`,
   body: bytes(
@@ -89,6 +91,7 @@ const different: readonly Pair[] = [
   ['the values of a form', form('one', 'x'), form('one', 'y')],
   ['a delimiter within a value', form('one', 'x'), form('one', 'x\r\n--one\r\n')],
   ['a boundary that is part of a value', form('one', 'x--one'), form('two', 'x--two')],
+  ['where a part ends', rawForm('--one\r\nA\r\n--one\r\nB'), rawForm('--one\r\nA\r\n\r\nB')],
   ['a form without its boundary', form('one', 'x'), { ...form('one', 'x'), contentType: 'multipart/form-data' }],
 ]
 
