@@ -129,6 +129,24 @@ describe('hints', () => {
     expect(open.size).toBe(1)
   })
 
+  it('say that a tab has left once its lock is gone, and only where it had work', async () => {
+    const { locks, open, tab } = origin()
+    const [a, b] = [tab(), tab()]
+    const heard: [Hint, string[]][] = []
+    b.runner.onHint?.((hint) => heard.push([hint, locks.held]))
+    b.runner.onWake(() => {})
+    a.runner.onWake(() => {})
+    a.scope.say('pagehide', { persisted: true })
+    a.scope.say('pageshow', { persisted: true })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(heard).toEqual([])
+    a.runner.arrive?.()
+    a.scope.say('pagehide', { persisted: true })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(heard).toEqual([[{ is: 'left', namespace: '', key: a.runner.owner }, []]])
+    expect(open.size).toBe(1)
+  })
+
   it('are not taken from whoever else speaks on the channel', () => {
     const { tab } = origin()
     const { runner, scope } = tab()
