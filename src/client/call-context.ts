@@ -9,15 +9,6 @@ export interface CallContext {
   readonly deadlineAt?: number | undefined
 }
 
-/** The stricter of two contexts. */
-export function strictest(a: CallContext, b: CallContext): CallContext {
-  const deadlines = [a.deadlineAt, b.deadlineAt].filter((at) => at !== undefined)
-  return {
-    doNotRetry: a.doNotRetry === true || b.doNotRetry === true,
-    deadlineAt: deadlines.length > 0 ? Math.min(...deadlines) : undefined,
-  }
-}
-
 export function checkContext(context: CallContext): CallContext {
   checkObject('context', context, ['doNotRetry', 'deadlineAt'])
   return readFields('context.', context, {

@@ -32,6 +32,7 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
   return new HoldfastClient({
     engine,
     digest: platform.digest,
+    inboundContext: platform.inboundContext,
     reservations: new KeyReservations(),
     closing: new AbortController(),
     // A journal that was handed in may be shared; whoever made it closes it.
@@ -42,6 +43,7 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
 function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
   const { clock, random } = options
   const events = new Emitter(options.observe)
+  const outside: EngineContext['outside'] = platform.outside ?? ((work) => work())
   const keeper = new RecordKeeper(journalOf(platform, options), {
     encryption: options.encryption,
     onUnreadable: (error, key) => events.tell({ type: 'journal.failed', at: clock.now(), error, key }),
@@ -59,7 +61,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     resumeBudget: new ResumeBudget(options.budget),
     leases: new LeaseKeeper(clock, keeper, events),
     live: new LiveOperations(),
-    handlers: new Handlers(),
+    handlers: new Handlers(outside),
     starting: new Set<() => void>(),
     followers: new Set<LiveOperation>(),
     background: new Background(),
@@ -67,6 +69,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     births: new Counter(),
     forgets: new Counter(),
     passes: new Background(),
+    outside,
   }
   const { coordination, leases } = engine
   leases.onHeld = () => coordination.arrive?.()

@@ -1,8 +1,10 @@
 import { ConfigurationError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
 import { type Duration, parseDuration } from '../foundation/duration.ts'
+import type { InboundContext } from '../foundation/inbound-context.ts'
+import { strictest } from '../protocol/call-limits.ts'
 import { answerOf } from './answer.ts'
-import { type CallContext, checkContext, strictest } from './call-context.ts'
+import { type CallContext, checkContext } from './call-context.ts'
 import type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client.ts'
 import { clientFetch } from './client-fetch.ts'
 import { closedError } from './engine/early-exit.ts'
@@ -29,19 +31,31 @@ export interface ClientCore {
   /** Aborts when the client closes. */
   readonly closing: AbortController
   readonly closeJournal: () => Promise<void>
+  /** What the request that is just being served asks, where requests are served. */
+  readonly inboundContext: (() => InboundContext | undefined) | undefined
 }
 
 const DEFAULT_CONCURRENCY = 8
 
 export class HoldfastClient implements Client {
   readonly #core: ClientCore
+  readonly #context: CallContext
   readonly #settings: CallSettings
   readonly fetch: FetchLike
 
   constructor(core: ClientCore, context: CallContext = {}) {
     this.#core = core
-    const { engine, digest, reservations, closing } = core
-    this.#settings = { engine, digest, reservations, context, closing: closing.signal }
+    this.#context = context
+    const { engine, digest, reservations, closing, inboundContext } = core
+    this.#settings = {
+      engine,
+      digest,
+      reservations,
+      closing: closing.signal,
+      get context() {
+        return strictest(context, inboundContext?.() ?? {})
+      },
+    }
     this.fetch = clientFetch(
       (target, options) => startCall(this.#settings, target, options),
       engine.options.maxBodyBytes,
@@ -81,7 +95,7 @@ export class HoldfastClient implements Client {
   }
 
   with(context: CallContext): Client {
-    return new HoldfastClient(this.#core, strictest(this.#settings.context, checkContext(context)))
+    return new HoldfastClient(this.#core, strictest(this.#context, checkContext(context)))
   }
 
   async resume(options: ResumeOptions = {}): Promise<ResumeReport> {
@@ -92,7 +106,8 @@ export class HoldfastClient implements Client {
       throw new ConfigurationError('resume: concurrency must be a whole number of at least 1')
     }
     const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal
-    const resumed = options.continuous ? watch(engine, concurrency, signal) : resumeOnce(engine, concurrency, signal)
+    const pass = options.continuous ? watch : resumeOnce
+    const resumed = engine.outside(() => pass(engine, concurrency, signal))
     engine.passes.add(resumed)
     return resumed
   }

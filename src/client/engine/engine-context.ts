@@ -42,4 +42,6 @@ export interface EngineContext {
   readonly forgets: Counter
   /** Passes of a resume; `close` waits for them. */
   readonly passes: Background
+  /** Runs work that nobody who is being served waits for: it is not held to what a served request asks. */
+  readonly outside: <T>(work: () => T) => T
 }

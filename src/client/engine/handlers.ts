@@ -26,6 +26,12 @@ export type SettlementHandler = (settlement: Settlement) => unknown
 /** Who wants to know how operations end, by name. */
 export class Handlers {
   readonly #handlers = new Map<string, Set<SettlementHandler>>()
+  readonly #outside: <T>(work: () => T) => T
+
+  /** A handler runs outside: whoever is being served where an operation happens to settle does not wait for it. */
+  constructor(outside: <T>(work: () => T) => T) {
+    this.#outside = outside
+  }
 
   add(name: string, handler: SettlementHandler): () => void {
     const registered = this.#handlers.get(name) ?? new Set()
@@ -54,7 +60,9 @@ export class Handlers {
   /** Calls every handler in turn; throws what the first failing one threw. */
   async deliver(record: OperationRecord): Promise<void> {
     const named = record.name === undefined ? [] : [...(this.#handlers.get(record.name) ?? [])]
-    for (const handler of [...named, ...(this.#handlers.get('*') ?? [])]) await handler(settlementOf(record))
+    for (const handler of [...named, ...(this.#handlers.get('*') ?? [])]) {
+      await this.#outside(() => handler(settlementOf(record)))
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { framed } from '../../foundation/digest.ts'
+import { inboundContext } from '../../foundation/inbound-context.ts'
 import { processLiveness } from '../coordination/process-liveness.ts'
 import { sqliteJournal } from '../journal/sqlite/sqlite-journal.ts'
 import { chooseNodeTransport } from '../transport/undici/choose-node-transport.ts'
@@ -11,4 +12,6 @@ export const platform: Platform = {
   defaultJournal: () => sqliteJournal({ path: process.env.HOLDFAST_DB || '.holdfast/operations.db' }),
   transport: chooseNodeTransport,
   coordination: processLiveness,
+  inboundContext: inboundContext.current,
+  outside: inboundContext.outside,
 }

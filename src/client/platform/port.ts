@@ -1,4 +1,5 @@
 import type { Digest } from '../../foundation/digest.ts'
+import type { InboundContext } from '../../foundation/inbound-context.ts'
 import type { Coordination } from '../coordination/port.ts'
 import type { Journal } from '../journal/port.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
@@ -12,4 +13,8 @@ export interface Platform {
   defaultJournal(): Journal
   transport(options: Pick<ResolvedOptions, 'fetch' | 'dispatcher'>): Transport
   coordination(): Coordination
+  /** Where requests are served: what the one being served asks of the calls made for it. */
+  inboundContext?(): InboundContext | undefined
+  /** The same place: runs work that nobody who is being served waits for. */
+  outside?<T>(work: () => T): T
 }
