@@ -22,6 +22,8 @@ export interface ApiOptions {
   /** Where a captive portal sends people. */
   readonly portal?: string
   readonly slowMs?: number
+  /** The fate of a request, asked when it is already counted; undefined leaves it to the script. */
+  readonly plan?: (counted: CountedKey) => ApiFate | undefined
 }
 
 /** What was counted under one key. */
@@ -63,7 +65,7 @@ export class CountingApi {
   effects = 0
   replays = 0
   preflights = 0
-  readonly #options: Required<ApiOptions>
+  readonly #options: Required<Omit<ApiOptions, 'plan'>> & ApiOptions
   readonly #server: Server
   readonly #script: ApiFate[] = []
   readonly #hanging = new Set<() => void>()
@@ -142,7 +144,7 @@ export class CountingApi {
     const entry = this.#entry(key, request.url ?? '')
     entry.requests++
     this.requests++
-    const fate = this.#isStranger(request) ? 'unauthorized' : (this.#script.shift() ?? this.#otherwise)
+    const planned = this.#isStranger(request) ? 'unauthorized' : this.#options.plan?.(entry)
     const bytes = await bytesOf(request)
     const hash = createHash('sha256').update(bytes).digest('hex')
     entry.bodies.push(bytes.toString('utf8'))
@@ -150,7 +152,7 @@ export class CountingApi {
     entry.authorizations.push(request.headers.authorization)
     if (entry.hashes.size > 1) this.complaints.push(`other bytes under ${key}`)
     response.setHeader('access-control-allow-origin', request.headers.origin ?? 'null')
-    this.#meet(fate, response, () => this.#work(entry, hash))
+    this.#meet(planned ?? this.#script.shift() ?? this.#otherwise, response, () => this.#work(entry, hash))
     this.#tell()
   }
 

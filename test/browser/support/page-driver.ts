@@ -2,7 +2,7 @@
  * The part of a test that runs in the page: makes clients, calls, and tells how it went. All that goes in and out is
  * JSON, because it crosses over to the test's process.
  */
-import { systemClock } from '../../../src/foundation/clock.ts'
+import { type Clock, sleepOn, startTimer, systemClock } from '../../../src/foundation/clock.ts'
 import {
   type CallOptions,
   type Client,
@@ -12,6 +12,7 @@ import {
   isHoldfastError,
   memoryJournal,
   type OperationHandle,
+  type OperationsQuery,
   type ResumeOptions,
   type ResumeReport,
   type SettledStatus,
@@ -45,6 +46,8 @@ export interface PageClientOptions
   readonly indexedDb?: IndexedDbJournalOptions
   /** How far its clock is ahead: with more than a lease, what a dead runner held is free at once. */
   readonly laterMs?: number
+  /** How many times as fast as the world's its clock goes. Clients of one journal have the same. */
+  readonly speed?: number
   /** `headers` is a function that brings one after the other, and stays with the last. */
   readonly tokens?: readonly string[]
   /** A name whose settlements the page takes, `'*'` for all. Default: it takes none. */
@@ -86,6 +89,9 @@ interface Call {
   readonly controller: AbortController
 }
 
+/** What a page may have before the driver is there: its handlers wait for it. */
+const given = globalThis as { holdfastHandler?: (key: string) => Promise<void> }
+
 const clients: Client[] = []
 const calls: Call[] = []
 const settlements: PageSettlement[] = []
@@ -106,6 +112,16 @@ async function journalFor({ journal, indexedDb }: PageClientOptions): Promise<Cl
   return { journal: indexedDbJournal(indexedDb) }
 }
 
+function clockFor({ laterMs = 0, speed = 1 }: PageClientOptions): Clock {
+  const after = (ms: number, callback: () => void): (() => void) => startTimer(systemClock, ms / speed, callback)
+  return {
+    // Fast from the beginning of time on, so that all pages agree.
+    now: () => systemClock.now() * speed + laterMs,
+    after,
+    sleep: (ms, signal) => sleepOn(after, ms, signal),
+  }
+}
+
 function bearer(tokens: string[]): () => Record<string, string> {
   return () => ({ authorization: `Bearer ${tokens.length > 1 ? tokens.shift() : tokens[0]}` })
 }
@@ -124,18 +140,19 @@ async function outcomeOf(handle: OperationHandle): Promise<PageOutcome> {
 
 export const driver = {
   /** Gives the client's number. Settlements and events of all clients are kept for the test to read. */
-  async createClient(given: PageClientOptions): Promise<number> {
-    const { journal, indexedDb, tokens, listen, laterMs = 0, ...options } = given
+  async createClient(wanted: PageClientOptions): Promise<number> {
+    const { journal, indexedDb, tokens, listen, laterMs, speed, ...options } = wanted
     const client = createClient({
       ...options,
-      ...(await journalFor(given)),
+      ...(await journalFor(wanted)),
       ...(tokens && { headers: bearer([...tokens]) }),
-      clock: { ...systemClock, now: () => systemClock.now() + laterMs },
+      clock: clockFor(wanted),
       observe: (event) => void events.push(event),
     })
     if (listen)
       client.onSettled(listen, ({ operation: { key, id, name }, status }) => {
         settlements.push({ key, id: id ?? undefined, name: name ?? undefined, status })
+        return given.holdfastHandler?.(key)
       })
     return clients.push(client) - 1
   },
@@ -170,9 +187,9 @@ export const driver = {
     found?.result.catch(() => {})
     return found?.status
   },
-  async keys(client: number): Promise<string[]> {
+  async keys(client: number, query: OperationsQuery = {}): Promise<string[]> {
     const keys: string[] = []
-    for await (const { key } of at(clients, client).operations()) keys.push(key)
+    for await (const { key } of at(clients, client).operations(query)) keys.push(key)
     return keys
   },
   cancel: async (client: number, keyOrId: string): Promise<void> => void (await at(clients, client).cancel(keyOrId)),
