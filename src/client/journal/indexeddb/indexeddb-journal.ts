@@ -2,7 +2,7 @@ import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { type Clock, systemClock } from '../../../foundation/clock.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult } from '../port.ts'
-import { runCommand } from './indexeddb-commands.ts'
+import { planOf } from '../row-commands.ts'
 import { isLost, storageFailure } from './indexeddb-failure.ts'
 import { openDatabase } from './indexeddb-open.ts'
 import { IndexedDbTable } from './indexeddb-table.ts'
@@ -84,7 +84,7 @@ export class IndexedDbJournal implements Journal {
     return storeOf(database, terms)(writes.length > 0 ? 'readwrite' : 'readonly', async (records) => {
       const table = new IndexedDbTable(records)
       const results: JournalResult[] = []
-      for (const command of commands) results.push(await runCommand(table, command))
+      for (const command of commands) results.push(await run(table, command))
       return results
     })
   }
@@ -122,6 +122,17 @@ export class IndexedDbJournal implements Journal {
     this.#connection?.then((database) => database.close()).catch(() => {})
     this.#connection = undefined
   }
+}
+
+/** Runs one command inside the table's transaction. */
+async function run(table: IndexedDbTable, command: JournalCommand): Promise<JournalResult> {
+  const { wanted, decide } = planOf(command)
+  const decision = decide(await table.find(wanted))
+  const { insert, put = [], responseBody, handOut = [] } = decision
+  if (insert) await table.insert(insert)
+  for (const row of put) table.put(row, responseBody)
+  for (const row of decision.delete ?? []) table.delete(row)
+  return decision.answer(handOut.length > 0 ? await table.handOut(handOut) : [])
 }
 
 /** The browser may otherwise throw the site's data away when the disk gets full. Whatever it says, work goes on. */

@@ -1,22 +1,14 @@
 import { get, getMany, promisifyRequest, type UseStore } from 'idb-keyval'
 import { isOpen } from '../claim-rules.ts'
 import type { JournalRow, PlacedRow } from '../port.ts'
+import type { KeptRow, Wanted, WantedExpired, WantedInOrder, WantedOne } from '../row-commands.ts'
 
-/** A row as it is kept: without its bodies, and with what its indexes need. */
-export interface KeptRow extends PlacedRow {
-  readonly setAside: boolean
+/** What is kept of a row beside its bodies, with what its indexes need. */
+interface IndexedRow extends KeptRow {
   /** Its place while somebody may want to claim it or holds it. */
   readonly openAt: number | null
   /** When it may be dropped, if ever. */
   readonly prunableAt: number | null
-}
-
-export interface Wanted {
-  readonly index: 'all' | 'open'
-  readonly namespace: string
-  readonly after?: number
-  readonly limit?: number
-  readonly where?: (row: KeptRow) => boolean
 }
 
 const PAGE = 100
@@ -37,18 +29,20 @@ export class IndexedDbTable {
     this.#answers = records.transaction.objectStore('answers')
   }
 
-  byKey(namespace: string, key: string): Promise<KeptRow | undefined> {
-    return get([namespace, key], within(this.#records))
+  async find(wanted: Wanted): Promise<KeptRow[]> {
+    if (wanted.index === 'key') return this.#named(wanted)
+    return wanted.index === 'expiry' ? this.#expired(wanted) : this.#inOrder(wanted)
   }
 
-  /** By id or, failing that, by key. */
-  async find(namespace: string, id: string | null, key: string): Promise<KeptRow | undefined> {
-    const withId = id === null ? undefined : promisifyRequest(this.#records.index('id').get([namespace, id]))
-    const [sameId, sameKey] = await Promise.all([withId, this.byKey(namespace, key)])
-    return sameId ?? sameKey
+  async #named({ namespace, key, id }: WantedOne): Promise<KeptRow[]> {
+    const withId = typeof id === 'string' ? promisifyRequest(this.#records.index('id').get([namespace, id])) : undefined
+    const [sameId, sameKey] = await Promise.all([withId, get([namespace, key], within(this.#records))])
+    const row: KeptRow | undefined = sameId ?? sameKey
+    return row ? [row] : []
   }
 
-  async select({ index, namespace, after = 0, limit = Number.POSITIVE_INFINITY, where }: Wanted): Promise<KeptRow[]> {
+  async #inOrder(wanted: WantedInOrder): Promise<KeptRow[]> {
+    const { index, namespace, after = 0, limit = Number.POSITIVE_INFINITY, where } = wanted
     const found: KeptRow[] = []
     let page: KeptRow[]
     let behind = after
@@ -61,7 +55,7 @@ export class IndexedDbTable {
     return found.slice(0, Math.max(0, limit))
   }
 
-  async expired(now: number, limit: number): Promise<KeptRow[]> {
+  async #expired({ now, limit }: WantedExpired): Promise<KeptRow[]> {
     // To the browser, a limit of 0 is none.
     const count = Math.min(limit, 2 ** 31)
     return count > 0 ? promisifyRequest(this.#records.index('expiry').getAll(IDBKeyRange.upperBound(now), count)) : []
@@ -73,10 +67,10 @@ export class IndexedDbTable {
   }
 
   /** Without an answer, the one that is there stays. */
-  put(row: Omit<KeptRow, 'openAt' | 'prunableAt'>, answer?: Uint8Array | null): void {
+  put(row: KeptRow, answer?: Uint8Array | null): void {
     const openAt = isOpen(row) ? row.place : null
     const prunableAt = row.setAside ? null : row.expiresAt
-    this.#records.put({ ...row, ...NO_BODIES, openAt, prunableAt })
+    this.#records.put({ ...row, ...NO_BODIES, openAt, prunableAt } satisfies IndexedRow)
     if (answer) this.#answers.put(copyOf(answer), row.place)
     else if (answer === null) this.#answers.delete(row.place)
   }
@@ -94,7 +88,7 @@ export class IndexedDbTable {
       getMany<Uint8Array | null>(places, within(this.#bodies)),
       getMany<Uint8Array>(places, within(this.#answers)),
     ])
-    return rows.map(({ setAside: _, openAt: __, prunableAt: ___, ...row }, at) => {
+    return (rows as IndexedRow[]).map(({ setAside: _, openAt: __, prunableAt: ___, ...row }, at) => {
       return { ...row, body: bodies[at] ?? null, responseBody: answers[at] ?? null }
     })
   }

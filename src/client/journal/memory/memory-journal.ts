@@ -1,6 +1,6 @@
 import { StorageError } from '../../../errors/classes.ts'
-import type { Journal, JournalCommand, JournalResult } from '../port.ts'
-import { runCommand } from './memory-commands.ts'
+import type { Journal, JournalCommand, JournalResult, PlacedRow } from '../port.ts'
+import { type KeptRow, planOf } from '../row-commands.ts'
 import { MemoryTable } from './memory-table.ts'
 
 /**
@@ -19,7 +19,7 @@ export function memoryJournal(): Journal {
 
 function runAll(table: MemoryTable, commands: readonly JournalCommand[]): JournalResult[] {
   try {
-    const results = commands.map((command) => runCommand(table, command))
+    const results = commands.map((command) => run(table, command))
     table.keep()
     return results
   } catch (error) {
@@ -27,4 +27,27 @@ function runAll(table: MemoryTable, commands: readonly JournalCommand[]): Journa
     if (error instanceof StorageError) throw error
     throw new StorageError('The journal in memory could not run a batch; nothing of it was kept', { cause: error })
   }
+}
+
+/** Runs one command; a throw leaves the table for the caller to undo. */
+function run(table: MemoryTable, command: JournalCommand): JournalResult {
+  const { wanted, decide } = planOf(command)
+  const decision = decide(table.find(wanted))
+  const { insert, put = [], responseBody, handOut = [] } = decision
+  if (insert) table.insert({ ...withOwnBytes(insert), setAside: false })
+  for (const row of put) table.put(responseBody ? { ...row, responseBody: new Uint8Array(responseBody) } : row)
+  for (const row of decision.delete ?? []) table.delete(row)
+  return decision.answer(handOut.map(outside))
+}
+
+function outside({ setAside: _, ...row }: KeptRow): PlacedRow {
+  return withOwnBytes(row)
+}
+
+/** Bytes are copied on their way in and out, so that nobody outside can change what is on record. */
+function withOwnBytes<Row extends { readonly body: Uint8Array | null; readonly responseBody: Uint8Array | null }>(
+  row: Row,
+): Row {
+  const { body, responseBody } = row
+  return { ...row, body: body && new Uint8Array(body), responseBody: responseBody && new Uint8Array(responseBody) }
 }

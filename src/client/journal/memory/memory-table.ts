@@ -1,11 +1,6 @@
 import { isOpen } from '../claim-rules.ts'
-import type { PlacedRow } from '../port.ts'
+import type { KeptRow, Wanted, WantedExpired, WantedInOrder, WantedOne } from '../row-commands.ts'
 import { PlaceIndex } from './place-index.ts'
-
-/** A row as it is kept; replaced as a whole, never changed in place. */
-export interface KeptRow extends PlacedRow {
-  readonly setAside: boolean
-}
 
 interface Shelf {
   readonly byKey: Map<string, number>
@@ -47,32 +42,27 @@ export class MemoryTable {
     this.#undo = []
   }
 
-  byKey(namespace: string, key: string): KeptRow | undefined {
-    return this.#at(this.#shelves.get(namespace)?.byKey.get(key))
+  find(wanted: Wanted): KeptRow[] {
+    if (wanted.index === 'key') return this.#named(wanted)
+    const { limit = Number.POSITIVE_INFINITY, where } = wanted
+    const found: KeptRow[] = []
+    for (const place of this.#places(wanted)) {
+      if (found.length >= limit) break
+      const row = this.#rows.get(place) as KeptRow
+      if (!where || where(row)) found.push(row)
+    }
+    return found
   }
 
-  byId(namespace: string, id: string): KeptRow | undefined {
-    return this.#at(this.#shelves.get(namespace)?.byId.get(id))
+  #named({ namespace, key, id }: WantedOne): KeptRow[] {
+    const shelf = this.#shelves.get(namespace)
+    const place = (typeof id === 'string' ? shelf?.byId.get(id) : undefined) ?? shelf?.byKey.get(key)
+    return place === undefined ? [] : [this.#rows.get(place) as KeptRow]
   }
 
-  *open(namespace: string, after = 0): IterableIterator<KeptRow> {
-    yield* this.#walk(this.#shelves.get(namespace)?.open, after)
-  }
-
-  *all(namespace: string, after = 0): IterableIterator<KeptRow> {
-    yield* this.#walk(this.#shelves.get(namespace)?.all, after)
-  }
-
-  *expiring(): IterableIterator<KeptRow> {
-    for (const place of this.#expiring) yield this.#rows.get(place) as KeptRow
-  }
-
-  *#walk(index: PlaceIndex | undefined, after: number): IterableIterator<KeptRow> {
-    if (index) for (const place of index.after(after)) yield this.#rows.get(place) as KeptRow
-  }
-
-  #at(place: number | undefined): KeptRow | undefined {
-    return place === undefined ? undefined : this.#rows.get(place)
+  #places(wanted: WantedInOrder | WantedExpired): Iterable<number> {
+    if (wanted.index === 'expiry') return this.#expiring
+    return this.#shelves.get(wanted.namespace)?.[wanted.index].after(wanted.after ?? 0) ?? []
   }
 
   #store(row: KeptRow): void {
