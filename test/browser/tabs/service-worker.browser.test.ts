@@ -128,3 +128,15 @@ it('a sync event with another tag is somebody else’s', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1500))
   expect(api.effects).toBe(0)
 })
+
+it('a page that asks for it is followed by the service worker, also where it is closed at once', async () => {
+  const { api, open } = await shop()
+  const tab = await open()
+  await register(tab)
+  await leavePending(tab, api)
+  const asked = tab.page.evaluate("import('holdfast/service-worker').then((door) => door.wakeServiceWorker())")
+  expect(await asked).toBe(true)
+  await tab.page.close()
+  await api.until(({ effects }) => effects === OPERATIONS)
+  expectOnceEach(api)
+})

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type CountingApi, countingApi } from '../support/counting-api.ts'
-import { launch, type TestBrowser } from '../support/launch.ts'
+import { launch } from '../support/launch.ts'
 import { servePages } from '../support/serve-pages.ts'
-import { openTab, Tab } from '../support/tab.ts'
+import { openTab } from '../support/tab.ts'
+import { openChanged } from './changed-tab.ts'
 import { hidingBrowser } from './hiding-browser.ts'
 import { expectSentBy, pause, withLateOperation } from './late-operation.ts'
 
@@ -16,15 +17,6 @@ async function shop(): Promise<Shop> {
   const pages = await servePages()
   const elsewhere = pages.origin + pages.page({ html: '<!doctype html><title>elsewhere</title>' })
   return { api: await countingApi(), url: pages.origin + pages.page(), elsewhere }
-}
-
-/** A tab in which something is changed before anything of it runs. */
-async function openChanged(browser: TestBrowser, url: string, change: () => void): Promise<Tab> {
-  const page = await browser.newPage()
-  await page.addInitScript(change)
-  const tab = new Tab(page)
-  await page.goto(url)
-  return tab
 }
 
 const hearNothingOf = {
