@@ -6,6 +6,12 @@ export const nodeEntries = {
   index: 'src/index.ts',
   'indexeddb/index': 'src/indexeddb/index.ts',
   'service-worker/index': 'src/service-worker/index.ts',
+  'server/index': 'src/server/index.ts',
+  'server/sqlite/index': 'src/server/sqlite/index.ts',
+  'server/postgres/index': 'src/server/postgres/index.ts',
+  'server/node/index': 'src/server/node/index.ts',
+  'server/fastify/index': 'src/server/fastify/index.ts',
+  'server/hono/index': 'src/server/hono/index.ts',
   'sqlite/index': 'src/sqlite/index.ts',
   'testing/index': 'src/testing/index.ts',
 }

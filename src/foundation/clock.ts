@@ -58,6 +58,14 @@ export function startTimer(clock: Clock, ms: number, callback: () => void): () =
   return () => controller.abort()
 }
 
+/** Like `startTimer`, but it does not keep the process alive: for work that nobody waits for. */
+export function startBackgroundTimer(clock: Clock, ms: number, callback: () => void): () => void {
+  if (clock !== systemClock) return startTimer(clock, ms, callback)
+  const timer: { unref?(): void } | number = setTimeout(callback, Math.min(ms, LONGEST_TIMER_MS))
+  if (typeof timer === 'object') timer.unref?.()
+  return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0])
+}
+
 // Taken at load, so that a test's fake timers cannot stand in for the real turn of the event loop.
 const immediate = typeof setImmediate === 'function' ? setImmediate : undefined
 

@@ -9,3 +9,8 @@ export function newOperationKey(): string {
 export function newRunnerId(): string {
   return uuidv4()
 }
+
+/** Names one claim on a key of the ledger. */
+export function newClaimToken(): string {
+  return uuidv4()
+}

@@ -17,6 +17,8 @@ export const PROBLEM = {
   keyMalformed: 'urn:holdfast:problem:key-malformed',
   keyReused: 'urn:holdfast:problem:key-reused',
   inFlight: 'urn:holdfast:problem:in-flight',
+  bodyTooLarge: 'urn:holdfast:problem:body-too-large',
+  outcomeUnknown: 'urn:holdfast:problem:outcome-unknown',
   windowPassed: 'urn:holdfast:problem:window-passed',
   unavailable: 'urn:holdfast:problem:unavailable',
 } as const

@@ -114,9 +114,10 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'server port': ['server port', 'server entry', ...HALL],
   'server guard': ['server guard', 'server admission', 'server entry', 'server port', 'observe port', ...HALL],
   'server ledger': ['server ledger', 'server port', 'server entry', 'sql', ...HALL],
-  'server http': ['server http', 'server guard', 'server port', 'server entry', ...HALL],
+  'server http': ['server http', 'server guard', 'server admission', 'server port', 'server entry', ...HALL],
   'server root': [
     'server root',
+    'server http',
     'server guard',
     'server admission',
     'server entry',

@@ -1,0 +1,18 @@
+/** Is this answer the final word, or may the next attempt get another one? */
+export type AnswerFate =
+  /** Success: kept together with what was done. */
+  | 'keep'
+  /** A deterministic refusal: kept, and what was done is undone. */
+  | 'undo'
+  /** For now only: nothing is kept, and the key is free for the next attempt. */
+  | 'free'
+
+/** 4xx that speak of this moment, not of this request. */
+const TRANSIENT = new Set([408, 425, 429])
+
+export function judgeAnswer(status: number, policy: { readonly store5xx: boolean }): AnswerFate {
+  if (status < 400) return 'keep'
+  if (TRANSIENT.has(status)) return 'free'
+  if (status >= 500) return policy.store5xx ? 'undo' : 'free'
+  return 'undo'
+}

@@ -1,0 +1,98 @@
+import type { HeaderList } from '../../protocol/headers.ts'
+import { PROBLEM } from '../../protocol/problem-details.ts'
+
+export type RefusalReason =
+  | 'body-too-large'
+  | 'key-missing'
+  | 'key-malformed'
+  | 'key-reused'
+  | 'in-flight'
+  | 'outcome-unknown'
+  | 'window-passed'
+  | 'unavailable'
+  | 'written-by-newer'
+
+interface Sentence {
+  readonly type: string
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+  /** Seconds. */
+  readonly retryAfter?: number
+}
+
+const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
+  'body-too-large': {
+    type: PROBLEM.bodyTooLarge,
+    status: 413,
+    title: 'Body too large',
+    detail: 'The body of this request is larger than this service takes.',
+  },
+  'key-missing': {
+    type: PROBLEM.keyMissing,
+    status: 400,
+    title: 'Idempotency key missing',
+    detail:
+      'This operation needs an Idempotency-Key header: one random UUID per logical operation, the same one for each retry.',
+  },
+  'key-malformed': {
+    type: PROBLEM.keyMalformed,
+    status: 400,
+    title: 'Idempotency key malformed',
+    detail: 'An idempotency key is 1 to 255 visible ASCII characters, bare or in double quotes, given once.',
+  },
+  'key-reused': {
+    type: PROBLEM.keyReused,
+    status: 422,
+    title: 'Idempotency key reused',
+    detail:
+      'This key has been used for a different request. A new operation needs a new key; a retry must repeat the request.',
+  },
+  'in-flight': {
+    type: PROBLEM.inFlight,
+    status: 409,
+    title: 'Operation in flight',
+    detail: 'The first request with this key is still being worked on. Ask again with the same key.',
+    retryAfter: 1,
+  },
+  'outcome-unknown': {
+    type: PROBLEM.outcomeUnknown,
+    status: 409,
+    title: 'Outcome unknown',
+    detail:
+      'The first request with this key was cut off where it may have had an effect. It is not run again until that is found out.',
+    retryAfter: 60,
+  },
+  'window-passed': {
+    type: PROBLEM.windowPassed,
+    status: 412,
+    title: 'First sent too long ago',
+    detail:
+      'This operation was first sent before the time for which keys are remembered, so it cannot be told whether it has been done.',
+  },
+  unavailable: {
+    type: PROBLEM.unavailable,
+    status: 503,
+    title: 'Ledger unavailable',
+    detail:
+      'It cannot be recorded right now that this operation is done, so it is not begun. Ask again with the same key.',
+    retryAfter: 1,
+  },
+  'written-by-newer': {
+    type: PROBLEM.unavailable,
+    status: 503,
+    title: 'Ledger unavailable',
+    detail: 'The entry of this key was written by a newer version of this service. Ask again with the same key.',
+    retryAfter: 5,
+  },
+}
+
+const encoder = new TextEncoder()
+
+/** A "no" with its reason, as RFC 9457 problem details. */
+export function refusal(reason: RefusalReason): { status: number; headers: HeaderList; body: Uint8Array } {
+  const { retryAfter, ...problem } = REFUSALS[reason]
+  const headers: [string, string][] = [['content-type', 'application/problem+json']]
+  if (retryAfter !== undefined) headers.push(['retry-after', String(retryAfter)])
+  return { status: problem.status, headers, body: encoder.encode(JSON.stringify(problem)) }
+}

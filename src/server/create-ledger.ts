@@ -1,0 +1,52 @@
+import type { EffectReturn } from './entry/reply.ts'
+import { begin } from './guard/begin.ts'
+import { protectFetch } from './http/fetch/protect-fetch.ts'
+import type { Inbound } from './http/port.ts'
+import type { Ledger, Reaper } from './ledger.ts'
+import { once } from './once.ts'
+import type { LedgerOptions, ProtectOptions } from './options.ts'
+import { reap, startReaper } from './reaper.ts'
+import { resolveEntry } from './resolve-entry.ts'
+import { resolveLedgerOptions, resolveProtection } from './resolve-ledger-options.ts'
+
+/**
+ * The server's half: a key is claimed before the handler runs, and its answer is committed together with the effect.
+ *
+ * @example
+ * const ledger = createLedger({ store: sqliteLedger({ database }), scope: (request) => accountOf(request) })
+ * const handler = ledger.protect(async (request, { effect }) => effect((tx) => { …; return json({ ok: true }) }))
+ */
+export function createLedger<Tx, Returned = EffectReturn, Native = Request>(
+  options: LedgerOptions<Tx, Returned, Native>,
+): Ledger<Tx, Returned, Native> {
+  const guard = resolveLedgerOptions(options as unknown as LedgerOptions<unknown, unknown, unknown>)
+  const { store, maxRequestBytes, maxResponseBytes } = guard
+  const reapers = new Set<Reaper>()
+  const beginWith = (inbound: Inbound, given?: ProtectOptions): ReturnType<typeof begin> =>
+    begin(guard, inbound, resolveProtection(guard.protection, given))
+  const ledger: Ledger = {
+    limits: { maxRequestBytes, maxResponseBytes },
+    begin: beginWith,
+    protect: (handler, given) => {
+      const protection = resolveProtection(guard.protection, given)
+      const begun = (inbound: Inbound): ReturnType<typeof begin> => begin(guard, inbound, protection)
+      return protectFetch({ begin: begun, maxRequestBytes, maxResponseBytes }, handler)
+    },
+    once: (id, work, given) => once(guard, { id, work }, given),
+    reap: (given) => reap(guard, given),
+    startReaper: (given) => {
+      const reaper = startReaper(guard, given)
+      reapers.add(reaper)
+      return reaper
+    },
+    find: (scope, key) => store.find(scope, key),
+    stats: () => store.stats(guard.clock.now()),
+    resolve: (scope, key, outcome) => resolveEntry(guard, { scope, key }, outcome),
+    close: async () => {
+      await Promise.all([...reapers].map((reaper) => reaper.stop()))
+      await store.close()
+    },
+  }
+  // The guard does not look at transactions or requests; only the user's functions do, and those were typed by them.
+  return ledger as unknown as Ledger<Tx, Returned, Native>
+}

@@ -1,0 +1,89 @@
+import { ConfigurationError } from '../../errors/classes.ts'
+import { fingerprintInput } from '../../protocol/fingerprint.ts'
+import { headerValue } from '../../protocol/headers.ts'
+import { type RefusalReason, refusal } from '../admission/refusal.ts'
+import { screen } from '../admission/screen.ts'
+import type { Entry } from '../entry/entry.ts'
+import type { EffectReturn } from '../entry/reply.ts'
+import type { Answer, Inbound } from '../http/port.ts'
+import { announced, replayed } from './announce.ts'
+import { type Claimed, claimKey, type KeyRequest } from './claim-key.ts'
+import type { IdempotencyContext } from './context.ts'
+import type { GuardOptions, Protection } from './guard-options.ts'
+import { reconcileClaim } from './reconcile-claim.ts'
+import { plainAnswer } from './recorded-answer.ts'
+import { Session } from './session.ts'
+import { tell, tellOfEntry } from './tell.ts'
+
+/** Answered without the handler, or the handler's turn. */
+export type Begun<Tx = unknown, Returned = EffectReturn> =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'run'; readonly session: Session & { readonly context: IdempotencyContext<Tx, Returned> } }
+
+/** Everything that comes before the handler: who asks, which key, has it been done? */
+export async function begin(guard: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
+  const forbidden = await guard.authorize?.(inbound.native)
+  if (forbidden) return { kind: 'answered', answer: await plainAnswer(forbidden) }
+  const screening = screen(inbound, guard, guard.clock.now())
+  if (screening.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
+  if (screening.kind === 'refuse') return refuse(guard, inbound, screening.reason)
+  const request = await describeRequest(guard, inbound, screening.key)
+  try {
+    return await go(guard, inbound, { request, protection, claimed: await claimKey(guard, request, protection) })
+  } catch (error) {
+    tell(guard, { type: 'ledger.failed', error })
+    return refuse(guard, inbound, 'unavailable')
+  }
+}
+
+interface Standing {
+  readonly request: KeyRequest
+  readonly protection: Protection
+  readonly claimed: Claimed
+}
+
+async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Promise<Begun> {
+  const { request, protection, claimed } = standing
+  if (claimed.kind === 'refused') return refuse(guard, inbound, claimed.reason)
+  if (claimed.kind === 'replay') return replay(guard, request, claimed.entry)
+  const { claim, from } = claimed
+  tellOfEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
+  const held = { request, protection, claim }
+  if (claimed.next === 'run' || from === undefined) return { kind: 'run', session: new Session(guard, held) }
+  const reconciled = await reconcileClaim(guard, held, from)
+  if (reconciled === 'rerun') return { kind: 'run', session: new Session(guard, held) }
+  if (reconciled === 'unknown') return refuse(guard, inbound, 'outcome-unknown')
+  return { kind: 'answered', answer: announced(guard, replayed(reconciled)) }
+}
+
+async function describeRequest(guard: GuardOptions, inbound: Inbound, key: string): Promise<KeyRequest> {
+  const { method, path, query, headers, body } = inbound
+  const scope = await guard.scope(inbound.native)
+  if (typeof scope !== 'string' || scope === '') {
+    throw new ConfigurationError(
+      "The option `scope` must give a non-empty string for each request, such as the account's id; say 'public' where " +
+        'all callers share their keys on purpose',
+    )
+  }
+  const { texts, bytes } = fingerprintInput({
+    scope,
+    method,
+    path,
+    query,
+    contentType: headerValue(headers, 'content-type'),
+    contentEncoding: headerValue(headers, 'content-encoding'),
+    body: await body(),
+  })
+  return { scope, key, method, path, fingerprint: guard.digest(texts, bytes) }
+}
+
+function refuse(guard: GuardOptions, inbound: Inbound, reason: RefusalReason): Begun {
+  tell(guard, { type: 'request.refused', reason, method: inbound.method, path: inbound.path })
+  return { kind: 'answered', answer: announced(guard, refusal(reason)) }
+}
+
+function replay(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
+  const { status, headers, body } = entry.answer ?? { status: 500, headers: [], body: null }
+  tellOfEntry(guard, request, { type: 'entry.replayed', status })
+  return { kind: 'answered', answer: announced(guard, replayed({ status, headers, body })) }
+}

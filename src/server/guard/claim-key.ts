@@ -1,0 +1,88 @@
+import { StorageError } from '../../errors/classes.ts'
+import { newClaimToken } from '../../foundation/identity.ts'
+import { inTime } from '../../foundation/in-time.ts'
+import { type Admission, admit } from '../admission/admit.ts'
+import type { Entry } from '../entry/entry.ts'
+import type { Claim, EntryDraft } from '../ledger/port.ts'
+import type { GuardOptions, Protection } from './guard-options.ts'
+
+/** What a request asks of the ledger. */
+export interface KeyRequest {
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly method: string
+  readonly path: string
+}
+
+/** Ours to work on, or somebody's finished or unfinished work. */
+export type Claimed =
+  | { readonly kind: 'claimed'; readonly claim: Claim; readonly from: Entry | undefined; readonly next: Next }
+  | { readonly kind: 'replay'; readonly entry: Entry }
+  | { readonly kind: 'refused'; readonly reason: Extract<Admission, { kind: 'refuse' }>['reason'] }
+
+export type Next = Extract<Admission, { kind: 'take-over' }>['next']
+
+/** Others may win the race for an abandoned key again and again; whoever has lost this often is told to come back. */
+const MOST_ROUNDS = 8
+/** How often a waiting request looks whether the first one is done. */
+const LOOK_EVERY_MS = 50
+
+/** Takes the key, or says who has it; with `inFlight: 'wait'` only after having waited for them. */
+export async function claimKey(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<Claimed> {
+  const waitUntil = guard.inFlight === 'wait' ? guard.clock.now() + guard.waitForMs : 0
+  for (;;) {
+    const claimed = await claimOnce(guard, request, protection)
+    const waits = claimed.kind === 'refused' && claimed.reason === 'in-flight' && guard.clock.now() < waitUntil
+    if (!waits) return claimed
+    await guard.clock.sleep(Math.min(LOOK_EVERY_MS, waitUntil - guard.clock.now()))
+  }
+}
+
+async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<Claimed> {
+  const policy = { ...protection, canReconcile: protection.reconcile !== undefined }
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const draft = draftOf(guard, request, protection)
+    const insertion = await withinStoreTime(guard, guard.store.insert(draft), (late) =>
+      late.kind === 'inserted' ? guard.store.release(late.claim) : undefined,
+    )
+    if (insertion.kind === 'inserted') {
+      return { kind: 'claimed', claim: insertion.claim, from: undefined, next: 'run' }
+    }
+    const { entry } = insertion.found
+    const admission = admit(insertion.found, request.fingerprint, policy)
+    if (admission.kind === 'replay') return { kind: 'replay', entry }
+    if (admission.kind === 'refuse') return { kind: 'refused', reason: admission.reason }
+    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, draft))
+    if (claim) return { kind: 'claimed', claim, from: entry.state === 'done' ? undefined : entry, next: admission.next }
+  }
+  return { kind: 'refused', reason: 'in-flight' }
+}
+
+function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protection): EntryDraft {
+  return {
+    ...request,
+    token: newClaimToken(),
+    external: protection.external,
+    leaseMs: guard.leaseMs,
+    retentionMs: guard.retentionMs,
+    now: guard.clock.now(),
+  }
+}
+
+/** A store that does not answer in time counts as down. What it does later all the same is taken back. */
+async function withinStoreTime<T>(
+  guard: GuardOptions,
+  work: Promise<T>,
+  undo?: (late: T) => Promise<unknown> | undefined,
+): Promise<T> {
+  let isLate = false
+  work.then((value) => (isLate ? undo?.(value) : undefined)).catch(() => {})
+  return inTime(guard.clock, work, {
+    ms: guard.storeTimeoutMs,
+    late: () => {
+      isLate = true
+      return new StorageError(`The ledger's store did not answer within ${guard.storeTimeoutMs} ms`)
+    },
+  })
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../../foundation/clock.ts'
+import type { OnAbandoned } from '../admission/admit.ts'
+import type { ScreenPolicy } from '../admission/screen.ts'
+import type { Entry } from '../entry/entry.ts'
+import type { Reply } from '../entry/reply.ts'
+import type { LedgerStore } from '../ledger/port.ts'
+import type { ObserveLedger } from './event.ts'
+
+/** What a reconciliation found out: the answer, that it did not happen (`'rerun'`), or nothing yet. */
+export type Reconciled = Reply | Response | 'rerun' | undefined
+
+export type Reconcile = (entry: Entry) => Reconciled | Promise<Reconciled>
+
+/** Who may ask at all. An answer is sent instead, before anything is looked up. */
+export type Authorize<Native> = (
+  request: Native,
+) => Reply | Response | undefined | Promise<Reply | Response | undefined>
+
+/** The options of a ledger, checked and with their defaults. */
+export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+  readonly store: LedgerStore<Tx>
+  readonly scope: (request: Native) => string | Promise<string>
+  readonly authorize: Authorize<Native> | undefined
+  readonly leaseMs: number
+  /** How long a handler may take before its signal aborts; undefined: for as long as it renews its lease. */
+  readonly timeoutMs: number | undefined
+  readonly storeTimeoutMs: number
+  readonly inFlight: 'reject' | 'wait'
+  readonly waitForMs: number
+  readonly store5xx: boolean
+  readonly maxResponseBytes: number
+  readonly maxRequestBytes: number
+  readonly dropHeaders: ReadonlySet<string>
+  readonly protection: Protection
+  readonly observe: ObserveLedger | undefined
+  readonly clock: Clock
+  /** SHA-256 in hex. */
+  readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string
+}
+
+/** What is said of one handler. */
+export interface Protection {
+  readonly external: boolean
+  readonly onAbandoned: OnAbandoned
+  readonly reconcile: Reconcile | undefined
+}

@@ -1,0 +1,221 @@
+import { ConfigurationError } from '../../errors/classes.ts'
+import { HoldfastError } from '../../errors/holdfast-error.ts'
+import { startTimer } from '../../foundation/clock.ts'
+import { judgeAnswer } from '../admission/judge-answer.ts'
+import { refusal } from '../admission/refusal.ts'
+import { type Reply, replyOf } from '../entry/reply.ts'
+import type { Answer } from '../http/port.ts'
+import type { Claim, TransactOptions } from '../ledger/port.ts'
+import { announced } from './announce.ts'
+import type { KeyRequest } from './claim-key.ts'
+import { ClaimLostError } from './claim-lost.ts'
+import type { IdempotencyContext } from './context.ts'
+import { deriveKey } from './derive-key.ts'
+import type { GuardOptions, Protection } from './guard-options.ts'
+import { keepClaim } from './keep-claim.ts'
+import { recordedAnswer } from './recorded-answer.ts'
+import { type EffectOutcome, runEffect } from './run-effect.ts'
+import { tell, tellOfEntry } from './tell.ts'
+
+/** A key that is ours to work on. */
+export interface Held {
+  readonly request: KeyRequest
+  readonly claim: Claim
+  readonly protection: Protection
+}
+
+/** The work of one handler; without a key where the request needs none. */
+export class Session {
+  readonly context: IdempotencyContext
+  readonly #guard: GuardOptions
+  readonly #held: Held | null
+  readonly #aborter = new AbortController()
+  readonly #stopping: (() => void)[] = []
+  #effect: EffectOutcome | 'none' | 'running' = 'none'
+  #lost = false
+
+  constructor(guard: GuardOptions, held: Held | null) {
+    this.#guard = guard
+    this.#held = held
+    this.context = {
+      key: held?.request.key,
+      scope: held?.request.scope,
+      attempt: held?.claim.attempt ?? 1,
+      signal: this.#aborter.signal,
+      effect: (work, options) => this.#runEffect(work as (tx: unknown) => unknown, options ?? {}),
+      deriveKey: (label) => this.#deriveKey(label),
+    }
+    this.#watch()
+  }
+
+  /** The handler has this answer. What comes back is what goes out, and it is on record by then. */
+  async complete(answer: Answer): Promise<Answer> {
+    this.#stop()
+    const outgoing = await this.#answerOf(answer)
+    return this.#held ? announced(this.#guard, outgoing) : outgoing
+  }
+
+  /** The handler threw. An answer is sent in its place; undefined means that the error is the framework's to answer. */
+  async fail(error: unknown): Promise<Answer | undefined> {
+    this.#stop()
+    const outgoing = await this.#answerInstead(error)
+    return outgoing && announced(this.#guard, outgoing)
+  }
+
+  async #answerOf(answer: Answer): Promise<Answer> {
+    const effect = this.#effect
+    if (effect === 'running') throw stillRunning()
+    if (effect === 'none') return this.#record(answer)
+    if (effect.kind === 'recorded' || effect.kind === 'freed') return effect.answer
+    if (effect.kind === 'given') return this.#completeGiven(effect.answer, answer)
+    if (effect.kind === 'fenced') return refusal('in-flight')
+    // The handler caught what its effect threw, and answers for itself; nothing was done and nothing is kept.
+    return effect.kind === 'threw' ? answer : this.#inDoubt()
+  }
+
+  async #answerInstead(error: unknown): Promise<Answer | undefined> {
+    const effect = this.#effect
+    if (effect === 'none' || effect === 'running') {
+      if (this.#lost) return refusal('in-flight')
+      await this.#letGo(error)
+      return undefined
+    }
+    if (effect.kind === 'recorded') {
+      if (this.#held) tellOfEntry(this.#guard, this.#held.request, { type: 'handler.failed', error })
+      return effect.answer
+    }
+    if (effect.kind === 'fenced') return refusal('in-flight')
+    if (effect.kind === 'doubtful') return this.#inDoubt()
+    if (effect.kind === 'given') await this.#letGo(error)
+    return undefined
+  }
+
+  #watch(): void {
+    const { timeoutMs, clock } = this.#guard
+    if (this.#held) {
+      const inEffect = (): boolean => this.#effect === 'running'
+      this.#stopping.push(keepClaim(this.#guard, this.#held.claim, { inEffect, onLost: () => this.#lose() }))
+    }
+    if (timeoutMs !== undefined) {
+      const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
+      this.#stopping.push(startTimer(clock, timeoutMs, late))
+    }
+  }
+
+  #stop(): void {
+    for (const stop of this.#stopping) stop()
+  }
+
+  #lose(): void {
+    this.#lost = true
+    if (this.#held) tellOfEntry(this.#guard, this.#held.request, { type: 'claim.lost' })
+    this.#aborter.abort(new ClaimLostError())
+  }
+
+  #deriveKey(label: string): string {
+    if (!this.#held) throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key')
+    const { scope, key } = this.#held.request
+    return deriveKey(this.#guard, [scope, key, label])
+  }
+
+  async #runEffect(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply> {
+    if (this.#effect !== 'none') {
+      throw new ConfigurationError('effect() was called twice: one request has one effect, with one answer')
+    }
+    if (this.#lost) throw new ClaimLostError()
+    this.#effect = 'running'
+    const outcome = await runEffect(this.#guard, { claim: this.#held?.claim ?? null, work, options })
+    this.#effect = outcome
+    this.#tellOf(outcome)
+    if (outcome.kind === 'threw' || outcome.kind === 'doubtful') throw outcome.error
+    if (outcome.kind === 'fenced') throw new ClaimLostError()
+    return replyOf(outcome.answer)
+  }
+
+  #tellOf(outcome: EffectOutcome): void {
+    if (outcome.kind === 'doubtful') tell(this.#guard, { type: 'ledger.failed', error: outcome.error })
+    if (outcome.kind === 'fenced') this.#lose()
+    if (!this.#held) return
+    const { request } = this.#held
+    if (outcome.kind === 'recorded') {
+      const { status, bodyOmitted } = recordedAnswer(outcome.answer, this.#guard)
+      tellOfEntry(this.#guard, request, { type: 'entry.recorded', status, bodyOmitted })
+    }
+    if (outcome.kind === 'freed') {
+      tellOfEntry(this.#guard, request, { type: 'entry.released', status: outcome.answer.status })
+    }
+    if (outcome.kind === 'threw') {
+      tellOfEntry(this.#guard, request, { type: 'entry.released', status: undefined, error: outcome.error })
+    }
+  }
+
+  /** Without an effect: the answer is recorded after the fact. */
+  async #record(answer: Answer): Promise<Answer> {
+    if (!this.#held) return answer
+    if (this.#lost) return refusal('in-flight')
+    const { claim, request } = this.#held
+    if (judgeAnswer(answer.status, this.#guard) === 'free') {
+      await this.#release(answer.status)
+      return answer
+    }
+    const recorded = recordedAnswer(answer, this.#guard)
+    try {
+      const kept = await this.#guard.store.complete(claim, recorded, this.#guard.clock.now())
+      if (!kept) return refusal('in-flight')
+      const { status, bodyOmitted } = recorded
+      tellOfEntry(this.#guard, request, { type: 'entry.recorded', status, bodyOmitted })
+    } catch (error) {
+      // It is done; whoever hears that will not ask again. A refusal here would make them.
+      tell(this.#guard, { type: 'ledger.failed', error })
+    }
+    return answer
+  }
+
+  /** The caller's own transaction: recorded only if they have committed it by now. */
+  async #completeGiven(written: Answer, answer: Answer): Promise<Answer> {
+    if (!this.#held) return written
+    const { scope, key, token } = this.#held.claim
+    const entry = await this.#guard.store.find(scope, key)
+    if (entry?.state === 'done' && entry.token === token) return written
+    if (answer.status >= 400) return this.#record(answer)
+    await this.#release(undefined)
+    throw new HoldfastError('The transaction given to effect() was not committed when the handler answered', {
+      code: 'HOLDFAST_NOT_COMMITTED',
+      effect: 'unknown',
+    })
+  }
+
+  /** Released only where it is still running: a commit whose answer was lost stays what it is. */
+  async #inDoubt(): Promise<Answer> {
+    await this.#release(503)
+    return refusal('unavailable')
+  }
+
+  /** What an external handler that threw has done outside is not known; anybody else's key is free. */
+  async #letGo(error: unknown): Promise<void> {
+    if (!this.#held) return
+    const { protection, claim, request } = this.#held
+    if (!protection.external || protection.onAbandoned === 'rerun') return this.#release(undefined, error)
+    try {
+      await this.#guard.store.abandon(claim, this.#guard.clock.now())
+      tellOfEntry(this.#guard, request, { type: 'entry.abandoned', error })
+    } catch (failure) {
+      tell(this.#guard, { type: 'ledger.failed', error: failure })
+    }
+  }
+
+  async #release(status: number | undefined, error?: unknown): Promise<void> {
+    if (!this.#held) return
+    try {
+      await this.#guard.store.release(this.#held.claim)
+      tellOfEntry(this.#guard, this.#held.request, { type: 'entry.released', status, error })
+    } catch (failure) {
+      // The lease frees it in time.
+      tell(this.#guard, { type: 'ledger.failed', error: failure })
+    }
+  }
+}
+
+function stillRunning(): ConfigurationError {
+  return new ConfigurationError('The handler answered before its effect() had ended: await it, and return its reply')
+}

@@ -1,0 +1,164 @@
+import type { Entry, RecordedAnswer } from '../entry/entry.ts'
+
+/** What a request brings to the ledger. The store adds its own time where it has one (`now` is the caller's clock). */
+export interface EntryDraft {
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly method: string
+  readonly path: string
+  /** A fresh random name for this claim. */
+  readonly token: string
+  readonly external: boolean
+  readonly leaseMs: number
+  readonly retentionMs: number
+  readonly now: number
+}
+
+/** The right to work on a key, until somebody else takes it over. Every write names it and is refused once it is stale. */
+export interface Claim {
+  readonly scope: string
+  readonly key: string
+  readonly token: string
+  readonly attempt: number
+}
+
+/**
+ * What stood there already, read on the store's clock `now`.
+ * `owner`: `held` where the store knows that its runner lives (its transaction is open), `gone` where it knows that it
+ * is dead, `unsure` where only the lease can tell.
+ */
+export interface FoundEntry {
+  readonly entry: Entry
+  readonly now: number
+  readonly owner: 'held' | 'gone' | 'unsure'
+}
+
+export type Insertion =
+  | { readonly kind: 'inserted'; readonly claim: Claim }
+  | { readonly kind: 'found'; readonly found: FoundEntry }
+
+/**
+ * How the user's function ended, and what is to become of its transaction.
+ * `keep`: its writes and the answer are committed together. `undo`: its writes are rolled back, the answer is
+ * recorded. `free`: everything is rolled back, and the key is free again.
+ */
+export type Verdict = { readonly kind: 'keep' | 'undo'; readonly answer: RecordedAnswer } | { readonly kind: 'free' }
+
+/** `fenced`: the claim was lost; everything was rolled back and nothing touched. */
+export type Transacted = 'recorded' | 'freed' | 'fenced'
+
+export interface TransactOptions<Tx> {
+  /** A transaction that the caller has begun and will commit: the entry is written inside it. */
+  readonly transaction?: Tx | undefined
+  /** Of the transaction that the store begins. Postgres only. */
+  readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined
+}
+
+/** One message of a consumer. */
+export interface MessageDraft {
+  readonly scope: string
+  readonly id: string
+  readonly retentionMs: number
+  readonly now: number
+}
+
+/** `value` is the text that the first one's work returned, or null where it returned none. */
+export interface Consumed {
+  readonly duplicate: boolean
+  readonly value: string | null
+}
+
+export interface Reaped {
+  /** Entries and messages that had outlived their retention, and claims of which nothing can have been done. */
+  readonly deleted: number
+  /** Claims of dead runners that may have done something outside: kept, and marked `unknown`. */
+  readonly abandoned: number
+  /** Is there probably more to do? */
+  readonly more: boolean
+}
+
+export interface LedgerStats {
+  readonly running: number
+  readonly done: number
+  readonly unknown: number
+  /** Of all these, how many the next reap would delete. */
+  readonly expired: number
+  readonly messages: number
+}
+
+/**
+ * Where the entries are. `Tx` is what the user's function gets to write with; `Returned` is what it may return
+ * (a synchronous store takes no promise).
+ *
+ * Every method rejects with a StorageError where the store can't be reached or fails. A rejected `complete` or
+ * `transact` may have been committed: a later `insert` of the same key tells.
+ */
+export interface LedgerStore<Tx = unknown, Returned = unknown> {
+  /** For sentences and statistics: `memory`, `sqlite`, `postgres`. */
+  readonly name: string
+  /** Only a type: what `effect` may return with this store. Never there. */
+  readonly returned?: Returned
+
+  /**
+   * Insert first: the unique index on (scope, key) is the arbiter, never a look before it. Durable before it resolves
+   * where `external` is true. Where a row is there already it is given as it is, whatever its state.
+   */
+  insert(draft: EntryDraft): Promise<Insertion>
+
+  /**
+   * Puts a new claim in place of `found`, if that is still exactly as it was seen (same token, same state) and nobody
+   * holds it; undefined otherwise. From `done` (expired) it is a new entry with attempt 1, otherwise attempt + 1.
+   */
+  takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>
+
+  /** A longer lease. False where the claim was lost. Never waits for the claim's own open transaction. */
+  renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean>
+
+  /** running -> done, outside of any transaction of the user. False where the claim was lost. */
+  complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>
+
+  /** running -> absent. False where the claim was lost or the entry is no longer running. */
+  release(claim: Claim): Promise<boolean>
+
+  /** running -> unknown. False where the claim was lost or the entry is no longer running. */
+  abandon(claim: Claim, now: number): Promise<boolean>
+
+  /**
+   * One transaction around the user's work. With a claim: first that claim is checked and held, so that nobody can
+   * take it over while the transaction is open; then the work; then its verdict. Afterwards the entry is `done`, or
+   * absent (a `free` verdict, or a throw of the work, which is rethrown as it is), or was never touched (`fenced`).
+   * Without a claim (a request that needs no key) only the work's writes are kept, undone or rolled back.
+   * A store whose transactions are synchronous rolls back and refuses (ConfigurationError) work that returns a promise.
+   */
+  transact(transaction: Transaction<Tx>): Promise<Transacted>
+
+  /** Marks the message and does the work in one transaction; a duplicate only gets the first one's value. */
+  consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>
+
+  find(scope: string, key: string): Promise<Entry | undefined>
+
+  /**
+   * Deletes at most `limit` rows: done entries and messages past their retention; running ones of which nothing can
+   * have been done (lease lapsed, not external, not held, and past their retention or known to be rolled back).
+   * Marks external ones with a lapsed lease as `unknown`. Never deletes those. Several replicas may do it at once.
+   */
+  reap(options: { readonly limit: number; readonly now: number }): Promise<Reaped>
+
+  stats(now: number): Promise<LedgerStats>
+
+  /** Closes what this store opened itself. */
+  close(): Promise<void>
+}
+
+export interface Transaction<Tx> {
+  readonly claim: Claim | null
+  readonly now: number
+  readonly work: (tx: Tx) => Verdict | Promise<Verdict>
+  readonly options: TransactOptions<Tx>
+}
+
+export interface Consumption<Tx> {
+  readonly work: (tx: Tx) => string | null | Promise<string | null>
+  readonly options: TransactOptions<Tx>
+}

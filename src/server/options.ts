@@ -1,0 +1,63 @@
+import type { Clock } from '../foundation/clock.ts'
+import type { Duration } from '../foundation/duration.ts'
+import type { OnAbandoned } from './admission/admit.ts'
+import type { ObserveLedger } from './guard/event.ts'
+import type { Authorize, Reconcile } from './guard/guard-options.ts'
+import type { LedgerStore } from './ledger/port.ts'
+
+/** What is said of one handler. */
+export interface ProtectOptions {
+  /** It does things that the ledger's transaction can't undo (a call to a payment provider). Default `false`. */
+  readonly external?: boolean | undefined
+  /**
+   * Asked what has happened when the one who ran an operation is gone and may have done something: returns the answer
+   * (`json(…)`), `'rerun'` where nothing was done, or `undefined` where it can't be told yet.
+   */
+  readonly reconcile?: Reconcile | undefined
+  /** Without `reconcile`: run it again, or refuse until somebody decides. Default `'hold'` if external, else `'rerun'`. */
+  readonly onAbandoned?: OnAbandoned | undefined
+}
+
+export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
+  /** `sqliteLedger(…)`, `postgresLedger(…)` or, for tests, `memoryLedger()`. */
+  readonly store: LedgerStore<Tx, Returned>
+  /**
+   * Whose key it is: the tenant, account or caller. Two scopes never see each other's keys. `'public'` has to be said
+   * on purpose.
+   *
+   * @example scope: (request) => accountOf(request.headers.get('authorization'))
+   */
+  readonly scope: string | ((request: Native) => string | Promise<string>)
+  /** Runs before anything is looked up; an answer (a 401, a 403) is sent instead. */
+  readonly authorize?: Authorize<Native> | undefined
+  /** For how long a key is remembered; told to the client with each answer. Default `'24h'`. */
+  readonly retention?: Duration | undefined
+  /** How long a silent handler keeps its claim; renewed while it runs. Default `'60s'`. */
+  readonly lease?: Duration | undefined
+  /** When the handler's signal aborts. Shorter than `lease`. Default: never, as long as it runs. */
+  readonly timeout?: Duration | undefined
+  /** A duplicate of a request in flight is refused with 409, or waits for the first one's answer. Default `'reject'`. */
+  readonly inFlight?: 'reject' | 'wait' | undefined
+  /** With `inFlight: 'wait'`: for how long. Default `'10s'`. */
+  readonly waitFor?: Duration | undefined
+  /** A POST or PATCH without a key is refused with 400. Default `true`. */
+  readonly required?: boolean | undefined
+  /** What is protected. Default POST, PATCH, PUT, DELETE. */
+  readonly methods?: readonly string[] | undefined
+  /** Default `Idempotency-Key`. */
+  readonly keyHeader?: string | undefined
+  /** Keep 5xx answers too, as the final word. 408, 425 and 429 never are. Default `false`. */
+  readonly store5xx?: boolean | undefined
+  /** A larger answer is sent but kept without its body. Default 1 MiB. */
+  readonly maxResponseBytes?: number | undefined
+  /** A larger request is refused with 413. Default 10 MiB. */
+  readonly maxRequestBytes?: number | undefined
+  /** Response headers that are not kept for replays, beside cookies, dates and hop-by-hop fields. */
+  readonly dropHeaders?: readonly string[] | undefined
+  /** A store that takes longer to answer counts as down: 503. Default `'5s'`. */
+  readonly storeTimeout?: Duration | undefined
+  /** Told of everything that happens; can't break a request. */
+  readonly observe?: ObserveLedger | undefined
+  /** For tests. */
+  readonly clock?: Clock | undefined
+}

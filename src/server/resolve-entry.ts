@@ -1,0 +1,25 @@
+import { ConfigurationError } from '../errors/classes.ts'
+import { newClaimToken } from '../foundation/identity.ts'
+import { isReply, type Reply } from './entry/reply.ts'
+import type { GuardOptions } from './guard/guard-options.ts'
+import { recordedAnswer } from './guard/recorded-answer.ts'
+
+/** Somebody knows what has happened. Only an entry that is `unknown` can be told. */
+export async function resolveEntry(
+  guard: GuardOptions,
+  { scope, key }: { readonly scope: string; readonly key: string },
+  outcome: Reply | 'rerun',
+): Promise<boolean> {
+  if (outcome !== 'rerun' && !isReply(outcome)) {
+    throw new ConfigurationError("resolve() takes the answer as json(value, init) or reply(body, init), or 'rerun'")
+  }
+  const entry = await guard.store.find(scope, key)
+  if (entry?.state !== 'unknown') return false
+  const { leaseMs, retentionMs } = guard
+  const now = guard.clock.now()
+  const claim = await guard.store.takeOver(entry, { ...entry, token: newClaimToken(), leaseMs, retentionMs, now })
+  if (!claim) return false
+  return outcome === 'rerun'
+    ? guard.store.release(claim)
+    : guard.store.complete(claim, recordedAnswer(outcome, guard), now)
+}

@@ -1,0 +1,137 @@
+import { hash } from 'node:crypto'
+import {
+  checkBoolean,
+  checkDuration,
+  checkFunction,
+  checkPositiveDuration,
+  isObject,
+  objectWith,
+  oneOf,
+  refuse,
+  refuseUnknown,
+  wholeFrom,
+} from '../client/policy/option-checks.ts'
+import { readFields, readOptions } from '../client/policy/read-options.ts'
+import { ConfigurationError } from '../errors/classes.ts'
+import { systemClock } from '../foundation/clock.ts'
+import { framed } from '../foundation/digest.ts'
+import { HEADER } from '../protocol/header-names.ts'
+import type { GuardOptions, Protection } from './guard/guard-options.ts'
+import type { LedgerOptions, ProtectOptions } from './options.ts'
+
+const PROTECTION = {
+  external: [undefined, checkBoolean],
+  reconcile: [undefined, checkFunction],
+  onAbandoned: [undefined, oneOf('rerun', 'hold')],
+} as const
+
+const MIB = 1024 * 1024
+
+const FIELDS = {
+  ...PROTECTION,
+  store: [undefined, objectWith('insert', 'takeOver', 'transact', 'find')],
+  scope: [undefined, checkScope],
+  authorize: [undefined, checkFunction],
+  retention: [86_400_000, checkPositiveDuration],
+  lease: [60_000, checkPositiveDuration],
+  timeout: [undefined, checkPositiveDuration],
+  inFlight: ['reject', oneOf('reject', 'wait')],
+  waitFor: [10_000, checkDuration],
+  required: [true, checkBoolean],
+  methods: [['POST', 'PATCH', 'PUT', 'DELETE'], checkNames],
+  keyHeader: [HEADER.idempotencyKey, checkName],
+  store5xx: [false, checkBoolean],
+  maxResponseBytes: [MIB, wholeFrom(0)],
+  maxRequestBytes: [10 * MIB, wholeFrom(1)],
+  dropHeaders: [[] as readonly string[], checkNames],
+  storeTimeout: [5_000, checkPositiveDuration],
+  observe: [undefined, checkFunction],
+  clock: [systemClock, objectWith('now', 'sleep')],
+} as const
+
+/** Checked once; a mistake is told at start-up, not by the first request. */
+export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unknown>): GuardOptions {
+  if (!isObject(given)) return refuse('options', 'an object', given)
+  const known = Object.keys(FIELDS)
+  for (const name of Object.keys(given)) if (!known.includes(name)) refuseUnknown('', name, known)
+  const read = readFields('', given, FIELDS)
+  if (given.store === undefined)
+    throw missing('store', 'where the ledger keeps its entries, e.g. sqliteLedger({ database })')
+  if (given.scope === undefined)
+    throw missing('scope', "whose keys they are, e.g. (request) => accountOf(request), or 'public'")
+  checkTimes(read)
+  const scope = read.scope as unknown as GuardOptions['scope'] | string
+  return {
+    store: given.store,
+    scope: typeof scope === 'string' ? () => scope : scope,
+    authorize: given.authorize as GuardOptions['authorize'],
+    retentionMs: read.retention,
+    leaseMs: read.lease,
+    timeoutMs: read.timeout,
+    storeTimeoutMs: read.storeTimeout,
+    inFlight: read.inFlight,
+    waitForMs: read.waitFor,
+    required: read.required,
+    methods: new Set(read.methods.map((method) => method.toUpperCase())),
+    keyHeader: read.keyHeader.toLowerCase(),
+    store5xx: read.store5xx,
+    maxResponseBytes: read.maxResponseBytes,
+    maxRequestBytes: read.maxRequestBytes,
+    dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
+    protection: protectionOf(given),
+    observe: given.observe,
+    clock: given.clock ?? systemClock,
+    digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
+  }
+}
+
+/** What is said of a handler, over what is said of the whole ledger. */
+export function resolveProtection(ledger: Protection, given: ProtectOptions | undefined): Protection {
+  if (given === undefined) return ledger
+  readOptions('protect', given, PROTECTION)
+  return protectionOf({ ...ledger, onAbandoned: undefined, ...given })
+}
+
+function protectionOf({ external = false, onAbandoned, reconcile }: ProtectOptions): Protection {
+  return { external, reconcile, onAbandoned: onAbandoned ?? (external ? 'hold' : 'rerun') }
+}
+
+function checkTimes({
+  timeout,
+  lease,
+  retention,
+}: {
+  timeout: number | undefined
+  lease: number
+  retention: number
+}): void {
+  if (timeout !== undefined && timeout >= lease) {
+    throw new ConfigurationError(
+      `The option \`timeout\` (${timeout} ms) must be shorter than \`lease\` (${lease} ms), or a handler is taken for dead while it still may run`,
+    )
+  }
+  if (lease >= retention) {
+    throw new ConfigurationError(
+      `The option \`lease\` (${lease} ms) must be shorter than \`retention\` (${retention} ms), or a key is forgotten while its handler still runs`,
+    )
+  }
+}
+
+function missing(option: string, what: string): ConfigurationError {
+  return new ConfigurationError(`The option \`${option}\` is missing: ${what}`)
+}
+
+function checkScope(option: string, value: unknown): unknown {
+  if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
+  return refuse(option, "a function from a request to a string, or 'public'", value)
+}
+
+function checkName(option: string, value: unknown): string {
+  if (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return value
+  return refuse(option, 'a name of HTTP', value)
+}
+
+function checkNames(option: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return refuse(option, 'an array of names', value)
+  return value.map((name, index) => checkName(`${option}[${index}]`, name))
+}
