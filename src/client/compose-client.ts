@@ -42,11 +42,11 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
 
 function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
   const { clock, random } = options
-  const events = new Emitter(options.observe)
+  const events = new Emitter(options.observe, clock)
   const outside: EngineContext['outside'] = platform.outside ?? ((work) => work())
   const keeper = new RecordKeeper(journalOf(platform, options), {
     encryption: options.encryption,
-    onUnreadable: (error, key) => events.tell({ type: 'journal.failed', at: clock.now(), error, key }),
+    onUnreadable: (error, key) => events.tell({ type: 'journal.failed', error, key }),
     turn: () => takeTurn(clock),
   })
   const engine: EngineContext = {

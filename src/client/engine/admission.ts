@@ -42,7 +42,7 @@ export class Admission {
   takeToken(): boolean {
     const { options, clock, events } = this.#engine
     if (!options.budget || options.budget.take(this.#origin, clock.now())) return true
-    events.tell({ type: 'budget.exhausted', at: clock.now(), origin: this.#origin })
+    events.tell({ type: 'budget.exhausted', origin: this.#origin })
     return false
   }
 
@@ -56,7 +56,7 @@ export class Admission {
         return undefined
       }
       if (typeof answer === 'number') {
-        events.tell({ type: 'budget.exhausted', at: clock.now(), origin: this.#origin })
+        events.tell({ type: 'budget.exhausted', origin: this.#origin })
         // Without a reserve no token ever comes by itself.
         return { reason: 'budget', retryAt: Number.isFinite(answer) ? clock.now() + answer : undefined }
       }

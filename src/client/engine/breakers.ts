@@ -41,7 +41,7 @@ export class Breakers {
   #keep(origin: string, before: BreakerState, after: { state: BreakerState; now: number }): void {
     this.#states.set(origin, after.state)
     if (this.#states.size > ORIGINS_KEPT) this.#forgetOldest()
-    if (!this.#options || !this.#events.active || before === after.state) return
+    if (!this.#options || before === after.state) return
     const from = before.phase
     const to = after.state.phase
     if (from !== to) this.#events.tell({ type: 'breaker.changed', at: after.now, origin, from, to })

@@ -1,7 +1,6 @@
 import { inTime } from '../../foundation/in-time.ts'
 import { countFruitlessRun, markDelivered, release } from '../operation/transition.ts'
 import { delayBetweenRuns } from '../policy/decide.ts'
-import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { withoutLease, withoutSecrets } from './kept-record.ts'
 import type { LiveOperation } from './live-operation.ts'
@@ -50,13 +49,6 @@ async function postpone(engine: EngineContext, operation: LiveOperation, error: 
   const now = engine.clock.now()
   const dueAt = now + delayBetweenRuns(operation.record.fruitlessRuns, engine.random)
   const postponed = release(countFruitlessRun(operation.record), { dueAt, heldBy: undefined })
-  engine.events.tell({
-    type: 'operation.waiting',
-    at: now,
-    ...about(postponed),
-    until: dueAt,
-    reason: 'attempts',
-    error,
-  })
+  engine.events.tellOf(postponed, { type: 'operation.waiting', at: now, until: dueAt, reason: 'attempts', error })
   await engine.keeper.commit(withoutSecrets(postponed), operation.fence)
 }

@@ -1,13 +1,9 @@
+import type { Clock } from '../../foundation/clock.ts'
 import { isThenable } from '../../foundation/thenable.ts'
 import type { HoldfastEvent, Observer } from '../../observe/port.ts'
 import { redactUrl } from '../../observe/redact.ts'
 import { refOf } from '../operation/outcome.ts'
 import type { OperationRecord, OperationRequest } from '../operation/record.ts'
-
-/** What every event of an operation says of it. */
-export function about(record: OperationRecord): { operation: ReturnType<typeof refOf>; method: string; url: string } {
-  return { operation: refOf(record), method: record.request.method, url: shownUrl(record.request) }
-}
 
 /** The URL as it may be told: query parameters that carry credentials by name only. */
 export function shownUrl({ url, withheld }: OperationRequest): string {
@@ -16,22 +12,32 @@ export function shownUrl({ url, withheld }: OperationRequest): string {
   return `${redactUrl(url)}${url.includes('?') ? '&' : '?'}${names.join('&')}`
 }
 
+type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, Names> : never
+/** Where it does not say when, it is now. */
+type Told = Without<HoldfastEvent, 'at'> & { readonly at?: number }
+type OfOperation = Extract<HoldfastEvent, { readonly operation: unknown }>
+type ToldOf = Without<OfOperation, 'at' | 'operation' | 'method' | 'url'> & { readonly at?: number }
+
 /** Tells the observer. Whatever the observer does, throwing or rejecting, no call can notice. */
 export class Emitter {
   readonly #observer: Observer | undefined
+  readonly #clock: Clock
 
-  constructor(observer: Observer | undefined) {
+  constructor(observer: Observer | undefined, clock: Clock) {
     this.#observer = observer
+    this.#clock = clock
   }
 
-  /** Is anybody listening? Saves making events that nobody reads. */
-  get active(): boolean {
-    return this.#observer !== undefined
+  /** What happened to an operation. Costs next to nothing where nobody listens. */
+  tellOf(record: OperationRecord, event: ToldOf): void {
+    if (!this.#observer) return
+    const { method } = record.request
+    this.tell({ ...event, operation: refOf(record), method, url: shownUrl(record.request) } as Told)
   }
 
-  tell(event: HoldfastEvent): void {
+  tell(event: Told): void {
     try {
-      const returned: unknown = this.#observer?.(event)
+      const returned: unknown = this.#observer?.({ at: this.#clock.now(), ...event } as HoldfastEvent)
       if (isThenable(returned)) returned.then(undefined, () => {})
     } catch {
       // An observer that fails is the observer's problem.

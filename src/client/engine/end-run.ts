@@ -8,7 +8,6 @@ import { delayBetweenRuns } from '../policy/decide.ts'
 import type { TransportResponse } from '../transport/port.ts'
 import type { Stop } from './admission.ts'
 import type { AttemptResult } from './attempt.ts'
-import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { endingOfExpired } from './expire.ts'
 import { hint } from './hints.ts'
@@ -79,9 +78,7 @@ async function askAgainLater({ engine, operation }: Ended, error: unknown): Prom
   engine.leases.drop(operation)
   if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
   operation.record = record
-  if (events.active) {
-    events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: 'horizon', error })
-  }
+  events.tellOf(record, { type: 'operation.waiting', at: now, until: dueAt, reason: 'horizon', error })
   return { is: 'kept', record, error: tell({ record, reason: 'horizon', pending: true, cause: error }) }
 }
 
@@ -112,8 +109,7 @@ export async function keep(ended: Ended, stop: Stop): Promise<Finish> {
   if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
   operation.record = record
   if (Math.max(dueAt, record.notBefore) <= now) hint(engine, 'pending', record)
-  if (events.active)
-    events.tell({ type: 'operation.waiting', at: now, ...about(record), until: dueAt, reason: stop.reason })
+  events.tellOf(record, { type: 'operation.waiting', at: now, until: dueAt, reason: stop.reason })
   const answered = ended.lastAnswer ? { ...record, response: storable(ended.lastAnswer) } : record
   const told = { record: answered, reason: stop.reason, pending: true, retryAt: stop.retryAt, cause: lastFailure(last) }
   return { is: 'kept', record, error: tell(told) }

@@ -43,7 +43,7 @@ export class Housekeeping {
     if (now - this.#lastAt < PRUNE_EVERY_MS) return
     this.#lastAt = now
     const swept = this.prune(engine).catch((error: Error) => {
-      engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error })
+      engine.events.tell({ type: 'journal.failed', error })
     })
     engine.background.add(swept)
   }

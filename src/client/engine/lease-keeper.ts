@@ -1,6 +1,6 @@
 import { type Clock, startTimer } from '../../foundation/clock.ts'
 import type { RecordKeeper } from '../journal/record-keeper.ts'
-import { about, type Emitter } from './emitter.ts'
+import type { Emitter } from './emitter.ts'
 import type { LiveOperation } from './live-operation.ts'
 
 /** A runner that is silent for this long has lost its operations. */
@@ -43,7 +43,7 @@ export class LeaseKeeper {
 
   /** Says that the lease is gone: the run stops and writes nothing. */
   lose(operation: LiveOperation): void {
-    this.#events.tell({ type: 'lease.lost', at: this.#clock.now(), ...about(operation.record) })
+    this.#events.tellOf(operation.record, { type: 'lease.lost' })
     this.drop(operation)
     operation.stop({ because: 'lease-lost' })
   }
@@ -63,12 +63,7 @@ export class LeaseKeeper {
       const { record } = operation
       if (record.lease) operation.record = { ...record, lease: { ...record.lease, until } }
     } catch (error) {
-      this.#events.tell({
-        type: 'journal.failed',
-        at: this.#clock.now(),
-        error: error as Error,
-        key: operation.record.key,
-      })
+      this.#events.tell({ type: 'journal.failed', error: error as Error, key: operation.record.key })
       if (this.hasLapsed(operation)) this.lose(operation)
     }
   }

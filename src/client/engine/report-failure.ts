@@ -5,5 +5,5 @@ import type { LiveOperation } from './live-operation.ts'
 /** Tells that the journal failed where no caller is left to be told. */
 export function reportFailure(engine: EngineContext, operation: LiveOperation, error: unknown): void {
   const known = error instanceof Error ? error : new StorageError(String(error))
-  engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error: known, key: operation.record.key })
+  engine.events.tell({ type: 'journal.failed', error: known, key: operation.record.key })
 }

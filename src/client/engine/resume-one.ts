@@ -5,7 +5,6 @@ import type { ResolvedCall } from '../policy/resolved-options.ts'
 import { trustsOrigin } from './attempt-headers.ts'
 import { takeOver } from './claiming.ts'
 import { deliver } from './deliver.ts'
-import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { withoutSecrets } from './kept-record.ts'
 import { lacksCredentials } from './lacks-credentials.ts'
@@ -33,9 +32,7 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
     if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
     if (!maySend(engine, record)) return putBack(engine, operation, 'auth')
   }
-  const { events, clock } = engine
-  if (events.active)
-    events.tell({ type: 'operation.resumed', at: clock.now(), ...about(record), attempts: record.attemptCount })
+  engine.events.tellOf(record, { type: 'operation.resumed', attempts: record.attemptCount })
   const finish = await work(engine, operation, resumeTerms(engine))
   await operation.delivered
   if (finish.is === 'settled') return { record: finish.record }
@@ -43,7 +40,7 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
   if (finish.is !== 'kept') return { record: { ...operation.record, status: 'pending' } }
   const { reason, retryAt } = finish.error
   const blocked = reason === 'budget' || reason === 'breaker'
-  return { record: finish.record, skipOrigin: blocked ? { origin, until: retryAt ?? clock.now() } : undefined }
+  return { record: finish.record, skipOrigin: blocked ? { origin, until: retryAt ?? engine.clock.now() } : undefined }
 }
 
 /** A client that knows where it belongs never sends an operation of its journal anywhere else; nor without what it needs. */
@@ -85,14 +82,6 @@ async function putBack(engine: EngineContext, operation: LiveOperation, reason: 
   const notBefore = reason === 'poison' ? horizonAt : undefined
   const record = release(operation.record, { dueAt: horizonAt, notBefore, heldBy: reason })
   await engine.keeper.commit(withoutSecrets(record), operation.fence)
-  const { events, clock } = engine
-  if (events.active)
-    events.tell({
-      type: 'operation.waiting',
-      at: clock.now(),
-      ...about(record),
-      until: horizonAt,
-      reason,
-    })
+  engine.events.tellOf(record, { type: 'operation.waiting', until: horizonAt, reason })
   return { record }
 }

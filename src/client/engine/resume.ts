@@ -106,7 +106,7 @@ function start(engine: EngineContext, claimed: ClaimedRecord, { crew, report, sk
     } catch (cause) {
       report.pending++
       const error = cause as Error
-      engine.events.tell({ type: 'journal.failed', at: engine.clock.now(), error, key: claimed.record.key })
+      engine.events.tell({ type: 'journal.failed', error, key: claimed.record.key })
     }
   }
   crew.start(work())

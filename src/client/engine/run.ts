@@ -6,7 +6,6 @@ import { decideRetry, mayStart } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 import { withoutRest } from './bounded-stream.ts'
-import { about } from './emitter.ts'
 import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
@@ -141,8 +140,7 @@ class Run {
     const operation = this.#operation
     const startedAt = clock.now()
     const number = operation.record.attemptCount + 1
-    if (events.active)
-      events.tell({ type: 'attempt.started', at: startedAt, ...about(operation.record), attempt: number })
+    events.tellOf(operation.record, { type: 'attempt.started', at: startedAt, attempt: number })
     this.#lastAnswer = withoutRest(this.#lastAnswer)
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
@@ -192,9 +190,7 @@ class Run {
     })
     this.#operation.record = record
     const ended = record.attempts.at(-1)
-    if (events.active && ended) {
-      events.tell({ type: 'attempt.ended', at: now, ...about(record), attempt: ended, effect: verdict.effect })
-    }
+    if (ended) events.tellOf(record, { type: 'attempt.ended', at: now, attempt: ended, effect: verdict.effect })
   }
 
   async #conclude(verdict: Verdict): Promise<Finish | undefined> {
@@ -242,8 +238,7 @@ class Run {
     if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
     const reason = this.#last?.facts.is === 'answer' ? 'status' : 'network'
     const until = now + decision.delayMs
-    if (events.active)
-      events.tell({ type: 'operation.waiting', at: now, ...about(this.#operation.record), until, reason })
+    events.tellOf(this.#operation.record, { type: 'operation.waiting', at: now, until, reason })
     await pauseFor(this.#engine, this.#operation, until - clock.now())
     return undefined
   }

@@ -5,7 +5,6 @@ import type { OperationRecord, SettledStatus, StoredFailure } from '../operation
 import { settle } from '../operation/transition.ts'
 import type { TransportResponse } from '../transport/port.ts'
 import { deliver } from './deliver.ts'
-import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { hint } from './hints.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
@@ -85,11 +84,9 @@ function expiryOf(
 }
 
 function tellSettled(engine: EngineContext, record: OperationRecord): void {
-  if (!engine.events.active) return
-  engine.events.tell({
+  engine.events.tellOf(record, {
     type: 'operation.settled',
     at: record.settledAt ?? 0,
-    ...about(record),
     status: record.status as SettledStatus,
     reason: record.reason,
     effect: record.effect,

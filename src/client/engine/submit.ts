@@ -11,7 +11,6 @@ import type { RequestInput } from '../request-input.ts'
 import { newRecord } from './accept.ts'
 import { attach } from './attach.ts'
 import { type EarlyExit, refusalOf } from './early-exit.ts'
-import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import { joinStored } from './join-stored.ts'
 import { LEASE_MS } from './lease-keeper.ts'
@@ -181,10 +180,7 @@ async function acceptAndWork(
     }
     progress.accepted(engine.keeper.level)
     if (existing) return await joinStored(engine, operation, { existing, terms })
-    const { events, clock, keeper } = engine
-    if (events.active) {
-      events.tell({ type: 'operation.accepted', at: clock.now(), ...about(operation.record), level: keeper.level })
-    }
+    engine.events.tellOf(operation.record, { type: 'operation.accepted', level: engine.keeper.level })
     await work(engine, operation, terms)
   } catch (error) {
     engine.live.remove(operation)

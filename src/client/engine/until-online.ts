@@ -1,4 +1,3 @@
-import { about } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { pauseForNews } from './pause-for.ts'
@@ -12,10 +11,7 @@ export function isOffline({ coordination }: EngineContext): boolean {
 export async function untilOnline(engine: EngineContext, operation: LiveOperation, limitAt: number): Promise<boolean> {
   const { clock, coordination, events } = engine
   const stopWaking = coordination.onWake(() => operation.nudge())
-  if (events.active) {
-    const waiting = { until: limitAt, reason: 'network' } as const
-    events.tell({ type: 'operation.waiting', at: clock.now(), ...about(operation.record), ...waiting })
-  }
+  events.tellOf(operation.record, { type: 'operation.waiting', until: limitAt, reason: 'network' })
   try {
     while (isOffline(engine)) {
       const left = limitAt - clock.now()

@@ -14,7 +14,7 @@ async function held(count = 1) {
   const journal = faultJournal(memoryJournal())
   const keeper = new RecordKeeper(journal, { onUnreadable: () => {} })
   const events: HoldfastEvent[] = []
-  const leases = new LeaseKeeper(clock, keeper, new Emitter((event) => void events.push(event)))
+  const leases = new LeaseKeeper(clock, keeper, new Emitter((event) => void events.push(event), clock))
   const operations = Array.from({ length: count }, (_, n) => new LiveOperation(freshRecord({ key: `k${n}` })))
   for (const operation of operations) {
     await keeper.append(operation.record)
