@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build as esbuild } from 'esbuild'
 import { build as vite } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { type Configuration, type Module, type Stats, webpack } from 'webpack'
 import { countingApi } from './support/counting-api.ts'
 import { projectWith } from './support/installed-package.ts'
 import { launch, type TestBrowser } from './support/launch.ts'
@@ -55,6 +57,31 @@ const bundlers: Readonly<Record<string, (project: string) => Promise<Bundle>>> =
     expect(more).toEqual([])
     return { text: chunk?.code ?? '', inputs: chunk?.moduleIds ?? [] }
   },
+  async webpack(project) {
+    const output = { path: join(project, 'built'), filename: 'main.js' }
+    const { compilation } = await packed({ mode: 'production', context: project, entry: './main.js', output })
+    expect([...compilation.errors, ...compilation.warnings]).toEqual([])
+    expect(Object.keys(compilation.assets)).toEqual(['main.js'])
+    const inputs = [...compilation.modules].flatMap(filesOf)
+    return { text: readFileSync(join(output.path, 'main.js'), 'utf8'), inputs }
+  },
+}
+
+async function packed(configuration: Configuration): Promise<Stats> {
+  const packer = webpack(configuration)
+  try {
+    return await new Promise<Stats>((resolve, reject) => {
+      packer.run((error, stats) => (stats ? resolve(stats) : reject(error)))
+    })
+  } finally {
+    await new Promise((closed) => packer.close(closed))
+  }
+}
+
+/** Several modules may have become one. */
+function filesOf(module: Module): string[] {
+  const { modules } = module as { modules?: readonly Module[] }
+  return modules ? modules.flatMap(filesOf) : [module.nameForCondition() ?? module.identifier()]
 }
 
 let browser: TestBrowser
@@ -70,6 +97,7 @@ describe.each(Object.entries(bundlers))('a bundle by %s', (_name, bundle) => {
     )
     expect(text).not.toMatch(/\b(select .* from|insert into|create table|delete from|pragma)\b/i)
     const packages = inputs.map((path) => /^.*node_modules\/([^/]+)\//.exec(path)?.[1] ?? path.replace(/^.*\//, ''))
+    expect(packages).toEqual(expect.arrayContaining(['holdfast', 'idb-keyval', 'main.js', 'uuid']))
     expect(packages.filter((name) => !['holdfast', 'idb-keyval', 'main.js', 'uuid'].includes(name))).toEqual([])
   })
 
