@@ -11,7 +11,8 @@ export async function readLimited(
   if (!stream) return null
   const { chunks, more } = await readUpTo(stream, limit)
   if (!more) return joined(chunks)
-  await more.cancel()
+  // One of two branches of a stream: its cancel resolves only when the other one is cancelled too.
+  more.cancel().catch(() => {})
   throw new BodyTooLarge()
 }
 

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { json } from '../../../src/server/index.ts'
+import { ask, gate, protectedShop, settleDown } from '../../support/protected-shop.ts'
+
+describe('a duplicate of a request in flight', () => {
+  it('is refused at once, with a time to come back', async () => {
+    const { serve, clock, orders, order } = protectedShop()
+    const held = gate()
+    const slow = serve(async (_, { effect }) =>
+      effect(async (tx) => {
+        order(tx, 'one')
+        await held.opened
+        return json({ ok: true })
+      }),
+    )
+    const first = slow(ask('k'))
+    await settleDown(clock)
+    const duplicate = await slow(ask('k'))
+    expect([duplicate.status, duplicate.headers.get('retry-after')]).toEqual([409, '1'])
+    const other = await slow(ask('k', { body: '{"amount":6}' }))
+    expect(other.status).toBe(422)
+    held.open()
+    expect((await first).status).toBe(200)
+    expect((await slow(ask('k'))).headers.get('idempotency-replayed')).toBe('true')
+    expect(orders).toEqual(['one'])
+  })
+
+  it('waits for the answer where that was asked for', async () => {
+    const { serve, clock, orders, order } = protectedShop({ inFlight: 'wait', waitFor: '2s' })
+    const held = gate()
+    const slow = serve(async () => {
+      await held.opened
+      order({ onRollback: () => {} }, 'one')
+      return Response.json({ ok: true })
+    })
+    const first = slow(ask('k'))
+    await settleDown(clock)
+    const second = slow(ask('k'))
+    await clock.advance('1s')
+    held.open()
+    await clock.advance('100ms')
+    expect(await (await second).json()).toEqual(await (await first).json())
+    expect((await second).headers.get('idempotency-replayed')).toBe('true')
+    expect(orders).toEqual(['one'])
+  })
+
+  it('waits no longer than allowed', async () => {
+    const { serve, clock } = protectedShop({ inFlight: 'wait', waitFor: '2s' })
+    const never = serve(() => new Promise(() => {}))
+    void never(ask('k'))
+    await settleDown(clock)
+    const second = never(ask('k'))
+    await clock.advance('2s')
+    expect((await second).status).toBe(409)
+  })
+
+  it('runs itself where the first one fails', async () => {
+    const { serve, clock, orders, order } = protectedShop({ inFlight: 'wait' })
+    const held = gate()
+    let calls = 0
+    const handler = serve(async (_, { effect, attempt }) =>
+      effect(async (tx) => {
+        calls++
+        order(tx, `attempt ${attempt}`)
+        if (calls === 1) {
+          await held.opened
+          throw new Error('boom')
+        }
+        return json({ ok: true })
+      }),
+    )
+    const first = handler(ask('k'))
+    first.catch(() => {})
+    await settleDown(clock)
+    const losers = [handler(ask('k')), handler(ask('k')), handler(ask('k'))]
+    await settleDown(clock)
+    held.open()
+    await clock.advance('1s')
+    await expect(first).rejects.toThrow('boom')
+    const answers = await Promise.all(losers)
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200])
+    expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === null)).toHaveLength(1)
+    expect(orders).toHaveLength(1)
+  })
+})
+
+describe('a claim', () => {
+  it('is kept for as long as its handler runs', async () => {
+    const { serve, clock } = protectedShop({ lease: '10s' })
+    const held = gate()
+    const slow = serve(async () => {
+      await held.opened
+      return new Response('done')
+    })
+    const first = slow(ask('k'))
+    await clock.advance('5m')
+    expect((await slow(ask('k'))).status).toBe(409)
+    held.open()
+    expect(await (await first).text()).toBe('done')
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('that lapsed goes to the next one, and the first one commits nothing', async () => {
+    const { serve, clock, orders, order, store, events } = protectedShop({ lease: '10s' })
+    const held = gate()
+    const handler = serve(async (_, { effect, attempt, signal }) => {
+      if (attempt === 1) await held.opened
+      return effect(async (tx) => {
+        order(tx, `attempt ${attempt}, ${signal.aborted}`)
+        return json({ attempt })
+      })
+    })
+    // A process that stands still: no renewal reaches the store.
+    const renew = store.renew
+    store.renew = () => new Promise(() => {})
+    const first = handler(ask('k'))
+    await clock.advance('11s')
+    store.renew = renew
+    const second = await handler(ask('k'))
+    expect(await second.json()).toEqual({ attempt: 2 })
+    held.open()
+    const late = await first
+    expect(late.status).toBe(409)
+    expect(orders).toEqual(['attempt 2, false'])
+    expect(events.map(({ type }) => type)).toContain('claim.lost')
+  })
+
+  it('that is lost aborts its handler', async () => {
+    const { serve, clock, store } = protectedShop({ lease: '9s' })
+    let reason: unknown
+    const handler = serve(
+      (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason
+            reject(signal.reason)
+          })
+        }),
+    )
+    store.renew = async () => false
+    const answer = handler(ask('k'))
+    await clock.advance('3s')
+    expect((await answer).status).toBe(409)
+    expect(reason).toMatchObject({ code: 'HOLDFAST_CLAIM_LOST' })
+  })
+
+  it('aborts its handler when its time is over', async () => {
+    const { serve, clock } = protectedShop({ timeout: '5s' })
+    const handler = serve(
+      (_, { signal }) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve(new Response('late', { status: 504 }))),
+        ),
+    )
+    const answer = handler(ask('k'))
+    await clock.advance('5s')
+    expect((await answer).status).toBe(504)
+  })
+})
