@@ -21,6 +21,7 @@ export const PROBLEM = {
   outcomeUnknown: 'urn:holdfast:problem:outcome-unknown',
   windowPassed: 'urn:holdfast:problem:window-passed',
   unavailable: 'urn:holdfast:problem:unavailable',
+  overloaded: 'urn:holdfast:problem:overloaded',
 } as const
 
 /** The problem details of an answer, or undefined where it carries none. Never throws. */
