@@ -5,6 +5,8 @@ import { saysTrue } from './truth-value.ts'
 export const HEADER = {
   idempotencyKey: 'idempotency-key',
   idempotencyReplayed: 'idempotency-replayed',
+  /** `omitted` on a replay: the answer had a body that was too large to keep. */
+  idempotencyBody: 'idempotency-body',
   /** The server's dedup window, in seconds. */
   idempotencyRetention: 'idempotency-retention',
   doNotRetry: 'do-not-retry',

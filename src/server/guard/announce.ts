@@ -1,15 +1,31 @@
 import { HEADER } from '../../protocol/header-names.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import type { RecordedAnswer } from '../entry/entry.ts'
 import type { Answer } from '../http/port.ts'
 import type { GuardOptions } from './guard-options.ts'
 
-/** Said of an answer that was given before. */
-export function replayed(answer: Answer): Answer {
-  return { ...answer, headers: [...answer.headers, [HEADER.idempotencyReplayed, 'true']] }
+type Announcing = Pick<GuardOptions, 'retentionMs'>
+
+/** Only the ledger says these; what a handler says of them is not passed on. */
+const OURS: readonly string[] = [HEADER.idempotencyRetention, HEADER.idempotencyReplayed, HEADER.idempotencyBody]
+
+/** Every answer says for how long a key is remembered. */
+export function announced<A extends Answer>(guard: Announcing, answer: A): A {
+  const theirs = answer.headers.filter(([name]) => !OURS.includes(name))
+  return { ...answer, headers: [...theirs, retention(guard)] }
 }
 
-/** Every answer says for how long a key is remembered; a handler can't say it otherwise, nor that it is a replay. */
-export function announced<A extends Answer>(guard: Pick<GuardOptions, 'retentionMs'>, answer: A): A {
-  const seconds = String(Math.floor(guard.retentionMs / 1000))
-  const others = answer.headers.filter(([name]) => name !== HEADER.idempotencyRetention)
-  return { ...answer, headers: [...others, [HEADER.idempotencyRetention, seconds]] }
+/** They describe a body that is not there. */
+const OF_THE_BODY: readonly string[] = ['content-type', 'content-encoding', 'content-range', 'digest', 'content-digest']
+
+/** What was answered before, marked as such. Where its body was too large to keep, that is said too. */
+export function replayed(guard: Announcing, { status, headers, body, bodyOmitted }: RecordedAnswer): Answer {
+  const marks: HeaderList = [retention(guard), [HEADER.idempotencyReplayed, 'true']]
+  if (!bodyOmitted) return { status, headers: [...headers, ...marks], body }
+  const others = headers.filter(([name]) => !OF_THE_BODY.includes(name))
+  return { status, headers: [...others, ...marks, [HEADER.idempotencyBody, 'omitted']], body: null }
+}
+
+function retention({ retentionMs }: Announcing): readonly [string, string] {
+  return [HEADER.idempotencyRetention, String(Math.floor(retentionMs / 1000))]
 }

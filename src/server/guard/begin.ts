@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../errors/classes.ts'
+import { ConfigurationError, StorageError } from '../../errors/classes.ts'
 import { fingerprintInput } from '../../protocol/fingerprint.ts'
 import { headerValue } from '../../protocol/headers.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
@@ -53,7 +53,7 @@ async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Pr
   const reconciled = await reconcileClaim(guard, held, from)
   if (reconciled === 'rerun') return { kind: 'run', session: new Session(guard, held) }
   if (reconciled === 'unknown') return refuse(guard, inbound, 'outcome-unknown')
-  return { kind: 'answered', answer: announced(guard, replayed(reconciled)) }
+  return { kind: 'answered', answer: replayed(guard, reconciled) }
 }
 
 async function describeRequest(guard: GuardOptions, inbound: Inbound, key: string): Promise<KeyRequest> {
@@ -83,7 +83,8 @@ function refuse(guard: GuardOptions, inbound: Inbound, reason: RefusalReason): B
 }
 
 function replay(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
-  const { status, headers, body } = entry.answer ?? { status: 500, headers: [], body: null }
-  tellOfEntry(guard, request, { type: 'entry.replayed', status })
-  return { kind: 'answered', answer: announced(guard, replayed({ status, headers, body })) }
+  // An entry that is done has an answer; a store that says otherwise is damaged, and nothing is run on its word.
+  if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer')
+  tellOfEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })
+  return { kind: 'answered', answer: replayed(guard, entry.answer) }
 }

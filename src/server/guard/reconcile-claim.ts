@@ -1,5 +1,4 @@
-import type { Entry } from '../entry/entry.ts'
-import type { Answer } from '../http/port.ts'
+import type { Entry, RecordedAnswer } from '../entry/entry.ts'
 import type { GuardOptions, Reconciled } from './guard-options.ts'
 import { keepClaim } from './keep-claim.ts'
 import { plainAnswer, recordedAnswer } from './recorded-answer.ts'
@@ -14,12 +13,12 @@ export async function reconcileClaim(
   guard: GuardOptions,
   held: Held,
   from: Entry,
-): Promise<Answer | 'rerun' | 'unknown'> {
+): Promise<RecordedAnswer | 'rerun' | 'unknown'> {
   const found = await ask(guard, held, from)
   if (found === 'rerun') return 'rerun'
   if (found !== undefined) {
-    const answer = await plainAnswer(found)
-    const kept = await guard.store.complete(held.claim, recordedAnswer(answer, guard), guard.clock.now())
+    const answer = recordedAnswer(await plainAnswer(found), guard)
+    const kept = await guard.store.complete(held.claim, answer, guard.clock.now())
     return kept ? answer : 'unknown'
   }
   if (await guard.store.abandon(held.claim, guard.clock.now())) {

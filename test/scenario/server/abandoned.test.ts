@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { type Entry, json } from '../../../src/server/index.ts'
+import { ask, protectedShop } from '../../support/protected-shop.ts'
+
+/** A process that dies while its handler runs: nothing of it is heard of again, and its lease lapses. */
+async function die(shop: ReturnType<typeof protectedShop>, key: string): Promise<void> {
+  const { renew } = shop.store
+  shop.store.renew = () => new Promise(() => {})
+  const dead = shop.serve(() => new Promise(() => {}))
+  void dead(ask(key))
+  await shop.clock.advance('61s')
+  shop.store.renew = renew
+}
+
+async function typeOf(response: Response): Promise<string | undefined> {
+  return ((await response.json()) as { type: string }).type.split(':').pop()
+}
+
+describe('an operation whose handler died', () => {
+  it('runs again where all it does is ours', async () => {
+    const shop = protectedShop()
+    await die(shop, 'k')
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+    expect(shop.orders).toEqual(['k'])
+    expect(shop.events).toContainEqual(expect.objectContaining({ type: 'entry.claimed', takenOver: true, attempt: 2 }))
+  })
+
+  it('is held where it may have done something outside', async () => {
+    const shop = protectedShop({}, { external: true })
+    await die(shop, 'k')
+    const held = await shop.placeOrder(ask('k'))
+    expect([held.status, held.headers.get('retry-after'), await typeOf(held)]).toEqual([409, '60', 'outcome-unknown'])
+    expect((await shop.ledger.find('public', 'k'))?.state).toBe('unknown')
+    expect(await typeOf(await shop.placeOrder(ask('k')))).toBe('outcome-unknown')
+    expect(await typeOf(await shop.placeOrder(ask('k', { body: '{}' })))).toBe('key-reused')
+    expect(shop.orders).toEqual([])
+  })
+
+  it('runs again all the same where that was said', async () => {
+    const shop = protectedShop({}, { external: true, onAbandoned: 'rerun' })
+    await die(shop, 'k')
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+    expect(shop.orders).toEqual(['k'])
+  })
+
+  it('is held where that was said', async () => {
+    const shop = protectedShop({}, { onAbandoned: 'hold' })
+    await die(shop, 'k')
+    expect(await typeOf(await shop.placeOrder(ask('k')))).toBe('outcome-unknown')
+  })
+
+  it('is answered with what reconcile finds, once for all', async () => {
+    const asked: Entry[] = []
+    const reconcile = async (entry: Entry) => {
+      asked.push(entry)
+      return json({ found: true }, { status: 201 })
+    }
+    const shop = protectedShop({}, { external: true, reconcile })
+    await die(shop, 'k')
+    const first = await shop.placeOrder(ask('k'))
+    const second = await shop.placeOrder(ask('k'))
+    expect([first.status, await first.json()]).toEqual([201, { found: true }])
+    expect([second.status, await second.json()]).toEqual([201, { found: true }])
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toMatchObject({ scope: 'public', key: 'k', method: 'POST', path: '/orders', attempt: 1 })
+    expect(shop.orders).toEqual([])
+  })
+
+  it('runs again where reconcile finds that nothing was done', async () => {
+    const shop = protectedShop({}, { external: true, reconcile: () => 'rerun' as const })
+    await die(shop, 'k')
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+    expect(shop.orders).toEqual(['k'])
+  })
+
+  it.each([
+    ['knows nothing yet', () => undefined],
+    [
+      'throws',
+      () => {
+        throw new Error('provider down')
+      },
+    ],
+  ])('stays unknown where reconcile %s, and is asked about again', async (_, reconcile) => {
+    let asked = 0
+    const shop = protectedShop({}, { external: true, reconcile: () => (asked++ < 1 ? reconcile() : json({ late: 1 })) })
+    await die(shop, 'k')
+    expect(await typeOf(await shop.placeOrder(ask('k')))).toBe('outcome-unknown')
+    expect(await (await shop.placeOrder(ask('k'))).json()).toEqual({ late: 1 })
+    expect(shop.orders).toEqual([])
+  })
+
+  it('is settled by an operator', async () => {
+    const shop = protectedShop({}, { external: true })
+    await die(shop, 'answered')
+    await die(shop, 'again')
+    await shop.placeOrder(ask('answered'))
+    await shop.placeOrder(ask('again'))
+    expect(await shop.ledger.resolve('public', 'answered', json({ by: 'hand' }))).toBe(true)
+    expect(await shop.ledger.resolve('public', 'again', 'rerun')).toBe(true)
+    expect(await shop.ledger.resolve('public', 'never', 'rerun')).toBe(false)
+    expect(await shop.ledger.resolve('public', 'answered', 'rerun')).toBe(false)
+    expect(await (await shop.placeOrder(ask('answered'))).json()).toEqual({ by: 'hand' })
+    expect((await shop.placeOrder(ask('again'))).status).toBe(201)
+    expect(shop.orders).toEqual(['again'])
+  })
+})
+
+describe('a handler that throws', () => {
+  it('leaves the key free', async () => {
+    const shop = protectedShop()
+    const broken = shop.serve(async () => {
+      throw new Error('boom')
+    })
+    await expect(broken(ask('k'))).rejects.toThrow('boom')
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+  })
+
+  it('leaves it unknown where it was external: the call outside may have gone through', async () => {
+    const shop = protectedShop({}, { external: true })
+    const broken = shop.serve(async () => {
+      throw new Error('provider timed out')
+    })
+    await expect(broken(ask('k'))).rejects.toThrow('provider timed out')
+    expect(await typeOf(await shop.placeOrder(ask('k')))).toBe('outcome-unknown')
+  })
+
+  it('after its effect was committed answers with the recorded reply', async () => {
+    const shop = protectedShop()
+    const clumsy = shop.serve(async (_, { effect }) => {
+      await effect(async (tx) => {
+        shop.order(tx, 'one')
+        return json({ ok: true }, { status: 201 })
+      })
+      throw new Error('after the fact')
+    })
+    expect((await clumsy(ask('k'))).status).toBe(201)
+    expect((await clumsy(ask('k'))).headers.get('idempotency-replayed')).toBe('true')
+    expect(shop.orders).toEqual(['one'])
+    expect(shop.events.map(({ type }) => type)).toContain('handler.failed')
+  })
+
+  it('is asked to await its effect', async () => {
+    const shop = protectedShop()
+    const hasty = shop.serve(async (_, { effect }) => {
+      void effect(async () => {
+        await new Promise(() => {})
+        return json({})
+      })
+      return new Response('too early')
+    })
+    await expect(hasty(ask('k'))).rejects.toThrow(/await it/)
+  })
+
+  it('has one effect', async () => {
+    const shop = protectedShop()
+    const twice = shop.serve(async (_, { effect }) => {
+      await effect(() => json({ n: 1 }))
+      return effect(() => json({ n: 2 }))
+    })
+    const answer = await twice(ask('k'))
+    expect(await answer.json()).toEqual({ n: 1 })
+  })
+
+  it('must say its answer inside the effect', async () => {
+    const shop = protectedShop()
+    const silent = shop.serve(async (_, { effect }) => effect((tx) => shop.order(tx, 'one') as never))
+    await expect(silent(ask('k'))).rejects.toThrow(/effect\(\) must return/)
+    expect(shop.orders).toEqual([])
+  })
+})

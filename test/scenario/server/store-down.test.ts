@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { StorageError } from '../../../src/errors/classes.ts'
+import { json } from '../../../src/server/index.ts'
+import { ask, protectedShop, settleDown } from '../../support/protected-shop.ts'
+
+const down = (): Promise<never> => Promise.reject(new StorageError('down'))
+
+describe('a store that is down', () => {
+  it('at the claim: refused, nothing is begun', async () => {
+    const shop = protectedShop()
+    shop.store.insert = down
+    const answer = await shop.placeOrder(ask('k'))
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await answer.json()).toMatchObject({ type: 'urn:holdfast:problem:unavailable' })
+    expect(shop.orders).toEqual([])
+    expect(shop.events.map(({ type }) => type)).toEqual(['ledger.failed', 'request.refused'])
+  })
+
+  it('and does not answer: refused in time, and a claim that comes late is taken back', async () => {
+    const shop = protectedShop({ storeTimeout: '5s' })
+    const insert = shop.store.insert.bind(shop.store)
+    let late: (() => void) | undefined
+    shop.store.insert = async (draft) => {
+      await new Promise<void>((resolve) => {
+        late = resolve
+      })
+      return insert(draft)
+    }
+    const answer = shop.placeOrder(ask('k'))
+    await shop.clock.advance('5s')
+    expect((await answer).status).toBe(503)
+    late?.()
+    await settleDown(shop.clock)
+    expect(await shop.ledger.find('public', 'k')).toBeUndefined()
+  })
+
+  it('at the commit: refused, whatever the handler makes of it', async () => {
+    const shop = protectedShop()
+    shop.store.transact = down
+    expect((await shop.placeOrder(ask('k'))).status).toBe(503)
+    const optimist = shop.serve(async (_, { effect }) => {
+      await effect(() => json({})).catch(() => {})
+      return new Response('all is well')
+    })
+    expect((await optimist(ask('k2'))).status).toBe(503)
+    expect(await shop.ledger.find('public', 'k')).toBeUndefined()
+  })
+
+  it('whose commit went through all the same keeps what it has', async () => {
+    const shop = protectedShop()
+    const transact = shop.store.transact.bind(shop.store)
+    shop.store.transact = async (transaction) => {
+      await transact(transaction)
+      return down()
+    }
+    expect((await shop.placeOrder(ask('k'))).status).toBe(503)
+    shop.store.transact = transact
+    const again = await shop.placeOrder(ask('k'))
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+    expect(shop.orders).toEqual(['k'])
+  })
+
+  it('after a handler without effect: its answer is sent, since it is true', async () => {
+    const shop = protectedShop()
+    shop.store.complete = down
+    const handler = shop.serve(async () => new Response('done', { status: 201 }))
+    expect((await handler(ask('k'))).status).toBe(201)
+    expect(shop.events.map(({ type }) => type)).toContain('ledger.failed')
+  })
+
+  it('at a release: the lease frees the key in time', async () => {
+    const shop = protectedShop()
+    const release = shop.store.release
+    shop.store.release = down
+    const failing = shop.serve(async () => {
+      throw new Error('boom')
+    })
+    await expect(failing(ask('k'))).rejects.toThrow('boom')
+    shop.store.release = release
+    expect((await shop.placeOrder(ask('k'))).status).toBe(409)
+    await shop.clock.advance('60s')
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+  })
+
+  it('at a renewal: asked again, and the handler goes on', async () => {
+    const shop = protectedShop({ lease: '9s' })
+    const renew = shop.store.renew.bind(shop.store)
+    let failures = 2
+    shop.store.renew = (claim, lease) => (failures-- > 0 ? down() : renew(claim, lease))
+    const handler = shop.serve(async (_, { effect }) => {
+      await shop.clock.sleep(8_000)
+      return effect(() => json({ ok: true }))
+    })
+    const answer = handler(ask('k'))
+    await shop.clock.advance('8s')
+    expect((await answer).status).toBe(200)
+  })
+
+  it('and an observer that throws changes nothing', async () => {
+    const shop = protectedShop({
+      observe: () => {
+        throw new Error('observer')
+      },
+    })
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+  })
+})
