@@ -1,8 +1,7 @@
-import { BodyError } from '../errors/classes.ts'
 import { isHoldfastError } from '../errors/holdfast-error.ts'
 import { type HandleSource, OperationHandle } from './operation-handle.ts'
 import type { BodyInput, CallOptions, FetchLike } from './options.ts'
-import { type BodySnapshot, unreadable } from './request-body.ts'
+import { type BodySnapshot, checkedBody, unreadable } from './request-body.ts'
 import type { Target } from './start-call.ts'
 
 /** What `client.fetch` rejects with where fetch would say `TypeError`; `cause` is the HoldfastError. */
@@ -44,12 +43,7 @@ function readFetch(
 
 async function readRequestBody(request: Request, limit: number): Promise<BodySnapshot> {
   const bytes = new Uint8Array(await request.arrayBuffer().catch(unreadable))
-  if (bytes.length > limit) {
-    throw new BodyError(`The request body is larger than maxBodyBytes (${limit} bytes); nothing was sent`, {
-      code: 'HOLDFAST_BODY_TOO_LARGE',
-    })
-  }
-  return { bytes, contentType: undefined }
+  return checkedBody(bytes, undefined, limit)
 }
 
 function answerOrThrow(error: unknown): Response {

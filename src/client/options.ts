@@ -98,7 +98,8 @@ export type HeadersInput =
   | Headers
   | readonly (readonly [string, string])[]
   | { readonly [name: string]: string | undefined }
-export type HeadersOption = HeadersInput | ((attempt: AttemptContext) => HeadersInput | Promise<HeadersInput>)
+export type HeadersFunction = (attempt: AttemptContext) => HeadersInput | Promise<HeadersInput>
+export type HeadersOption = HeadersInput | HeadersFunction
 
 /** What `reconcile` may answer: what really became of an operation that is about to expire. */
 export interface ReconciledOutcome {

@@ -1,4 +1,5 @@
 import { BodyError, ConfigurationError } from '../errors/classes.ts'
+import { joinChunks } from '../foundation/join-chunks.ts'
 import type { BodyInput, CallOptions } from './options.ts'
 
 /** The bytes that every attempt sends, and the content type they imply. */
@@ -15,15 +16,15 @@ const encoder = new TextEncoder()
  * has to be read (Blob, FormData, streams) is a promise; what it reads from was fixed here, too.
  */
 export function snapshotBody(options: CallOptions, limit: number): BodySnapshot | Promise<BodySnapshot> {
-  if (options.json !== undefined) return checked(jsonBytes(options.json), 'application/json', limit)
+  if (options.json !== undefined) return checkedBody(jsonBytes(options.json), 'application/json', limit)
   const { body } = options
   if (body === undefined || body === null) return NO_BODY
-  if (typeof body === 'string') return checked(encoder.encode(body), 'text/plain;charset=UTF-8', limit)
+  if (typeof body === 'string') return checkedBody(encoder.encode(body), 'text/plain;charset=UTF-8', limit)
   if (body instanceof URLSearchParams) {
-    return checked(encoder.encode(body.toString()), 'application/x-www-form-urlencoded;charset=UTF-8', limit)
+    return checkedBody(encoder.encode(body.toString()), 'application/x-www-form-urlencoded;charset=UTF-8', limit)
   }
-  if (isArrayBuffer(body)) return checked(new Uint8Array(body.slice(0)), undefined, limit)
-  if (ArrayBuffer.isView(body)) return checked(copyOf(body), undefined, limit)
+  if (isArrayBuffer(body)) return checkedBody(new Uint8Array(body.slice(0)), undefined, limit)
+  if (ArrayBuffer.isView(body)) return checkedBody(copyOf(body), undefined, limit)
   return readBody(body, limit)
 }
 
@@ -47,7 +48,7 @@ function copyOf(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer)
 }
 
-function checked(bytes: Uint8Array, contentType: string | undefined, limit: number): BodySnapshot {
+export function checkedBody(bytes: Uint8Array, contentType: string | undefined, limit: number): BodySnapshot {
   if (bytes.length > limit) throw tooLarge(limit)
   return { bytes, contentType }
 }
@@ -89,7 +90,7 @@ async function readForm(form: FormData, limit: number): Promise<BodySnapshot> {
   const written = new Response(form)
   const contentType = written.headers.get('content-type') ?? undefined
   const bytes = new Uint8Array(await written.arrayBuffer())
-  return checked(bytes, contentType, limit)
+  return checkedBody(bytes, contentType, limit)
 }
 
 async function readChunks(source: AsyncIterable<unknown>, limit: number): Promise<BodySnapshot> {
@@ -102,23 +103,13 @@ async function readChunks(source: AsyncIterable<unknown>, limit: number): Promis
     if (size > limit) throw tooLarge(limit)
     chunks.push(bytes)
   }
-  return { bytes: concatenate(chunks, size), contentType: undefined }
+  return { bytes: joinChunks(chunks, size), contentType: undefined }
 }
 
 function chunkBytes(chunk: unknown): Uint8Array {
   if (typeof chunk === 'string') return encoder.encode(chunk)
   if (chunk instanceof Uint8Array) return chunk.slice()
   throw new BodyError('A streamed body must give strings or Uint8Arrays')
-}
-
-function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.length
-  }
-  return whole
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -1,8 +1,10 @@
 import { ConfigurationError } from '../errors/classes.ts'
 import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redact.ts'
 import type { HeaderList } from '../protocol/headers.ts'
-import { isValidKey, parseKey } from '../protocol/idempotency-key.ts'
-import type { CallOptions, HeadersInput } from './options.ts'
+import { parseKey } from '../protocol/idempotency-key.ts'
+import { isToken } from '../protocol/token.ts'
+import type { CallOptions } from './options.ts'
+import { checkHeaders } from './policy/check-headers.ts'
 
 /** What a call sends beside what is written down. Held in memory only: whoever resumes it does not have it. */
 export interface CallCredentials {
@@ -38,7 +40,7 @@ export function readRequest(
   settings: RequestSettings,
 ): RequestInput {
   const url = readUrl(target.url, options.searchParams, settings.baseUrl)
-  const sorted = sortHeaders(readHeaders(options.headers, 'headers'), settings.keyHeaderName)
+  const sorted = sortHeaders(checkHeaders('headers', options.headers ?? []), settings.keyHeaderName)
   const credentials = { url: url.href, headers: sorted.credentials }
   const withheld = [...withholdParameters(url), ...sorted.credentials.map(([name]) => name)]
   return {
@@ -52,17 +54,11 @@ export function readRequest(
   }
 }
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Header values are bytes; what ends a line or a string would let a value become another header. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
-const BAD_VALUE = /[\0\r\n]|[^\x00-\xff]/
-
 const NORMALISED = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
 const FORBIDDEN = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 function readMethod(method: string): string {
-  if (typeof method !== 'string' || !TOKEN.test(method))
-    throw new ConfigurationError('The method is not an HTTP method name')
+  if (!isToken(method)) throw new ConfigurationError('The method is not an HTTP method name')
   const upper = method.toUpperCase()
   if (FORBIDDEN.has(upper)) throw new ConfigurationError(`The method ${upper} can't be sent by an HTTP client library`)
   return NORMALISED.has(upper) ? upper : method
@@ -116,31 +112,6 @@ function withholdParameters(url: URL): string[] {
   return names
 }
 
-/** Headers as a list with lower-case names. Refuses what could smuggle a second header in; never shows a value. */
-export function readHeaders(input: HeadersInput | undefined, option: string): HeaderList {
-  if (input === undefined || input === null) return []
-  const entries: Iterable<readonly [string, string | undefined]> =
-    typeof (input as Iterable<unknown>)[Symbol.iterator] === 'function'
-      ? (input as Iterable<readonly [string, string]>)
-      : Object.entries(input as { readonly [name: string]: string | undefined })
-  const list: (readonly [string, string])[] = []
-  for (const [name, value] of entries) {
-    if (value !== undefined) list.push(readHeader(name, value, option))
-  }
-  return list
-}
-
-function readHeader(name: string, value: string, option: string): readonly [string, string] {
-  if (!TOKEN.test(name)) throw new ConfigurationError(`${option} has an invalid header name: ${JSON.stringify(name)}`)
-  const text = String(value)
-  if (BAD_VALUE.test(text)) {
-    throw new ConfigurationError(
-      `${option} has an invalid value for ${JSON.stringify(name)}: a line break, a NUL, or a character outside Latin-1`,
-    )
-  }
-  return [name.toLowerCase(), text.trim()]
-}
-
 function sortHeaders(
   all: HeaderList,
   keyHeaderName: string,
@@ -158,7 +129,7 @@ function sortHeaders(
 
 function readKey(value: string): string {
   const key = parseKey(value)
-  if (key === undefined || !isValidKey(key)) {
+  if (key === undefined) {
     throw new ConfigurationError('The idempotency key header must be 1 to 255 visible ASCII characters, bare or quoted')
   }
   return key

@@ -7,7 +7,7 @@
  */
 
 const INSIDE =
-  /token|secret|passw|passphrase|passcode|passkey|apikey|accesskey|privatekey|subscriptionkey|functionskey|masterkey|signingkey|sharedkey|accountkey|customerkey|credential|session|sessid|signature|cookie|authorization|bearer|csrf|xsrf|macaroon|saml/
+  /token|secret|passw|passphrase|passcode|passkey|(?:api|access|private|subscription|functions|master|signing|shared|account|customer)key|credential|session|sessid|signature|cookie|authorization|bearer|csrf|xsrf|macaroon|saml/
 const WORDS = new Set(
   'auth jwt sig hmac otp totp mfa pwd sid dpop oauth authentication assertion cred creds'.split(' '),
 )

@@ -1,5 +1,6 @@
 import { abortReason, onAbort } from '../../foundation/abort.ts'
 import { startTimer } from '../../foundation/clock.ts'
+import { inTime } from '../../foundation/in-time.ts'
 import { tell } from '../operation/outcome.ts'
 import { boundedStream } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -61,11 +62,5 @@ function boundTo(signal: AbortSignal | undefined, finish: Finish): Finish {
 
 async function cancelWithin(engine: EngineContext, operation: LiveOperation, cause: unknown): Promise<void> {
   operation.stop({ because: 'cancelled', cause })
-  await new Promise<void>((resolve) => {
-    const cancel = startTimer(engine.clock, ABORT_PATIENCE_MS, resolve)
-    void operation.finished.then(() => {
-      cancel()
-      resolve()
-    })
-  })
+  await inTime(engine.clock, operation.finished, { ms: ABORT_PATIENCE_MS, late: () => undefined }).catch(() => {})
 }

@@ -6,7 +6,7 @@ import type { OperationRecord } from '../operation/record.ts'
 import type { AttemptContext, HeadersInput } from '../options.ts'
 import { checkHeaders } from '../policy/check-headers.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
-import { type CallCredentials, readHeaders } from '../request-input.ts'
+import type { CallCredentials } from '../request-input.ts'
 
 /** What the headers of one attempt are made of, beside the record. */
 export interface AttemptTerms {
@@ -28,7 +28,7 @@ export function clientHeaders(
 ): HeaderList | Promise<HeaderList> {
   const { headers } = options
   if (headers === undefined || !trustsOrigin(options, record.request.origin)) return []
-  if (typeof headers !== 'function') return readHeaders(headers, 'headers')
+  if (typeof headers !== 'function') return headers
   const { method, url } = record.request
   const context: AttemptContext = {
     attempt: terms.number,
@@ -43,9 +43,7 @@ export function clientHeaders(
 }
 
 function checkMade(made: unknown): HeaderList {
-  return made === undefined || made === null
-    ? []
-    : readHeaders(checkHeaders('headers', made as HeadersInput), 'headers')
+  return made === undefined || made === null ? [] : checkHeaders('headers', made as HeadersInput)
 }
 
 /** The client's headers go only to its own origin and to those it was told to trust. */

@@ -1,7 +1,7 @@
 import type { Reason } from '../../errors/reason.ts'
 import { redactText } from '../../observe/redact.ts'
 import { tell } from '../operation/outcome.ts'
-import type { StoredFailure } from '../operation/record.ts'
+import type { OperationRecord, StoredFailure } from '../operation/record.ts'
 import { countFruitlessRun, release } from '../operation/transition.ts'
 import { speaksForTheWhole } from '../policy/classify.ts'
 import { delayBetweenRuns } from '../policy/decide.ts'
@@ -14,7 +14,7 @@ import { hint } from './hints.ts'
 import { withoutSecrets } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import type { RunTerms } from './run-terms.ts'
-import { settleOperation, storable } from './settle.ts'
+import { type Ending, settleOperation, storable } from './settle.ts'
 
 /** What the end of a run needs to know. */
 export interface Ended {
@@ -28,21 +28,23 @@ export interface Ended {
 }
 
 /** A 2xx. */
-export function succeed({ engine, operation, terms, last }: Ended): Promise<Finish> {
-  const ending = { status: 'succeeded', reason: undefined, effect: 'applied', response: last?.response } as const
+export function succeed(ended: Ended): Promise<Finish> {
+  return settle(ended, { status: 'succeeded', reason: undefined, effect: 'applied', response: ended.last?.response })
+}
+
+function settle({ engine, operation, terms }: Ended, ending: Ending): Promise<Finish> {
   return settleOperation(engine, operation, { ending, persistence: terms.persistence })
 }
 
 /** An answer, or a fault that trying again can't mend, ends it for good. */
 export function refuse(ended: Ended, reason: Reason, status: 'rejected' | 'failed'): Promise<Finish> {
-  const { engine, operation, terms, last } = ended
+  const { operation, last } = ended
   const answer = last?.response
   // Where a success had arrived before, a refusal only shows that the server does not honour the key.
   const contradicted = operation.record.effect === 'applied'
   const whole = answer !== undefined && !contradicted && speaksForTheWhole(answer)
   const effect = reason === 'key-reuse' || whole ? 'none' : operation.record.effect
-  const ending = { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(ended) }
-  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+  return settle(ended, { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(ended) })
 }
 
 /** Attempts, time, budget or breaker are used up: settled as failed, or kept where it is to be carried on. */
@@ -50,22 +52,21 @@ export async function giveUp(ended: Ended, stop: Stop): Promise<Finish> {
   const { engine, operation, terms } = ended
   if (engine.clock.now() >= operation.record.horizonAt) return expire(ended)
   if (terms.mode === 'resume' || terms.giveUp === 'keep') return keep(ended, stop)
-  const ending = {
+  return settle(ended, {
     status: 'failed',
     reason: stop.reason,
     effect: operation.record.effect,
     response: ended.lastAnswer,
     cause: lastFailure(ended.last),
     failure: failureOf(ended, stop.retryAt),
-  } as const
-  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+  })
 }
 
 export async function expire(ended: Ended): Promise<Finish> {
-  const { engine, operation, terms } = ended
+  const { engine, operation } = ended
   const ending = await endingOfExpired(engine, operation.record).catch((cause: unknown) => ({ unknownBecause: cause }))
   if ('unknownBecause' in ending) return askAgainLater(ended, ending.unknownBecause)
-  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+  return settle(ended, ending)
 }
 
 /** `reconcile` could not say what became of it: it is not sent again, but asked about again. */
@@ -75,22 +76,19 @@ async function askAgainLater({ engine, operation }: Ended, error: unknown): Prom
   const counted = countFruitlessRun(operation.record)
   const dueAt = now + delayBetweenRuns(counted.fruitlessRuns, random)
   const record = release(counted, { dueAt, heldBy: 'horizon' })
-  engine.leases.drop(operation)
-  if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
-  operation.record = record
+  if (!(await letGo(engine, operation, record))) return { is: 'lost' }
   events.tellOf(record, { type: 'operation.waiting', at: now, until: dueAt, reason: 'horizon', error })
   return { is: 'kept', record, error: tell({ record, reason: 'horizon', pending: true, cause: error }) }
 }
 
 /** The caller or the client stopped it. */
 export function obeyStop(ended: Ended): Promise<Finish> {
-  const { engine, operation, terms } = ended
+  const { operation, terms } = ended
   const order = operation.stopOrder
   if (order?.because === 'lease-lost') return Promise.resolve({ is: 'lost' })
   if (order?.because === 'closing' && terms.persistence.durable) return keep(ended, { reason: 'aborted' })
   const cause = order?.because === 'cancelled' ? order.cause : undefined
-  const ending = { status: 'cancelled', reason: 'aborted', effect: operation.record.effect, cause } as const
-  return settleOperation(engine, operation, { ending, persistence: terms.persistence })
+  return settle(ended, { status: 'cancelled', reason: 'aborted', effect: operation.record.effect, cause })
 }
 
 /** Lets go of the lease; the operation stays pending. */
@@ -104,15 +102,20 @@ export async function keep(ended: Ended, stop: Stop): Promise<Finish> {
   // At the horizon it is looked at again, however long somebody wants to wait: then it expires.
   const dueAt = stop.reason === 'aborted' ? 0 : Math.min(Math.max(stop.retryAt ?? 0, now + delay), before.horizonAt)
   const record = release(before, { dueAt, heldBy: stop.reason })
-  // A renewal that comes after this would find the lease gone, as it should be.
-  engine.leases.drop(operation)
-  if (!(await engine.keeper.commit(withoutSecrets(record), operation.fence))) return { is: 'lost' }
-  operation.record = record
+  if (!(await letGo(engine, operation, record))) return { is: 'lost' }
   if (Math.max(dueAt, record.notBefore) <= now) hint(engine, 'pending', record)
   events.tellOf(record, { type: 'operation.waiting', at: now, until: dueAt, reason: stop.reason })
   const answered = ended.lastAnswer ? { ...record, response: storable(ended.lastAnswer) } : record
   const told = { record: answered, reason: stop.reason, pending: true, retryAt: stop.retryAt, cause: lastFailure(last) }
   return { is: 'kept', record, error: tell(told) }
+}
+
+/** Writes down the released record. A renewal that comes after this would find the lease gone, as it should be. */
+async function letGo(engine: EngineContext, operation: LiveOperation, released: OperationRecord): Promise<boolean> {
+  engine.leases.drop(operation)
+  const written = await engine.keeper.commit(withoutSecrets(released), operation.fence)
+  if (written) operation.record = released
+  return written
 }
 
 /** The last real failure, for `cause`: an error even where the server answered. */

@@ -1,7 +1,6 @@
+import { isToken } from '../../protocol/token.ts'
 import type { HeadV1 } from './codec.ts'
 
-/** Names of methods and headers, as RFC 9110 allows them. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const EFFECTS: ReadonlySet<unknown> = new Set(['none', 'unknown', 'applied'])
 
 /** Is this what a record's head holds? What is not must be set aside before anything is sent of it. */
@@ -14,9 +13,8 @@ export function isHead(value: unknown): value is HeadV1 {
 type Fields = Partial<Record<keyof HeadV1, unknown>>
 
 function isRequest({ method, url, headers, withheld = [], fingerprint }: Fields): boolean {
-  const named = typeof method === 'string' && TOKEN.test(method)
   const listed = isHeaderList(headers) && Array.isArray(withheld) && withheld.every(isText)
-  return named && isText(url) && URL.canParse(url) && listed && isText(fingerprint)
+  return isToken(method) && isText(url) && URL.canParse(url) && listed && isText(fingerprint)
 }
 
 function isHistory(head: Fields): boolean {

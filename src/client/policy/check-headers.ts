@@ -1,19 +1,19 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import { isToken } from '../../protocol/token.ts'
 import type { HeadersInput } from '../options.ts'
 import { isObject, refuse } from './option-checks.ts'
 
-const TOKEN = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
 /** What RFC 9110 lets stand in a field value; above all no line break, which would smuggle in another field. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** A header name, in lower case. */
 export function checkHeaderName(option: string, value: unknown): string {
-  if (typeof value === 'string' && TOKEN.test(value)) return value.toLowerCase()
+  if (isToken(value)) return value.toLowerCase()
   return refuse(option, 'a header name (letters, digits and hyphens)', value)
 }
 
-/** The headers as plain values with lower-case names. What is refused is told by name: values may be credentials. */
+/** The headers as plain, trimmed values with lower-case names. What is refused is told by name: values may be credentials. */
 export function checkHeaders(option: string, input: HeadersInput): HeaderList {
   const list: (readonly [string, string])[] = []
   for (const [name, value] of fieldsOf(option, input)) {
@@ -44,7 +44,7 @@ function isHeadersLike(input: object): input is Iterable<Field> {
 }
 
 function checkFieldName(option: string, name: unknown): string {
-  if (typeof name === 'string' && TOKEN.test(name)) return name.toLowerCase()
+  if (isToken(name)) return name.toLowerCase()
   // A whole line may have been given as the name; only what can't be a value is shown.
   const start = typeof name === 'string' ? (/^[A-Za-z\d-]{1,40}/.exec(name)?.[0] ?? '') : ''
   throw new ConfigurationError(
@@ -53,7 +53,7 @@ function checkFieldName(option: string, name: unknown): string {
 }
 
 function checkFieldValue(option: string, name: unknown, value: unknown): string {
-  if (typeof value === 'string' && FIELD_VALUE.test(value)) return value
+  if (typeof value === 'string' && FIELD_VALUE.test(value)) return value.trim()
   const wrong =
     typeof value === 'string' ? 'has characters that a header cannot carry, such as a line break' : 'is not a string'
   throw new ConfigurationError(`In the option \`${option}\` the value of the header \`${String(name)}\` ${wrong}.`)

@@ -40,7 +40,7 @@ const CHECKS: { readonly [Name in CallOptionName]: ((option: string, value: neve
 }
 const CHECK_OF = new Map(Object.entries(CHECKS))
 
-/** Whatever has a body is looked at where it is read. */
+/** Bodies are looked at where they are read. */
 function anything(): void {}
 
 function checkSearchParams(option: string, value: unknown): void {

@@ -152,6 +152,6 @@ function resolveBudget(given: ClientOptions['budget']): RetryBudget | false {
 }
 
 /** A snapshot: an object that is changed later changes nothing; for that there is the function. */
-function checkClientHeaders(option: string, given: HeadersOption): HeadersOption {
+function checkClientHeaders(option: string, given: HeadersOption): NonNullable<ResolvedOptions['headers']> {
   return typeof given === 'function' ? given : Object.freeze(checkHeaders(option, given))
 }

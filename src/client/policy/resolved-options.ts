@@ -1,6 +1,7 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Observer } from '../../observe/port.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
 import type { Journal } from '../journal/port.ts'
 import type {
   CallOptions,
@@ -8,7 +9,7 @@ import type {
   DispatcherLike,
   Encryption,
   FetchLike,
-  HeadersOption,
+  HeadersFunction,
   Jitter,
   RetryContext,
 } from '../options.ts'
@@ -60,7 +61,7 @@ export interface ResolvedCall {
 
 export interface ResolvedOptions extends ResolvedCall {
   readonly baseUrl: URL | undefined
-  readonly headers: HeadersOption | undefined
+  readonly headers: HeaderList | HeadersFunction | undefined
   readonly trustedOrigins: ReadonlySet<string>
   /** 'platform' = the default of this platform. */
   readonly journal: Journal | 'platform' | 'platform-or-memory' | false

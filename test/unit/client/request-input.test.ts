@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readHeaders, readRequest } from '../../../src/client/request-input.ts'
+import { checkHeaders } from '../../../src/client/policy/check-headers.ts'
+import { readRequest } from '../../../src/client/request-input.ts'
 
 const settings = { baseUrl: new URL('https://api.test/v1/'), keyHeaderName: 'idempotency-key' }
 const read = (url: string | URL, options = {}, method = 'POST') => readRequest({ method, url }, options, settings)
@@ -49,20 +50,19 @@ describe('readRequest', () => {
   })
 })
 
-describe('readHeaders', () => {
+describe('checkHeaders', () => {
   test('takes objects, pairs, Headers and Maps, with lower-case names and trimmed values', () => {
     const expected = [['x-a', '1']]
-    expect(readHeaders({ 'X-A': ' 1 ' }, 'headers')).toEqual(expected)
-    expect(readHeaders([['X-A', '1']], 'headers')).toEqual(expected)
-    expect(readHeaders(new Headers({ 'X-A': '1' }), 'headers')).toEqual(expected)
-    expect(readHeaders(new Map([['X-A', '1']]) as never, 'headers')).toEqual(expected)
-    expect(readHeaders(undefined, 'headers')).toEqual([])
+    expect(checkHeaders('headers', { 'X-A': ' 1 ' })).toEqual(expected)
+    expect(checkHeaders('headers', [['X-A', '1']])).toEqual(expected)
+    expect(checkHeaders('headers', new Headers({ 'X-A': '1' }))).toEqual(expected)
+    expect(checkHeaders('headers', new Map([['X-A', '1']]) as never)).toEqual(expected)
   })
 
   test('refuses whatever could end a line', () => {
     for (const value of ['a\nb', 'a\rb', 'a\0b', '\u2028', 'ä\u0100'])
-      expect(() => readHeaders({ x: value }, 'headers')).toThrow(/invalid value/)
+      expect(() => checkHeaders('headers', { x: value })).toThrow(/cannot carry/)
     for (const name of ['', 'a b', 'a:', 'a\n', 'ä'])
-      expect(() => readHeaders({ [name]: 'x' }, 'headers')).toThrow(/name/)
+      expect(() => checkHeaders('headers', { [name]: 'x' })).toThrow(/name/)
   })
 })

@@ -1,5 +1,5 @@
 import { type AbortLike, onAbort } from '../../../foundation/abort.ts'
-import { joinChunks } from '../join-chunks.ts'
+import { joinChunks } from '../../../foundation/join-chunks.ts'
 
 /** A whole body, or all of it as a stream. */
 export interface ReadBody {

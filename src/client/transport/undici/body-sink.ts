@@ -1,4 +1,4 @@
-import { joinChunks } from '../join-chunks.ts'
+import { joinChunks } from '../../../foundation/join-chunks.ts'
 
 /** The way back to what feeds a body. */
 export interface Valve {
