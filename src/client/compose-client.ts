@@ -1,5 +1,6 @@
 import { takeTurn } from '../foundation/clock.ts'
 import type { Client } from './client.ts'
+import { AnnouncedHorizons } from './engine/announced-horizons.ts'
 import { Background } from './engine/background.ts'
 import { Breakers } from './engine/breakers.ts'
 import { Counter } from './engine/counter.ts'
@@ -59,6 +60,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     coordination: platform.coordination(),
     breakers: new Breakers(options.breaker, events),
     resumeBudget: new ResumeBudget(options.budget),
+    horizons: new AnnouncedHorizons(options, events),
     leases: new LeaseKeeper(clock, keeper, events),
     live: new LiveOperations(),
     handlers: new Handlers(outside),

@@ -15,14 +15,14 @@ export async function prepareOperation(
 ): Promise<PreparedOperation> {
   const { engine, digest } = settings
   const call = resolveCall(options, engine.options)
-  const { baseUrl, keyHeader, maxBodyBytes, namespace, horizonMs } = engine.options
+  const { baseUrl, keyHeader, maxBodyBytes, namespace } = engine.options
   const input = readRequest(target, options, { baseUrl, keyHeaderName: keyHeader.name.toLowerCase() })
   const body = await snapshotBody(options, maxBodyBytes)
   const fingerprint = await digest([input.method, input.url], body.bytes)
   await engine.keeper.open()
   const now = engine.clock.now()
   const key = input.key ?? newOperationKey()
-  const horizonAt = now + horizonMs
+  const horizonAt = now + engine.horizons.horizonMs(input.origin)
   const record = newRecord({ namespace, key, input, body, fingerprint, options, now, horizonAt, lease: undefined })
   const row = await engine.keeper.encode(record)
   const { credentials } = input

@@ -33,6 +33,16 @@ export type HoldfastEvent =
     })
   | (OfOperation & { readonly type: 'operation.resumed'; readonly attempts: number })
   | (OfOperation & { readonly type: 'lease.lost' })
+  | (Told & {
+      readonly type: 'horizon.shortened'
+      readonly origin: string
+      /** Of the operation whose answer announced it. */
+      readonly key: string
+      /** For how long the server says that it remembers a key. */
+      readonly windowMs: number
+      /** When that operation is attempted no more, as it is now. */
+      readonly horizonAt: number
+    })
   | (Told & { readonly type: 'budget.exhausted'; readonly origin: string })
   | (Told & {
       readonly type: 'breaker.changed'

@@ -4,6 +4,7 @@ import type { Coordination } from '../coordination/port.ts'
 import type { RecordKeeper } from '../journal/record-keeper.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { Transport } from '../transport/port.ts'
+import type { AnnouncedHorizons } from './announced-horizons.ts'
 import type { Background } from './background.ts'
 import type { Breakers } from './breakers.ts'
 import type { Counter } from './counter.ts'
@@ -26,6 +27,7 @@ export interface EngineContext {
   readonly events: Emitter
   readonly breakers: Breakers
   readonly resumeBudget: ResumeBudget
+  readonly horizons: AnnouncedHorizons
   readonly leases: LeaseKeeper
   readonly live: LiveOperations
   readonly handlers: Handlers

@@ -19,6 +19,7 @@ import { isOffline, untilOnline } from './until-online.ts'
 /** One run, its lease renewed while it lasts. Never rejects. */
 export async function runUnderLease(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
   if (terms.persistence.durable) engine.leases.hold(operation)
+  operation.record = engine.horizons.bound(operation.record)
   const finish = await new Run(engine, operation, terms).go()
   // A delivery that has begun keeps the lease until it is done.
   if (terms.persistence.durable && !operation.delivered) engine.leases.drop(operation)
@@ -177,10 +178,11 @@ class Run {
   }
 
   #writeEnd(verdict: Verdict, startedAt: number): void {
-    const { clock, events } = this.#engine
+    const { clock, events, horizons } = this.#engine
     const now = clock.now()
+    const { record: before } = this.#operation
     const floorMs = verdict.is === 'retry' ? verdict.floorMs : undefined
-    const record = endAttempt(this.#operation.record, {
+    const record = endAttempt(this.#terms.keyed ? horizons.learn(before, this.#last?.facts) : before, {
       startedAt,
       durationMs: now - startedAt,
       status: this.#last?.facts.is === 'answer' ? this.#last.facts.status : undefined,

@@ -108,8 +108,8 @@ function birth(
 ): OperationRecord {
   const now = engine.clock.now()
   const { key, input, options, durable } = submission
-  const { namespace, horizonMs } = engine.options
-  const horizonAt = durable ? now + horizonMs : Number.MAX_SAFE_INTEGER
+  const { namespace } = engine.options
+  const horizonAt = durable ? now + engine.horizons.horizonMs(input.origin) : Number.MAX_SAFE_INTEGER
   if (durable) engine.coordination.arrive?.()
   const lease = { owner: engine.coordination.owner, epoch: engine.births.next(), until: now + LEASE_MS }
   return newRecord({ namespace, key, input, options, now, horizonAt, lease, ...made })

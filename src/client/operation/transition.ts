@@ -78,6 +78,12 @@ export function endAttempt(record: OperationRecord, end: AttemptEnd): OperationR
   }
 }
 
+/** The server forgets keys sooner than was believed. Never longer than before; nor is what it asked for waited for any longer. */
+export function shortenHorizon(record: OperationRecord, to: number): OperationRecord {
+  if (to >= record.horizonAt) return record
+  return { ...record, horizonAt: to, notBefore: Math.min(record.notBefore, to) }
+}
+
 /** The attempt on record never left: the time ran out, or the caller stopped it, before its first byte. */
 export function withdrawAttempt(record: OperationRecord): OperationRecord {
   demand(record.inFlightSince !== undefined, 'withdraw an attempt of', record)
