@@ -1,0 +1,110 @@
+import { StorageError } from '../../../errors/classes.ts'
+import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
+import type { PostgresClient, PostgresPool, PostgresQueryable } from '../../../sql/postgres-driver.ts'
+import type { Consumed, Consumption, MessageDraft } from '../port.ts'
+import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
+import { beginAt } from './isolation.ts'
+import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { failureOf } from './store-failure.ts'
+
+interface Consuming {
+  readonly message: MessageDraft
+  readonly consumption: Consumption<PostgresClient>
+}
+
+/** An error of the work, to tell it from one of the store. */
+class Thrown {
+  readonly error: unknown
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+/** In a transaction of ours. */
+export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consuming: Consuming): Promise<Consumed> {
+  try {
+    const consumed = await borrowed(pool, (client) => consumeOn(client, tables, consuming))
+    if (consumed instanceof Thrown) throw consumed
+    return consumed
+  } catch (error) {
+    throw error instanceof Thrown ? error.error : failureOf(error)
+  }
+}
+
+async function consumeOn(
+  { client, spoil }: Borrowed,
+  tables: LedgerTables,
+  { message, consumption }: Consuming,
+): Promise<Consumed | Thrown> {
+  await client.query(beginAt(consumption.options))
+  try {
+    const consumed = await consumeWithin(client, tables, { message, work: () => consumption.work(client) })
+    const { command } = await client.query('COMMIT')
+    if (command !== 'COMMIT')
+      throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
+    return consumed
+  } catch (error) {
+    if (!(error instanceof Thrown)) throw error
+    await client.query('ROLLBACK').catch(spoil)
+    return error
+  }
+}
+
+/** In a transaction that the caller has begun and will end. */
+export async function consumeGiven<Tx>(
+  tables: LedgerTables,
+  message: MessageDraft,
+  { work, options }: Consumption<Tx>,
+): Promise<Consumed> {
+  const client = givenClient(options)
+  try {
+    await enterGiven(client)
+    const consumed = await consumeWithin(client, tables, { message, work: () => work(options.transaction as Tx) })
+    await keepGiven(client)
+    return consumed
+  } catch (error) {
+    await leaveGiven(client).catch(() => {})
+    throw error instanceof Thrown ? error.error : failureOf(error)
+  }
+}
+
+interface MarkedWork {
+  readonly message: MessageDraft
+  readonly work: () => string | null | Promise<string | null>
+}
+
+/**
+ * Marks the message and does the work. A second one with the same id waits here until the first has ended: it finds
+ * it done, or has its turn.
+ */
+async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, marked: MarkedWork): Promise<Consumed> {
+  const { message, work } = marked
+  if (!(await mark(client, tables, message))) {
+    const text = `SELECT value FROM ${tables.messages} WHERE scope = $1 AND id = $2`
+    const { rows } = await client.query(text, [message.scope, message.id])
+    return { duplicate: true, value: (rows[0] as { value: string | null } | undefined)?.value ?? null }
+  }
+  const value = await settled(work)
+  if (value !== null) {
+    const text = `UPDATE ${tables.messages} SET value = $3 WHERE scope = $1 AND id = $2`
+    await client.query(text, [message.scope, message.id, value])
+  }
+  return { duplicate: false, value }
+}
+
+async function settled(work: MarkedWork['work']): Promise<string | null> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new Thrown(error)
+  }
+}
+
+/** False where it is there already, and not yet past its retention. */
+async function mark(client: PostgresQueryable, tables: LedgerTables, message: MessageDraft): Promise<boolean> {
+  const text = `INSERT INTO ${tables.messages} AS message (scope, id, expires_at)
+    VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
+    ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at, value = NULL
+    WHERE message.expires_at <= clock_timestamp()`
+  return (await client.query(text, [message.scope, message.id, message.retentionMs])).rowCount === 1
+}

@@ -1,0 +1,67 @@
+import { StorageError } from '../../../errors/classes.ts'
+import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
+import type { Claim, Transacted, TransactOptions, Verdict } from '../port.ts'
+import { MINE, mine } from './claim-statements.ts'
+import { leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
+import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
+import type { LedgerTables } from './ledger-tables.ts'
+
+export interface GivenWork {
+  readonly claim: Claim | null
+  readonly work: () => Verdict | Promise<Verdict>
+}
+
+/**
+ * The work inside a transaction that the caller has begun and will end. The entry is `done` when they commit, and
+ * running again where they roll back. There is no mark here, since it would need a second connection: if this process
+ * dies, its lease tells.
+ */
+export class GivenTransaction {
+  readonly #client: PostgresQueryable
+  readonly #tables: LedgerTables
+
+  constructor(options: TransactOptions<unknown>, tables: LedgerTables) {
+    this.#client = givenClient(options)
+    this.#tables = tables
+  }
+
+  async run({ claim, work }: GivenWork): Promise<Transacted> {
+    await enterGiven(this.#client)
+    try {
+      if (claim && !(await this.#hold(claim))) return await this.#leave('fenced')
+      await this.#client.query(SAVEPOINT)
+      const verdict = await work()
+      if (verdict.kind === 'free') return await this.#leave('freed')
+      await leaveWork(this.#client, verdict.kind)
+      const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
+      if (!isMine) return await this.#leave('fenced')
+      await keepGiven(this.#client)
+      return 'recorded'
+    } catch (error) {
+      await this.#leave('freed').catch(() => {})
+      throw error
+    }
+  }
+
+  /** False where the claim was lost. */
+  async #hold(claim: Claim): Promise<boolean> {
+    const { entries } = this.#tables
+    const { rowCount } = await this.#client.query(`SELECT FROM ${entries} WHERE ${MINE} FOR UPDATE`, mine(claim))
+    if (rowCount === 1) return true
+    const row = `SELECT FROM ${entries} WHERE scope = $1 AND key = $2`
+    const text = `SELECT EXISTS (${row})::text AS there, current_setting('transaction_isolation') AS level`
+    const { rows } = await this.#client.query(text, [claim.scope, claim.key])
+    const { there, level } = rows[0] as { there: string; level: string }
+    if (there === 'true' || level === 'read committed') return false
+    throw new StorageError(
+      `The \`transaction\` given to effect() looks at the database as it was before this request had its key (${level}): ` +
+        'begin it inside the handler, or use read committed',
+    )
+  }
+
+  /** Back to where we came in; the row is no longer held. */
+  async #leave(how: 'fenced' | 'freed'): Promise<Transacted> {
+    await leaveGiven(this.#client)
+    return how
+  }
+}

@@ -1,0 +1,46 @@
+import { StorageError } from '../../../errors/classes.ts'
+import { openPostgresPool, type PostgresPool } from '../../../sql/postgres-driver.ts'
+import { postgresFailure } from '../../../sql/postgres-failure.ts'
+import { migratePostgres } from '../../../sql/postgres-migrate.ts'
+import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import type { PostgresLedgerOptions } from './postgres-options.ts'
+
+/** The pool that was given or is our own, with the tables in place. Opened by the first who asks. */
+export class LedgerPool {
+  readonly #options: PostgresLedgerOptions
+  readonly #tables: LedgerTables
+  #own: PostgresPool | undefined
+  #opening: Promise<PostgresPool> | undefined
+  #closed = false
+
+  constructor(options: PostgresLedgerOptions, tables: LedgerTables) {
+    this.#options = options
+    this.#tables = tables
+  }
+
+  readonly get = (): Promise<PostgresPool> => {
+    if (this.#closed) return Promise.reject(new StorageError(`${SUBJECT} has been closed`))
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      // Whoever comes next tries again: a database that was down may be up by then.
+      this.#opening = undefined
+      throw postgresFailure(error, SUBJECT)
+    })
+    return this.#opening
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#opening?.catch(() => {})
+    const own = this.#own
+    this.#own = undefined
+    await own?.end()
+  }
+
+  async #open(): Promise<PostgresPool> {
+    const { pool, connectionString } = this.#options
+    if (connectionString !== undefined) this.#own ??= await openPostgresPool(connectionString)
+    const opened = (pool ?? this.#own) as PostgresPool
+    await migratePostgres(opened, this.#tables.schema)
+    return opened
+  }
+}

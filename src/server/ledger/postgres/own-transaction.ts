@@ -1,0 +1,132 @@
+import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
+import type { Borrowed } from '../../../sql/postgres-borrow.ts'
+import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
+import { isAnswered, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
+import { literal } from '../../../sql/postgres-text.ts'
+import type { Transacted, Transaction, Verdict } from '../port.ts'
+import { EndedTransactionError, leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
+import { beginAt } from './isolation.ts'
+import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
+
+/** How a transaction ended, and what is to be done about its entry once the client is back in the pool. */
+export type OwnEnd =
+  | { readonly kind: 'ended'; readonly ended: Transacted; readonly after: 'nothing' | 'release' }
+  /** Rolled back for sure; or, after `abandon`, ended by the work itself. */
+  | { readonly kind: 'threw'; readonly error: unknown; readonly after: 'nothing' | 'release' | 'abandon' }
+  /** The answer to COMMIT did not come: only the entry can tell. */
+  | { readonly kind: 'doubtful'; readonly error: unknown }
+
+/**
+ * One transaction of ours around the work.
+ *
+ *     claim committed ──▶ mark committed, row locked ──▶ work ──▶ answer written, COMMIT
+ *                         └──── one round trip ─────┘
+ *
+ * Who finds the mark and can't lock the row knows that this transaction is open; who can lock it knows that it is
+ * gone. Mark and lock travel together, so that nobody meets the one without the other for longer than the server
+ * takes from one statement to the next; and whoever does has to find it so a second time before they take over.
+ */
+export class OwnTransaction {
+  readonly #client: PostgresClient
+  readonly #spoil: () => void
+  readonly #tables: LedgerTables
+  readonly #transaction: Transaction<PostgresClient>
+
+  constructor({ client, spoil }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
+    this.#client = client
+    this.#spoil = spoil
+    this.#tables = tables
+    this.#transaction = transaction
+  }
+
+  /** Rejects only where the transaction could not be begun. */
+  async run(): Promise<OwnEnd> {
+    if (!(await this.#begin())) return this.#fenced()
+    let verdict: Verdict
+    try {
+      verdict = await this.#transaction.work(this.#client)
+    } catch (error) {
+      return { kind: 'threw', error, after: await this.#rollBack() }
+    }
+    if (verdict.kind === 'free') return { kind: 'ended', ended: 'freed', after: await this.#rollBack() }
+    try {
+      await leaveWork(this.#client, verdict.kind)
+      const { claim } = this.#transaction
+      const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
+      return isMine ? await this.#commit() : await this.#fenced()
+    } catch (error) {
+      return this.#failed(error)
+    }
+  }
+
+  /** False where the claim was lost. */
+  async #begin(): Promise<boolean> {
+    const { claim, options } = this.#transaction
+    const begin = beginAt(options)
+    if (!claim) {
+      await this.#client.query(`${begin}; ${SAVEPOINT}`)
+      return true
+    }
+    const { entries } = this.#tables
+    const answers = await queryAll(
+      this.#client,
+      `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
+      UPDATE ${entries} SET in_effect = true WHERE ${this.#mine()} AND NOT in_effect; COMMIT;
+      ${begin}; SELECT FROM ${entries} WHERE ${this.#mine()} FOR UPDATE; ${SAVEPOINT}`,
+    )
+    return answers.at(-2)?.rowCount === 1
+  }
+
+  async #commit(): Promise<OwnEnd> {
+    try {
+      const { command } = await this.#client.query('COMMIT')
+      if (command === 'COMMIT') return { kind: 'ended', ended: 'recorded', after: 'nothing' }
+      return { kind: 'threw', error: new StorageError('Postgres rolled the transaction back'), after: 'release' }
+    } catch (error) {
+      if (isAnswered(error)) return this.#failed(error)
+      this.#spoil()
+      return { kind: 'doubtful', error }
+    }
+  }
+
+  async #fenced(): Promise<OwnEnd> {
+    await this.#quietly('ROLLBACK')
+    return { kind: 'ended', ended: 'fenced', after: 'nothing' }
+  }
+
+  async #failed(error: unknown): Promise<OwnEnd> {
+    if (!(error instanceof EndedTransactionError)) {
+      return { kind: 'threw', error: blamed(error), after: await this.#rollBack() }
+    }
+    await this.#quietly('ROLLBACK')
+    return { kind: 'threw', error, after: 'abandon' }
+  }
+
+  /** Undoes everything and frees the key; what is left to do where the connection is gone. */
+  async #rollBack(): Promise<'nothing' | 'release'> {
+    const free = this.#transaction.claim ? `; DELETE FROM ${this.#tables.entries} WHERE ${this.#mine()}` : ''
+    return (await this.#quietly(`ROLLBACK${free}`)) || !free ? 'nothing' : 'release'
+  }
+
+  /** A connection that can't do this has no transaction any more. */
+  async #quietly(text: string): Promise<boolean> {
+    try {
+      await this.#client.query(text)
+      return true
+    } catch {
+      this.#spoil()
+      return false
+    }
+  }
+
+  #mine(): string {
+    const { scope, key, token } = this.#transaction.claim ?? { scope: '', key: '', token: '' }
+    return `scope = ${literal(scope)} AND key = ${literal(key)} AND token = ${literal(token)} AND state = 'running'`
+  }
+}
+
+/** What the work's own rows are to blame for, a constraint that is checked at the end, is told as it is. */
+function blamed(error: unknown): unknown {
+  const isTheirs = error instanceof ConfigurationError || postgresCode(error).startsWith('23')
+  return isTheirs ? error : postgresFailure(error, SUBJECT)
+}

@@ -1,0 +1,43 @@
+import { ConfigurationError } from '../../../errors/classes.ts'
+import type { PostgresClient, PostgresPool } from '../../../sql/postgres-driver.ts'
+
+/** Where the ledger's tables are. One of `pool` and `connectionString`. */
+export interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool> {
+  /** A pool of the package pg, which stays yours: the ledger never ends it. One connection is enough. */
+  readonly pool?: Pool | undefined
+  /** For a pool of the ledger's own, ended by `close`. Needs the package pg. */
+  readonly connectionString?: string | undefined
+  /**
+   * The schema of the tables, made where there is none.
+   * @default 'holdfast'
+   */
+  readonly schema?: string | undefined
+}
+
+/** What an effect writes with: a client of the pool that was given. When to give it back is not the effect's business. */
+export type PostgresTransaction<Pool extends PostgresPool = PostgresPool> = Omit<ClientOf<Pool>, 'release'>
+
+/** The driver's `connect` takes a callback too, which stands last. */
+type ClientOf<Pool> = Pool extends {
+  readonly connect: { (): Promise<infer Client>; (callback: infer _Callback): void }
+}
+  ? Client
+  : PostgresClient
+
+const NAMES = ['pool', 'connectionString', 'schema']
+
+export function checkPostgresOptions(options: PostgresLedgerOptions): void {
+  const stray = Object.keys(options).find((name) => !NAMES.includes(name))
+  if (stray !== undefined)
+    throw new ConfigurationError(`postgresLedger() has no option \`${stray}\`: it has ${NAMES.join(', ')}`)
+  const { pool, connectionString } = options
+  if ((pool === undefined) === (connectionString === undefined)) {
+    throw new ConfigurationError('postgresLedger() needs either a `pool` or a `connectionString`')
+  }
+  if (pool !== undefined && (typeof pool.connect !== 'function' || typeof pool.query !== 'function')) {
+    throw new ConfigurationError('The option `pool` of postgresLedger() is a Pool of the package pg')
+  }
+  if (connectionString !== undefined && typeof connectionString !== 'string') {
+    throw new ConfigurationError('The option `connectionString` of postgresLedger() is a text')
+  }
+}

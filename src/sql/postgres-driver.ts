@@ -1,0 +1,57 @@
+import { StorageError } from '../errors/classes.ts'
+
+/** What we use of an answer of pg. */
+export interface PostgresResult {
+  readonly command: string
+  readonly rowCount: number | null
+  readonly rows: readonly unknown[]
+}
+
+export interface PostgresQueryable {
+  query(text: string, values?: unknown[]): Promise<PostgresResult>
+}
+
+/** What we use of a client of pg, in our own words: users need no type package to compile against us. */
+export interface PostgresClient extends PostgresQueryable {
+  release(destroy?: boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** What we use of a pool of pg. */
+export interface PostgresPool extends PostgresQueryable {
+  connect(): Promise<PostgresClient>
+  end(): Promise<void>
+}
+
+interface Driver {
+  readonly Pool: new (options: {
+    readonly connectionString: string
+  }) => PostgresPool & {
+    on(event: 'error', listener: (error: Error) => void): unknown
+  }
+}
+
+/** A pool of our own. The driver is an optional package, asked for only here. */
+export async function openPostgresPool(connectionString: string): Promise<PostgresPool> {
+  const { Pool } = await loadPostgresDriver()
+  const pool = new Pool({ connectionString })
+  // A connection that dies while nobody uses it is replaced by the next one; without a listener it ends the process.
+  pool.on('error', () => {})
+  return pool
+}
+
+async function loadPostgresDriver(): Promise<Driver> {
+  try {
+    const loaded = (await import('pg')) as unknown as Driver & { readonly default?: Driver }
+    return loaded.default ?? loaded
+  } catch (cause) {
+    throw new StorageError('A connection to Postgres needs the package pg: run `npm install pg`', { cause })
+  }
+}
+
+/** All answers to a text of several statements. */
+export async function queryAll(queryable: PostgresQueryable, text: string): Promise<readonly PostgresResult[]> {
+  const answers: unknown = await queryable.query(text)
+  return Array.isArray(answers) ? (answers as PostgresResult[]) : [answers as PostgresResult]
+}

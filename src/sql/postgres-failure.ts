@@ -1,0 +1,69 @@
+import { StorageError } from '../errors/classes.ts'
+
+/** The first whose name the error's code begins with tells what happened, and what to do about it. */
+const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
+  ['ECONNREFUSED', 'cannot be reached: the connection was refused'],
+  ['ENOTFOUND', 'cannot be reached: its host has no address'],
+  ['EAI_AGAIN', 'cannot be reached: the name of its host could not be looked up'],
+  ['ETIMEDOUT', 'cannot be reached: the connection timed out'],
+  ['ECONNRESET', 'lost the connection'],
+  ['EPIPE', 'lost the connection'],
+  ['28', 'refused the user or the password'],
+  ['3D000', 'cannot be used: there is no such database'],
+  ['42501', 'cannot be used: the role lacks the permission'],
+  ['25006', 'cannot be written: the server is read-only, as a standby is. Connect to the primary'],
+  ['40001', 'could not serialize this transaction with another one. It was rolled back and may be tried again'],
+  ['40P01', 'ran into a deadlock. The transaction was rolled back and may be tried again'],
+  ['55P03', 'is locked by a transaction that is still open'],
+  ['57014', 'cancelled the statement: it took longer than statement_timeout allows'],
+  ['25P03', 'ended the transaction: it was idle for longer than idle_in_transaction_session_timeout allows'],
+  ['53300', 'has too many connections: raise max_connections, or make the pools smaller'],
+  ['53100', 'cannot grow: its disk is full'],
+  ['53200', 'is out of memory'],
+  ['57P03', 'is starting up or shutting down'],
+  ['57P0', 'ended the connection'],
+  ['08', 'lost the connection'],
+  ['54000', 'cannot keep this key: scope and key together are too long for an index'],
+  ['22021', 'cannot keep a text with a NUL character'],
+]
+
+/** What the driver itself says has no code. */
+const WORDS: readonly (readonly [words: RegExp, sentence: string])[] = [
+  [/after calling end on the pool/i, 'cannot be used: the pool has been ended'],
+  [/timeout exceeded when trying to connect/i, 'cannot be reached: no connection became free in time'],
+  [/timeout expired|query read timeout/i, 'did not answer in time'],
+  [/connection terminated|not queryable|client was closed|connection ended/i, 'lost the connection'],
+]
+
+/** Every failure of the store as one StorageError: a sentence, and the driver's own error as its cause. */
+export function postgresFailure(error: unknown, subject: string): StorageError {
+  if (error instanceof StorageError) return error
+  const code = postgresCode(error)
+  const detail = error instanceof Error ? error.message : String(error)
+  const sentence =
+    (code && SENTENCES.find(([start]) => code.startsWith(start))?.[1]) ||
+    WORDS.find(([words]) => words.test(detail))?.[1]
+  const suffix = code ? ` (${code})` : ''
+  const text = sentence ? `${subject} ${sentence}${suffix}` : `${subject} failed: ${detail}${suffix}`
+  return new StorageError(text, { cause: error })
+}
+
+/** SQLSTATE, or the platform's code of a broken connection; empty where there is none. */
+export function postgresCode(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  if (code !== undefined) return String(code)
+  // A host with several addresses fails once for each.
+  const [first] = (error as { errors?: readonly unknown[] } | null)?.errors ?? []
+  return first === undefined ? '' : postgresCode(first)
+}
+
+/** The server has answered, and the answer is that nothing was done: the same statement may succeed a moment later. */
+export function isConflict(error: unknown): boolean {
+  return ['40001', '40P01'].includes(postgresCode(error))
+}
+
+/** Did the server itself say that the statement failed, on a connection that goes on? */
+export function isAnswered(error: unknown): boolean {
+  const code = postgresCode(error)
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code) && code !== '25P03' && code !== 'EPIPE'
+}
