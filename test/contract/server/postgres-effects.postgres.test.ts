@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigurationError, StorageError } from '../../../src/errors/classes.ts'
+import type { Verdict } from '../../../src/server/ledger/port.ts'
+import {
+  answer,
+  claimed,
+  draft,
+  effect,
+  found,
+  heldWork,
+  keep,
+  ledgerScene,
+  type PgLedger,
+  type PgTransaction,
+} from '../../support/postgres-ledger.ts'
+
+const scene = ledgerScene()
+
+describe('an effect', () => {
+  it('commits its writes and its answer together', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    expect(await effect(ledger, claim)).toBe('recorded')
+    expect(await scene.effects(claim.key)).toBe(1)
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: answer('charged') })
+  })
+
+  it('undoes its writes and keeps a refusal', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const refused: Verdict = { kind: 'undo', answer: answer('declined', { status: 402 }) }
+    expect(await effect(ledger, claim, { work: () => refused })).toBe('recorded')
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: { status: 402 } })
+  })
+
+  it('keeps a refusal although a statement failed', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const work = async (tx: PgTransaction): Promise<Verdict> => {
+      await tx.query('SELECT 1 / 0').catch(() => {})
+      return { kind: 'undo', answer: answer('declined', { status: 422 }) }
+    }
+    expect(await effect(ledger, claim, { work })).toBe('recorded')
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: { status: 422 } })
+  })
+
+  it('frees the key where it says so', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    expect(await effect(ledger, claim, { work: () => ({ kind: 'free' }) })).toBe('freed')
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+  })
+
+  it('frees the key where it throws, and the next one has its turn', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const error = new Error('out of stock')
+    const failing = effect(ledger, claim, { work: () => Promise.reject(error) })
+    await expect(failing).rejects.toBe(error)
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect(await effect(ledger, await claimed(ledger, { key: claim.key }))).toBe('recorded')
+    expect(await scene.effects(claim.key)).toBe(1)
+  })
+
+  it('keeps nothing where a statement failed and nobody said so', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const work = async (tx: PgTransaction) => {
+      await tx.query('SELECT 1 / 0').catch(() => {})
+      return keep()
+    }
+    await expect(effect(ledger, claim, { work })).rejects.toThrow(ConfigurationError)
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+  })
+
+  it('is not forgotten where it ends the transaction itself', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const work = async (tx: PgTransaction) => {
+      await tx.query('COMMIT')
+      return keep()
+    }
+    await expect(effect(ledger, claim, { work })).rejects.toThrow('COMMIT and ROLLBACK are ours')
+    expect(await scene.effects(claim.key)).toBe(1)
+    expect((await found(ledger, claim)).entry.state).toBe('unknown')
+  })
+
+  it('tells of a constraint that is checked at the end in the words of the database', async () => {
+    await scene.query('CREATE TABLE orders (id integer UNIQUE DEFERRABLE INITIALLY DEFERRED)')
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const work = async (tx: PgTransaction) => {
+      await tx.query('INSERT INTO orders VALUES (1), (1)')
+      return keep()
+    }
+    await expect(effect(ledger, claim, { work })).rejects.toMatchObject({ code: '23505' })
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+  })
+
+  it('needs no key', async () => {
+    const ledger = scene.ledger()
+    const before = await scene.effects('no key')
+    expect(await effect(ledger, null)).toBe('recorded')
+    expect(await effect(ledger, null, { work: () => ({ kind: 'undo', answer: answer('no') }) })).toBe('recorded')
+    expect(await effect(ledger, null, { work: () => ({ kind: 'free' }) })).toBe('freed')
+    await expect(effect(ledger, null, { work: () => Promise.reject(new Error('no')) })).rejects.toThrow('no')
+    expect(await scene.effects('no key')).toBe(before + 1)
+  })
+})
+
+describe('while an effect runs', () => {
+  it('a duplicate is answered at once', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger, { leaseMs: 0 })
+    const { work, begun, goOn } = heldWork()
+    const running = effect(ledger, claim, { work })
+    await begun
+    const duplicate = await found(ledger, claim)
+    expect(duplicate).toMatchObject({ owner: 'held', entry: { state: 'running', inEffect: true } })
+    expect(await ledger.takeOver(duplicate.entry, draft({ key: claim.key }))).toBeUndefined()
+    goOn()
+    expect(await running).toBe('recorded')
+  })
+
+  it('a duplicate is answered at once although the answer is written and only the commit is missing', async () => {
+    const ledger = scene.ledger()
+    const client = await scene.pool().connect()
+    const claim = await claimed(ledger)
+    await client.query('BEGIN')
+    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('recorded')
+    const duplicate = await found(ledger, claim)
+    expect(duplicate).toMatchObject({ owner: 'held', entry: { state: 'running' } })
+    await client.query('COMMIT')
+    client.release()
+    expect((await found(ledger, claim)).entry.state).toBe('done')
+  })
+
+  it('its lease may be renewed, and nobody waits', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const { work, begun, goOn } = heldWork()
+    const running = effect(ledger, claim, { work })
+    await begun
+    expect(await ledger.renew(claim, { leaseMs: 1000, now: 0 })).toBe(true)
+    goOn()
+    expect(await running).toBe('recorded')
+  })
+
+  it('the probes of others do not keep a lease from being renewed', async () => {
+    const ledger = scene.ledger({ max: 8 })
+    const claim = await claimed(ledger, { leaseMs: 1000 })
+    let over = false
+    const probes = Array.from({ length: 4 }, async () => {
+      while (!over) await found(ledger, claim)
+    })
+    for (let round = 1; round <= 30; round++) {
+      await ledger.renew(claim, { leaseMs: round * 1_000_000, now: 0 })
+      const entry = await ledger.find(claim.scope, claim.key)
+      expect((entry?.leaseUntil ?? 0) - (entry?.createdAt ?? 0)).toBeGreaterThanOrEqual(round * 1_000_000)
+    }
+    over = true
+    await Promise.all(probes)
+  })
+})
+
+describe('a backend that is killed within an effect', () => {
+  it('leaves the key to the next one, at once', async () => {
+    const [ledger, other] = [scene.ledger(), scene.ledger()]
+    const claim = await claimed(ledger)
+    const { work, begun, goOn } = heldWork(async (tx) => {
+      await tx.query('SELECT 1')
+      return keep()
+    })
+    const dying = effect(ledger, claim, { work })
+    await scene.terminate(await begun)
+    const left = await found(other, claim)
+    expect(left).toMatchObject({ owner: 'gone', entry: { state: 'running', inEffect: true } })
+    const next = await other.takeOver(left.entry, draft({ key: claim.key }))
+    expect(next?.attempt).toBe(2)
+    goOn()
+    await expect(dying).rejects.toThrow()
+    expect(next && (await effect(other, next))).toBe('recorded')
+    expect(await scene.effects(claim.key)).toBe(1)
+    expect((await found(ledger, claim)).entry.state).toBe('done')
+  })
+
+  it('has its key freed by its own process too', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const { work, begun, goOn } = heldWork(async (tx) => {
+      await tx.query('SELECT 1')
+      return keep()
+    })
+    const dying = effect(ledger, claim, { work })
+    await scene.terminate(await begun)
+    goOn()
+    await expect(dying).rejects.toThrow()
+    await ledger.close()
+    expect(await ledgerOf().find(claim.scope, claim.key)).toBeUndefined()
+  })
+
+  it('commits nothing although the work did not notice', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const { work, begun, goOn } = heldWork()
+    const dying = effect(ledger, claim, { work })
+    await scene.terminate(await begun)
+    goOn()
+    await expect(dying).rejects.toThrow(StorageError)
+    expect(await scene.effects(claim.key)).toBe(0)
+  })
+})
+
+describe('one connection', () => {
+  it('is enough for everything that one request needs, and for others meanwhile', async () => {
+    const ledger = scene.ledger({ max: 1, connectionTimeoutMillis: 5000 })
+    const claim = await claimed(ledger)
+    const running = effect(ledger, claim)
+    const [, duplicate, renewed] = await Promise.all([
+      running,
+      ledger.insert(draft({ key: claim.key })),
+      ledger.renew(claim, { leaseMs: 1000, now: 0 }),
+    ])
+    expect([duplicate.kind, renewed]).toEqual(['found', false])
+    const throwing = await claimed(ledger)
+    await expect(effect(ledger, throwing, { work: () => Promise.reject(new Error('no')) })).rejects.toThrow('no')
+    expect(await effect(ledger, await claimed(ledger, { key: throwing.key }))).toBe('recorded')
+    expect(await ledger.reap({ limit: 10, now: 0 })).toMatchObject({ abandoned: 0 })
+  })
+
+  it('is not lost to effects that fail', async () => {
+    const ledger = scene.ledger({ max: 1, connectionTimeoutMillis: 5000 })
+    for (let round = 0; round < 5; round++) {
+      const claim = await claimed(ledger)
+      const { work, begun, goOn } = heldWork()
+      const dying = effect(ledger, claim, { work })
+      await scene.terminate(await begun)
+      goOn()
+      await expect(dying).rejects.toThrow(StorageError)
+    }
+    expect(await effect(ledger, await claimed(ledger))).toBe('recorded')
+  })
+})
+
+describe('transactions that collide', () => {
+  const counters = async () => {
+    await scene.query('CREATE TABLE IF NOT EXISTS counters (id integer PRIMARY KEY, value integer NOT NULL)')
+    await scene.query('INSERT INTO counters VALUES (1, 0), (2, 0) ON CONFLICT (id) DO UPDATE SET value = 0')
+  }
+
+  it.each(['read committed', 'repeatable read', 'serializable'] as const)(
+    'are at the level %s that was asked for',
+    async (isolation) => {
+      const ledger = scene.ledger()
+      const claim = await claimed(ledger)
+      const levels: unknown[] = []
+      const work = async (tx: PgTransaction) => {
+        levels.push((await tx.query('SHOW transaction_isolation')).rows[0])
+        return keep()
+      }
+      expect(await effect(ledger, claim, { work, options: { isolation } })).toBe('recorded')
+      expect(levels).toEqual([{ transaction_isolation: isolation }])
+    },
+  )
+
+  it('are rolled back, key and all, where the work sees it', async () => {
+    await counters()
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const work = async (tx: PgTransaction) => {
+      await tx.query('SELECT value FROM counters WHERE id = 1')
+      await scene.query('UPDATE counters SET value = 10 WHERE id = 1')
+      await tx.query('UPDATE counters SET value = value + 1 WHERE id = 1')
+      return keep()
+    }
+    const colliding = effect(ledger, claim, { work, options: { isolation: 'repeatable read' } })
+    await expect(colliding).rejects.toMatchObject({ code: '40001' })
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+  })
+
+  it('are rolled back, key and all, where only the commit shows it', async () => {
+    await counters()
+    const ledger = scene.ledger()
+    const claims = [await claimed(ledger), await claimed(ledger)]
+    const skew = (read: number, write: number) => async (tx: PgTransaction) => {
+      await tx.query('SELECT value FROM counters WHERE id = $1', [read])
+      await tx.query('UPDATE counters SET value = value + 1 WHERE id = $1', [write])
+      await new Promise((resolve) => both.push(resolve as () => void) === 2 && both.map((go) => go()))
+      return keep()
+    }
+    const both: (() => void)[] = []
+    const options = { isolation: 'serializable' } as const
+    const ends = await Promise.allSettled(
+      claims.map((claim, index) => effect(ledger, claim, { work: skew(index + 1, 2 - index), options })),
+    )
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    const loser = claims[ends.findIndex(({ status }) => status === 'rejected')]
+    const reason = ends.find((end) => end.status === 'rejected')?.reason
+    expect(reason).toBeInstanceOf(StorageError)
+    expect(reason.message).toMatch(/serialize.*40001/)
+    expect(loser && (await ledger.find(loser.scope, loser.key))).toBeUndefined()
+    expect(loser && (await scene.effects(loser.key))).toBe(0)
+  })
+
+  it('are rolled back, key and all, in a deadlock', async () => {
+    await counters()
+    const ledger = scene.ledger()
+    const claims = [await claimed(ledger), await claimed(ledger)]
+    const both: (() => void)[] = []
+    const cross = (first: number, second: number) => async (tx: PgTransaction) => {
+      await tx.query('UPDATE counters SET value = value + 1 WHERE id = $1', [first])
+      await new Promise((resolve) => both.push(resolve as () => void) === 2 && both.map((go) => go()))
+      await tx.query('UPDATE counters SET value = value + 1 WHERE id = $1', [second])
+      return keep()
+    }
+    const ends = await Promise.allSettled(
+      claims.map((claim, index) => effect(ledger, claim, { work: cross(index + 1, 2 - index) })),
+    )
+    expect(ends.find((end) => end.status === 'rejected')?.reason).toMatchObject({ code: '40P01' })
+    const states = await Promise.all(claims.map((claim) => ledger.find(claim.scope, claim.key)))
+    expect(states.map((entry) => entry?.state ?? 'absent').sort()).toEqual(['absent', 'done'])
+  })
+
+  it('refuses a level that does not exist', async () => {
+    const ledger = scene.ledger()
+    const isolation = 'snapshot; DROP TABLE charges' as 'serializable'
+    await expect(effect(ledger, await claimed(ledger), { options: { isolation } })).rejects.toThrow(ConfigurationError)
+  })
+})
+
+function ledgerOf(): PgLedger {
+  return scene.ledger()
+}
