@@ -31,9 +31,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "settling without the lease's epoch",
-    file: 'src/client/journal/memory/memory-commands.ts',
-    find: 'if (!row || row.owner !== fence.owner || row.epoch !== fence.epoch) return false',
-    replace: 'if (!row) return false',
+    file: 'src/client/journal/row-commands.ts',
+    find: 'if (!row || row.owner !== fence.owner || row.epoch !== fence.epoch) return',
+    replace: 'if (!row) return',
     breaks: ['P8', 'P4'],
     within: 500,
   },
