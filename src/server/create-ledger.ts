@@ -1,10 +1,11 @@
 import type { EffectReturn } from './entry/reply.ts'
 import { begin } from './guard/begin.ts'
+import type { ProtectOptions } from './guard/protect-options.ts'
 import { protectFetch } from './http/fetch/protect-fetch.ts'
 import type { Inbound } from './http/port.ts'
 import type { Ledger, Reaper } from './ledger.ts'
 import { once } from './once.ts'
-import type { LedgerOptions, ProtectOptions } from './options.ts'
+import type { LedgerOptions } from './options.ts'
 import { reap, startReaper } from './reaper.ts'
 import { resolveEntry } from './resolve-entry.ts'
 import { resolveLedgerOptions, resolveProtection } from './resolve-ledger-options.ts'
@@ -16,7 +17,13 @@ import { resolveLedgerOptions, resolveProtection } from './resolve-ledger-option
  * const ledger = createLedger({ store: sqliteLedger({ database }), scope: (request) => accountOf(request) })
  * const handler = ledger.protect(async (request, { effect }) => effect((tx) => { …; return json({ ok: true }) }))
  */
+export function createLedger<Tx, Returned = EffectReturn>(
+  options: LedgerOptions<Tx, Returned, unknown> & { readonly scope: string; readonly authorize?: undefined },
+): Ledger<Tx, Returned, unknown>
 export function createLedger<Tx, Returned = EffectReturn, Native = Request>(
+  options: LedgerOptions<Tx, Returned, Native>,
+): Ledger<Tx, Returned, Native>
+export function createLedger<Tx, Returned, Native>(
   options: LedgerOptions<Tx, Returned, Native>,
 ): Ledger<Tx, Returned, Native> {
   const guard = resolveLedgerOptions(options as unknown as LedgerOptions<unknown, unknown, unknown>)

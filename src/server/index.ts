@@ -7,6 +7,7 @@ export { ClaimLostError } from './guard/claim-lost.ts'
 export type { IdempotencyContext } from './guard/context.ts'
 export type { LedgerEvent, ObserveLedger } from './guard/event.ts'
 export type { Authorize, Reconcile, Reconciled } from './guard/guard-options.ts'
+export type { ProtectOptions } from './guard/protect-options.ts'
 export type { Session } from './guard/session.ts'
 export type { Answer, Inbound, InboundBody, UnheldAnswer } from './http/port.ts'
 export { memoryLedger } from './ledger/memory/memory-ledger.ts'
@@ -28,4 +29,4 @@ export type {
   Verdict,
 } from './ledger/port.ts'
 export type { Ledger, Once, OnceOptions, Reaper, ReaperOptions } from './ledger.ts'
-export type { LedgerOptions, ProtectOptions } from './options.ts'
+export type { LedgerOptions } from './options.ts'

@@ -3,9 +3,9 @@ import type { Entry } from './entry/entry.ts'
 import type { EffectReturn, Reply } from './entry/reply.ts'
 import type { Begun } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
+import type { ProtectOptions } from './guard/protect-options.ts'
 import type { Inbound } from './http/port.ts'
 import type { LedgerStats, Reaped, TransactOptions } from './ledger/port.ts'
-import type { ProtectOptions } from './options.ts'
 
 export interface OnceOptions<Tx> extends TransactOptions<Tx> {
   /** Whose message it is: the queue, topic or tenant. */

@@ -17,7 +17,8 @@ import { systemClock } from '../foundation/clock.ts'
 import { framed } from '../foundation/digest.ts'
 import { HEADER } from '../protocol/header-names.ts'
 import type { GuardOptions, Protection } from './guard/guard-options.ts'
-import type { LedgerOptions, ProtectOptions } from './options.ts'
+import type { ProtectOptions } from './guard/protect-options.ts'
+import type { LedgerOptions } from './options.ts'
 
 const PROTECTION = {
   external: [undefined, checkBoolean],

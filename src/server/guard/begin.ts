@@ -1,6 +1,7 @@
 import { ConfigurationError, StorageError } from '../../errors/classes.ts'
 import { fingerprintInput } from '../../protocol/fingerprint.ts'
 import { headerValue } from '../../protocol/headers.ts'
+import { BodyTooLarge } from '../admission/body-too-large.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
 import { screen } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
@@ -27,7 +28,14 @@ export async function begin(guard: GuardOptions, inbound: Inbound, protection: P
   const screening = screen(inbound, guard, guard.clock.now())
   if (screening.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
   if (screening.kind === 'refuse') return refuse(guard, inbound, screening.reason)
-  const request = await describeRequest(guard, inbound, screening.key)
+  let request: KeyRequest
+  try {
+    request = await describeRequest(guard, inbound, screening.key)
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return refuse(guard, inbound, 'body-too-large')
+    tell(guard, { type: 'ledger.failed', error })
+    throw error
+  }
   try {
     return await go(guard, inbound, { request, protection, claimed: await claimKey(guard, request, protection) })
   } catch (error) {

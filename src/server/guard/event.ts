@@ -19,7 +19,7 @@ export type LedgerEvent =
   | (OfEntry & { readonly type: 'entry.released'; readonly status: number | undefined; readonly error?: unknown })
   | (OfEntry & { readonly type: 'entry.abandoned'; readonly error?: unknown })
   | (OfEntry & { readonly type: 'claim.lost' })
-  /** The handler threw after its effect had been committed: the recorded answer was sent all the same. */
+  /** The handler threw after its effect had been committed, or after its answer: what is recorded was sent all the same. */
   | (OfEntry & { readonly type: 'handler.failed'; readonly error: unknown })
   | (Told & {
       readonly type: 'request.refused'

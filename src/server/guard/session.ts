@@ -33,6 +33,7 @@ export class Session {
   readonly #stopping: (() => void)[] = []
   #effect: EffectOutcome | 'none' | 'running' = 'none'
   #lost = false
+  #ended = false
 
   constructor(guard: GuardOptions, held: Held | null) {
     this.#guard = guard
@@ -48,9 +49,22 @@ export class Session {
     this.#watch()
   }
 
+  /** Must an answer be seen before it leaves? Not where there is neither a key nor an effect. */
+  get decides(): boolean {
+    return this.#held !== null || this.#effect !== 'none'
+  }
+
+  /** Whose answer goes out: an effect's wins over the handler's. `committer`: an effect's, once its caller has committed. */
+  get answersWith(): 'handler' | 'effect' | 'committer' {
+    const effect = this.#effect
+    if (effect === 'none' || effect === 'running' || effect.kind === 'threw') return 'handler'
+    return effect.kind === 'given' ? 'committer' : 'effect'
+  }
+
   /** The handler has this answer. What comes back is what goes out, and it is on record by then. */
   async complete(answer: Answer): Promise<Answer> {
     this.#stop()
+    this.#ended = true
     const outgoing = await this.#answerOf(answer)
     return this.#held ? announced(this.#guard, outgoing) : outgoing
   }
@@ -58,6 +72,9 @@ export class Session {
   /** The handler threw. An answer is sent in its place; undefined means that the error is the framework's to answer. */
   async fail(error: unknown): Promise<Answer | undefined> {
     this.#stop()
+    // Its answer was given already, and stands.
+    if (this.#ended) return void this.#tellOfFailure(error)
+    this.#ended = true
     const outgoing = await this.#answerInstead(error)
     return outgoing && announced(this.#guard, outgoing)
   }
@@ -81,7 +98,7 @@ export class Session {
       return undefined
     }
     if (effect.kind === 'recorded') {
-      if (this.#held) tellOfEntry(this.#guard, this.#held.request, { type: 'handler.failed', error })
+      this.#tellOfFailure(error)
       return effect.answer
     }
     if (effect.kind === 'fenced') return refusal('in-flight')
@@ -147,6 +164,10 @@ export class Session {
     if (outcome.kind === 'threw') {
       tellOfEntry(this.#guard, request, { type: 'entry.released', status: undefined, error: outcome.error })
     }
+  }
+
+  #tellOfFailure(error: unknown): void {
+    if (this.#held) tellOfEntry(this.#guard, this.#held.request, { type: 'handler.failed', error })
   }
 
   /** Without an effect: the answer is recorded after the fact. */

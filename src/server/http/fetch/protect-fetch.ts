@@ -1,12 +1,11 @@
 import { ConfigurationError } from '../../../errors/classes.ts'
-import { refusal } from '../../admission/refusal.ts'
 import { isReply } from '../../entry/reply.ts'
 import type { Begun } from '../../guard/begin.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { Session } from '../../guard/session.ts'
-import type { Answer, Inbound } from '../port.ts'
-import { answerOf, responseOf } from './fetch-answer.ts'
-import { BodyTooLarge, readLimited } from './read-limited.ts'
+import type { Inbound } from '../port.ts'
+import { answerOf, type HeldResponse, responseOf } from './fetch-answer.ts'
+import { readLimited } from './read-limited.ts'
 
 /** What this adapter needs of a ledger. */
 export interface FetchGuard {
@@ -23,22 +22,17 @@ export function protectFetch<Rest extends unknown[]>(
   handler: Handler<Rest>,
 ): (request: Request, ...rest: Rest) => Promise<Response> {
   return async (request, ...rest) => {
-    try {
-      const begun = await guard.begin(inboundOf(request, guard.maxRequestBytes))
-      if (begun.kind === 'answered') return responseOf(begun.answer)
-      return await run(begun.session, guard, () => handler(request, begun.session.context, ...rest))
-    } catch (error) {
-      if (error instanceof BodyTooLarge) return responseOf(refusal('body-too-large'))
-      throw error
-    }
+    const begun = await guard.begin(inboundOf(request, guard.maxRequestBytes))
+    if (begun.kind === 'answered') return responseOf(begun.answer)
+    return run(begun.session, guard, () => handler(request, begun.session.context, ...rest))
   }
 }
 
 async function run(session: Session, guard: FetchGuard, handle: () => unknown): Promise<Response> {
-  let returned: unknown
-  let held: { readonly answer: Answer; readonly stream?: ReadableStream<Uint8Array> }
+  let held: HeldResponse
   try {
-    returned = await handle()
+    const returned = await handle()
+    if (!session.decides && returned instanceof Response) return await letThrough(session, returned)
     held = await hold(returned, guard.maxResponseBytes)
   } catch (error) {
     const instead = await session.fail(error)
@@ -49,6 +43,12 @@ async function run(session: Session, guard: FetchGuard, handle: () => unknown): 
   if ('unheld' in outgoing) return responseOf(outgoing, held.stream)
   await held.stream?.cancel()
   return responseOf(outgoing)
+}
+
+/** Nothing is kept of it, so it need not be held. */
+async function letThrough(session: Session, response: Response): Promise<Response> {
+  await session.complete({ status: response.status, headers: [], body: null })
+  return response
 }
 
 function hold(returned: unknown, limit: number): ReturnType<typeof answerOf> {

@@ -1,7 +1,4 @@
-/** The request is larger than `maxRequestBytes`. */
-export class BodyTooLarge extends Error {
-  override name = 'BodyTooLarge'
-}
+import { BodyTooLarge } from '../../admission/body-too-large.ts'
 
 /** All bytes of a stream, or BodyTooLarge. */
 export async function readLimited(
