@@ -1,5 +1,7 @@
 export type { ContractCase, JournalContractOptions } from './contracts/journal/contract-case.ts'
 export { journalContract } from './contracts/journal-contract.ts'
+export type { LedgerContractOptions } from './contracts/ledger/contract-case.ts'
+export { ledgerContract } from './contracts/ledger-contract.ts'
 export { type CrashPoint, crashPoints } from './crash/crash-point.ts'
 export { type Crash, type CrashAtOptions, crashAt } from './crash-at.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'

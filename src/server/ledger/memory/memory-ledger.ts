@@ -1,5 +1,5 @@
 import { isThenable } from '../../../foundation/thenable.ts'
-import { ENTRY_VERSION, type Entry } from '../../entry/entry.ts'
+import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import { type EntryEvent, nextEntryState } from '../../entry/transition.ts'
 import type { Claim, EntryDraft, LedgerStore, Transacted, Transaction, Verdict } from '../port.ts'
@@ -22,7 +22,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     const entry = this.#entries.get(place(draft))
     if (entry) {
       const owner = this.#open.has(entry.token) ? 'held' : entry.inEffect ? 'gone' : 'unsure'
-      return { kind: 'found', found: { entry, now: draft.now, owner } }
+      return { kind: 'found', found: { entry: copied(entry), now: draft.now, owner } }
     }
     return { kind: 'inserted', claim: this.#claim(draft, 1) }
   }
@@ -30,7 +30,9 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
     const entry = this.#entries.get(place(found))
     if (!entry || entry.token !== found.token || entry.state !== found.state) return undefined
-    if (this.#open.has(entry.token)) return undefined
+    // Renewed since it was seen: its runner lives.
+    if (entry.leaseUntil !== found.leaseUntil || this.#open.has(entry.token)) return undefined
+    if (entry.state === 'done' && entry.expiresAt > draft.now) return undefined
     nextEntryState(entry.state, entry.state === 'done' ? 'claimed' : 'taken-over')
     return this.#claim(draft, entry.state === 'done' ? 1 : entry.attempt + 1)
   }
@@ -39,8 +41,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return this.#change(claim, undefined, { leaseUntil: lease.now + lease.leaseMs })
   }
 
-  async complete(claim: Claim, answer: NonNullable<Entry['answer']>, now: number): Promise<boolean> {
-    return this.#change(claim, 'recorded', { answer, completedAt: now })
+  async complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean> {
+    return this.#change(claim, 'recorded', { answer: copiedAnswer(answer), completedAt: now })
   }
 
   async release(claim: Claim): Promise<boolean> {
@@ -53,7 +55,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
 
   async transact(transaction: Transaction<MemoryTransaction>): Promise<Transacted> {
     const { claim, work } = transaction
-    if (claim && !this.#change(claim, undefined, { inEffect: true })) return 'fenced'
+    if (claim && (this.#open.has(claim.token) || !this.#change(claim, undefined, { inEffect: true }))) return 'fenced'
     const undo = new MemoryUndo()
     if (claim) this.#open.add(claim.token)
     try {
@@ -72,7 +74,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   consume: LedgerStore<MemoryTransaction>['consume'] = (message, { work }) => this.#messages.consume(message, work)
 
   async find(scope: string, key: string): Promise<Entry | undefined> {
-    return this.#entries.get(place({ scope, key }))
+    const entry = this.#entries.get(place({ scope, key }))
+    return entry && copied(entry)
   }
 
   async reap({ limit, now }: { readonly limit: number; readonly now: number }): ReturnType<LedgerStore['reap']> {
@@ -126,7 +129,9 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     if (verdict.kind !== 'keep') undo.rollBack()
     if (!claim) return verdict.kind === 'free' ? 'freed' : 'recorded'
     if (verdict.kind === 'free') return (await this.release(claim)) ? 'freed' : 'fenced'
-    return (await this.complete(claim, verdict.answer, now)) ? 'recorded' : 'fenced'
+    if (await this.complete(claim, verdict.answer, now)) return 'recorded'
+    undo.rollBack()
+    return 'fenced'
   }
 
   #isSilent(entry: Entry, now: number): boolean {
@@ -144,4 +149,13 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
 /** One place per scope and key; a list, so that no two pairs look alike. */
 function place({ scope, key }: { readonly scope: string; readonly key: string }): string {
   return JSON.stringify([scope, key])
+}
+
+/** Nobody changes what is on record by changing what was given or taken. */
+function copied(entry: Entry): Entry {
+  return entry.answer ? { ...entry, answer: copiedAnswer(entry.answer) } : entry
+}
+
+function copiedAnswer(answer: RecordedAnswer): RecordedAnswer {
+  return { ...answer, body: answer.body && answer.body.slice() }
 }
