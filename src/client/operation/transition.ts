@@ -78,10 +78,9 @@ export function endAttempt(record: OperationRecord, end: AttemptEnd): OperationR
   }
 }
 
-/** The server forgets keys sooner than was believed. Never longer than before; nor is what it asked for waited for any longer. */
+/** The server forgets keys sooner than was believed. Never longer than before. */
 export function shortenHorizon(record: OperationRecord, to: number): OperationRecord {
-  if (to >= record.horizonAt) return record
-  return { ...record, horizonAt: to, notBefore: Math.min(record.notBefore, to) }
+  return to < record.horizonAt ? { ...record, horizonAt: to } : record
 }
 
 /** The attempt on record never left: the time ran out, or the caller stopped it, before its first byte. */
