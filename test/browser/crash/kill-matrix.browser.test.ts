@@ -8,6 +8,17 @@ const titles = [
   ['renderer', 'a tab that is killed at each point of the write path, beside one that lives'],
 ] as const
 
+const NONE = {
+  lost: [],
+  doubled: [],
+  changed: [],
+  untold: [],
+  miscounted: [],
+  unreached: [],
+  unsettled: [],
+  complaints: [],
+}
+
 it.each(titles)(
   '%s: nothing is lost and nothing done twice by %s',
   async (way) => {
@@ -17,10 +28,11 @@ it.each(titles)(
     const onProgress = (line: string): void => void (kills && process.stdout.write(`${way}: ${line}\n`))
     const result = await killRun({ way, seed, kills, onProgress })
     process.stdout.write(`${JSON.stringify({ way, ...result })}\n`)
-    const clean = { lost: [], doubled: [], changed: [], untold: [], miscounted: [], unsettled: [], complaints: [] }
-    expect(result).toMatchObject(clean)
-    expect(result.accepted).toBeGreaterThan(result.kills)
-    if (kills === undefined) expect(Math.max(0, ...result.takeoversMs)).toBeLessThan(10_000)
+    const { operations, accepted, kills: killed, takeoversMs, ...faults } = result
+    expect(faults).toEqual(NONE)
+    expect(accepted).toBeGreaterThan(killed)
+    expect(Math.max(0, ...takeoversMs)).toBeLessThan(10_000)
+    expect(operations).toBeGreaterThan(accepted)
   },
   TORTURE_KILLS ? 3_600_000 : 180_000,
 )

@@ -16,6 +16,8 @@ export interface KillRunOptions {
 
 export interface KillRunResult extends Verdict {
   readonly kills: number
+  /** Points at which nobody stood when the kill came. */
+  readonly unreached: readonly string[]
   /** What was not settled as a success in the end, by its status. */
   readonly unsettled: readonly string[]
   readonly complaints: readonly string[]
@@ -36,12 +38,13 @@ export async function killRun(options: KillRunOptions): Promise<KillRunResult> {
   const { way, seed } = options
   const run = new KillRun({ api, gate, url: pages.origin + pages.page(), way, dice: new Dice(seed) }, options)
   await run.all()
-  const { kills, unsettled, takeoversMs } = run
-  return { ...judge(run.orders, api, gate), kills, unsettled, complaints: api.complaints, takeoversMs }
+  const { kills, unreached, unsettled, takeoversMs } = run
+  return { ...judge(run.orders, api, gate), kills, unreached, unsettled, complaints: api.complaints, takeoversMs }
 }
 
 class KillRun {
   readonly orders: Order[] = []
+  readonly unreached: string[] = []
   readonly unsettled: string[] = []
   readonly takeoversMs: number[] = []
   kills = 0
@@ -63,8 +66,15 @@ class KillRun {
         if (kills !== undefined && this.kills >= kills) return
         await this.#round(round)
         onProgress?.(`${this.kills} kills, ${this.orders.length} operations`)
+        // What is wrong is best looked at by itself.
+        if (this.#isUnclean()) return
       }
     } while (kills !== undefined)
+  }
+
+  #isUnclean(): boolean {
+    const { lost, doubled, changed, untold, miscounted } = judge(this.orders, this.#scene.api, this.#scene.gate)
+    return [lost, doubled, changed, untold, miscounted, this.unreached, this.unsettled].some(({ length }) => length > 0)
   }
 
   /** Every point once, in another order each time. Who resumes takes all that it finds, so those are alone. */
@@ -91,7 +101,7 @@ class KillRun {
     this.kills += await this.#victims.kill(victims)
     if (resumed?.resumerPoint) {
       const resumer = await this.#victims.open(namespace)
-      await this.#victims.bringResumerTo(resumed.resumerPoint, resumer, orders)
+      await this.#victims.bringResumerTo(resumed.resumerPoint, resumer, orders).catch(this.#note)
       this.kills += await this.#victims.kill([resumer])
     }
     const heir = neighbour ?? (await this.#watch(namespace))
@@ -108,9 +118,12 @@ class KillRun {
     const orders = ordersFor(crash, victim.name, { dice, targets })
     all.push(...orders)
     this.orders.push(...orders)
-    await this.#victims.bringTo(crash.point, victim, orders)
+    await this.#victims.bringTo(crash.point, victim, orders).catch(this.#note)
     return victim
   }
+
+  /** It is killed where it is. */
+  readonly #note = (error: Error): void => void this.unreached.push(error.message)
 
   async #watch(namespace: string): Promise<Victim> {
     const heir = await this.#victims.open(namespace)

@@ -63,7 +63,7 @@ export class Victims {
     const others = orders.filter(({ isTarget }) => !isTarget)
     const { api, gate } = this.#scene
     this.#post(victim, others)
-    await until(`${others.length} orders on their way`, () => {
+    await until(`${victim.name} with ${others.length} orders on their way`, () => {
       const accepted = acceptedKeys(gate)
       return others.every(({ path }) => accepted.has(path) && requestsAt(api, path) > 0)
     })
@@ -112,8 +112,9 @@ export class Victims {
     const { api, gate } = this.#scene
     const targets = orders.filter(({ isTarget }) => isTarget)
     const isSent = (): boolean => targets.every(({ path }) => requestsAt(api, path) >= requests)
-    if (point === 'sent' || point === 'applied') return until(`requests at ${point}`, isSent)
-    if (point === 'back-off') return until(point, async () => isSent() && (await isWaiting(victim, orders)))
+    if (point === 'sent' || point === 'applied') return until(`${victim.name} at ${point}`, isSent)
+    if (point === 'back-off')
+      return until(`${victim.name} at ${point}`, async () => isSent() && (await isWaiting(victim, orders)))
     if (point === 'any-moment') return pause(this.#scene.dice.below(LONGEST_MOMENT_MS))
     await until(`${victim.name} at ${point}`, () => gate.hasStopped(victim.name))
   }
@@ -166,7 +167,7 @@ function requestsAt(api: CountingApi, path: string): number {
   return [...api.keys.values()].find((counted) => counted.path === path)?.requests ?? 0
 }
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 20_000
 
 /** Looks again and again; says what it waits for, where it does not come. */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
