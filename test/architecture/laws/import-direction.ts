@@ -4,8 +4,14 @@ import { OUTSIDE, PLAN, PURE_ROOMS, roomOf } from './rooms.ts'
 /** Rooms that stay free of packages and builtins, so that they run anywhere and can be read alone. */
 const PLAIN_ROOMS = [...PURE_ROOMS, 'foundation', 'client engine', 'client surface', 'client input', 'client front']
 
-/** Keys are the business of a package that is known for nothing else. */
-const PACKAGE_EXCEPTIONS: Readonly<Record<string, readonly string[]>> = { 'foundation/identity.ts': ['uuid'] }
+/**
+ * Keys are the business of a package that is known for nothing else; and what a request asks can be carried along its
+ * calls by Node alone.
+ */
+const PACKAGE_EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'foundation/identity.ts': ['uuid'],
+  'foundation/inbound-context.ts': ['node:async_hooks'],
+}
 
 /** Imports against the arrows of the plan, types included: to know a type is to know the room. */
 export function importDirection(tree: readonly SourceFile[]): string[] {
