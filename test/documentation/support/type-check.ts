@@ -13,6 +13,9 @@ declare global {
 
 const PATHS = {
   holdfast: ['./src/index.ts'],
+  'holdfast/server': ['./src/server/index.ts'],
+  'holdfast/server/postgres': ['./src/server/postgres/index.ts'],
+  'holdfast/server/sqlite': ['./src/server/sqlite/index.ts'],
   'holdfast/service-worker': ['./src/service-worker/index.ts'],
   'holdfast/sqlite': ['./src/sqlite/index.ts'],
   'holdfast/testing': ['./src/testing/index.ts'],
