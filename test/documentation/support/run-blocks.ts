@@ -40,6 +40,12 @@ export async function programsOf(blocks: readonly Block[]): Promise<Programs> {
     target: 'node20',
     packages: 'external',
     alias: {
+      'holdfast/server/fastify': join(root, 'src/server/fastify/index.ts'),
+      'holdfast/server/hono': join(root, 'src/server/hono/index.ts'),
+      'holdfast/server/node': join(root, 'src/server/node/index.ts'),
+      'holdfast/server/postgres': join(root, 'src/server/postgres/index.ts'),
+      'holdfast/server/sqlite': join(root, 'src/server/sqlite/index.ts'),
+      'holdfast/server': join(root, 'src/server/index.ts'),
       'holdfast/sqlite': join(root, 'src/sqlite/index.ts'),
       'holdfast/testing': join(root, 'src/testing/index.ts'),
       holdfast: join(root, 'src/index.ts'),

@@ -14,6 +14,9 @@ declare global {
 const PATHS = {
   holdfast: ['./src/index.ts'],
   'holdfast/server': ['./src/server/index.ts'],
+  'holdfast/server/fastify': ['./src/server/fastify/index.ts'],
+  'holdfast/server/hono': ['./src/server/hono/index.ts'],
+  'holdfast/server/node': ['./src/server/node/index.ts'],
   'holdfast/server/postgres': ['./src/server/postgres/index.ts'],
   'holdfast/server/sqlite': ['./src/server/sqlite/index.ts'],
   'holdfast/service-worker': ['./src/service-worker/index.ts'],
