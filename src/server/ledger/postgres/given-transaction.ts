@@ -30,15 +30,20 @@ export class GivenTransaction {
     try {
       if (claim && !(await this.#hold(claim))) return await this.#leave('fenced')
       await this.#client.query(SAVEPOINT)
+    } catch (error) {
+      await this.#leave('fenced').catch(() => {})
+      throw error
+    }
+    try {
       const verdict = await work()
-      if (verdict.kind === 'free') return await this.#leave('freed')
+      if (verdict.kind === 'free') return await this.#free(claim)
       await leaveWork(this.#client, verdict.kind)
       const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
       if (!isMine) return await this.#leave('fenced')
       await keepGiven(this.#client)
       return 'recorded'
     } catch (error) {
-      await this.#leave('freed').catch(() => {})
+      await this.#free(claim).catch(() => {})
       throw error
     }
   }
@@ -59,7 +64,15 @@ export class GivenTransaction {
     )
   }
 
-  /** Back to where we came in; the row is no longer held. */
+  /** Undoes the work alone. The row stays ours until it is gone, so that nobody can come between. */
+  async #free(claim: Claim | null): Promise<Transacted> {
+    await this.#client.query('ROLLBACK TO SAVEPOINT holdfast_effect')
+    if (claim) await this.#client.query(`DELETE FROM ${this.#tables.entries} WHERE ${MINE}`, mine(claim))
+    await keepGiven(this.#client)
+    return 'freed'
+  }
+
+  /** Back to where we came in. */
   async #leave(how: 'fenced' | 'freed'): Promise<Transacted> {
     await leaveGiven(this.#client)
     return how

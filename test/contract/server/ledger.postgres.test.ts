@@ -1,0 +1,46 @@
+import type pg from 'pg'
+import { describe, it } from 'vitest'
+import type { LedgerContractOptions } from '../../../src/testing/contracts/ledger/contract-case.ts'
+import { ledgerContract } from '../../../src/testing/contracts/ledger-contract.ts'
+import { type LedgerScene, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
+
+function onPostgres(scene: LedgerScene, options: pg.PoolConfig): LedgerContractOptions<PgTransaction> {
+  return {
+    open: async () => {
+      const ledger = scene.ledger(options)
+      await ledger.stats(0)
+      await scene.query('TRUNCATE charges, holdfast_entries, holdfast_messages')
+      return ledger
+    },
+    another: () => scene.ledger(options),
+    effects: {
+      write: async (tx, name) => void (await tx.query('INSERT INTO charges (name) VALUES ($1)', [name])),
+      count: (name) => scene.effects(name),
+    },
+    inTransaction: async (_, work, end) => {
+      const client = await scene.pool(options).connect()
+      await client.query('BEGIN')
+      try {
+        await work(client)
+        await client.query(end)
+      } finally {
+        client.release(true)
+      }
+    },
+  }
+}
+
+const levels = ['read committed', 'repeatable read', 'serializable'] as const
+
+describe.each(levels)('the ledger in Postgres, %s', (level) => {
+  const scene = ledgerScene()
+  const isolation = level.replace(' ', '\\ ')
+  const settings = `-c search_path=${scene.schema} -c default_transaction_isolation=${isolation}`
+  for (const { name, run } of ledgerContract(onPostgres(scene, { options: settings }))) it(name, run)
+})
+
+describe('the ledger in Postgres, on one connection', () => {
+  const scene = ledgerScene()
+  const only = { max: 1, connectionTimeoutMillis: 10_000 }
+  for (const { name, run } of ledgerContract(onPostgres(scene, only))) it(name, run)
+})
