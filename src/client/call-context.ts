@@ -1,5 +1,5 @@
-import { checkBoolean, checkObject, refuse } from './policy/option-checks.ts'
-import { readFields } from './policy/read-options.ts'
+import { checkBoolean, checkObject, refuse } from '../configuration/option-checks.ts'
+import { readFields } from '../configuration/read-options.ts'
 
 /** What an outer layer asks of every call made while serving it. */
 export interface CallContext {

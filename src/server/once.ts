@@ -1,4 +1,4 @@
-import { checkDuration, checkLabel, refuse } from '../client/policy/option-checks.ts'
+import { checkDuration, checkLabel, refuse } from '../configuration/option-checks.ts'
 import { isThenable } from '../foundation/thenable.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Once, OnceOptions } from './ledger.ts'

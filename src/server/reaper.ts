@@ -1,5 +1,5 @@
-import { checkPositiveDuration, wholeFrom } from '../client/policy/option-checks.ts'
-import { readOptions } from '../client/policy/read-options.ts'
+import { checkPositiveDuration, wholeFrom } from '../configuration/option-checks.ts'
+import { readOptions } from '../configuration/read-options.ts'
 import { startBackgroundTimer, takeTurn } from '../foundation/clock.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import { tell } from './guard/tell.ts'

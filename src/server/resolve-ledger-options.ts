@@ -10,8 +10,8 @@ import {
   refuse,
   refuseUnknown,
   wholeFrom,
-} from '../client/policy/option-checks.ts'
-import { readFields, readOptions } from '../client/policy/read-options.ts'
+} from '../configuration/option-checks.ts'
+import { readFields, readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
 import { framed } from '../foundation/digest.ts'

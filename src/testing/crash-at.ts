@@ -1,6 +1,6 @@
 import type { Journal } from '../client/journal/port.ts'
 import type { FetchLike } from '../client/options.ts'
-import { nearestName } from '../client/policy/nearest-name.ts'
+import { nearestName } from '../configuration/nearest-name.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { type Clock, systemClock } from '../foundation/clock.ts'
 import { type CrashPoint, crashPoints } from './crash/crash-point.ts'

@@ -1,8 +1,8 @@
+import { isObject, refuse } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isToken } from '../../protocol/token.ts'
 import type { HeadersInput } from '../options.ts'
-import { isObject, refuse } from './option-checks.ts'
 
 /** What RFC 9110 lets stand in a field value; above all no line break, which would smuggle in another field. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/

@@ -1,4 +1,4 @@
-import { refuse } from './option-checks.ts'
+import { refuse } from '../../configuration/option-checks.ts'
 
 /** Deeper than this is a circle, or a mistake. */
 const DEEPEST = 64

@@ -1,6 +1,6 @@
+import { checkPositiveDuration, refuse, wholeFrom } from '../../configuration/option-checks.ts'
+import { readOptions } from '../../configuration/read-options.ts'
 import type { BreakerOptions } from '../options.ts'
-import { checkPositiveDuration, refuse, wholeFrom } from './option-checks.ts'
-import { readOptions } from './read-options.ts'
 import type { ResolvedBreaker } from './resolved-options.ts'
 
 export function resolveBreaker(given: BreakerOptions | false | undefined): ResolvedBreaker | false {

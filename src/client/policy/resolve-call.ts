@@ -1,8 +1,3 @@
-import { ConfigurationError } from '../../errors/classes.ts'
-import { isValidKey } from '../../protocol/idempotency-key.ts'
-import type { CallOptions, ClientOptions } from '../options.ts'
-import { checkHeaders } from './check-headers.ts'
-import { checkJson } from './check-json.ts'
 import {
   checkBoolean,
   checkDuration,
@@ -13,8 +8,13 @@ import {
   oneOf,
   refuse,
   refuseUnknown,
-} from './option-checks.ts'
-import { readFields } from './read-options.ts'
+} from '../../configuration/option-checks.ts'
+import { readFields } from '../../configuration/read-options.ts'
+import { ConfigurationError } from '../../errors/classes.ts'
+import { isValidKey } from '../../protocol/idempotency-key.ts'
+import type { CallOptions, ClientOptions } from '../options.ts'
+import { checkHeaders } from './check-headers.ts'
+import { checkJson } from './check-json.ts'
 import { resolveRetry } from './resolve-retry.ts'
 import type { CallOptionName, ResolvedCall } from './resolved-options.ts'
 

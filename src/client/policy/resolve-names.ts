@@ -1,9 +1,9 @@
+import { oneOf, refuse } from '../../configuration/option-checks.ts'
+import { readOptions } from '../../configuration/read-options.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HEADER } from '../../protocol/header-names.ts'
 import type { DoNotRetryOptions, KeyHeaderOptions } from '../options.ts'
 import { checkHeaderName } from './check-headers.ts'
-import { oneOf, refuse } from './option-checks.ts'
-import { readOptions } from './read-options.ts'
 import type { ResolvedDoNotRetry, ResolvedOptions } from './resolved-options.ts'
 
 /** Which headers are honoured and which are sent. By default a browser sends none: each needs a server's CORS leave. */

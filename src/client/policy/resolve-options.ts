@@ -1,10 +1,3 @@
-import { ConfigurationError } from '../../errors/classes.ts'
-import { type Clock, systemClock } from '../../foundation/clock.ts'
-import { type Random, systemRandom } from '../../foundation/random.ts'
-import type { Observer } from '../../observe/port.ts'
-import type { Journal } from '../journal/port.ts'
-import type { ClientOptions, DispatcherLike, Encryption, FetchLike, HeadersOption } from '../options.ts'
-import { checkHeaders } from './check-headers.ts'
 import {
   checkDuration,
   checkFunction,
@@ -18,8 +11,15 @@ import {
   refuse,
   refuseUnknown,
   wholeFrom,
-} from './option-checks.ts'
-import { readFields } from './read-options.ts'
+} from '../../configuration/option-checks.ts'
+import { readFields } from '../../configuration/read-options.ts'
+import { ConfigurationError } from '../../errors/classes.ts'
+import { type Clock, systemClock } from '../../foundation/clock.ts'
+import { type Random, systemRandom } from '../../foundation/random.ts'
+import type { Observer } from '../../observe/port.ts'
+import type { Journal } from '../journal/port.ts'
+import type { ClientOptions, DispatcherLike, Encryption, FetchLike, HeadersOption } from '../options.ts'
+import { checkHeaders } from './check-headers.ts'
 import { resolveBreaker } from './resolve-breaker.ts'
 import { resolveShared } from './resolve-call.ts'
 import { checkDistinct, resolveDoNotRetry, resolveKeyHeader } from './resolve-names.ts'

@@ -1,6 +1,6 @@
+import { refuse } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { redactUrl } from '../../observe/redact.ts'
-import { refuse } from './option-checks.ts'
 
 export function checkBaseUrl(option: string, value: unknown): URL {
   return checkHttpUrl(option, value, 'a full http or https URL')

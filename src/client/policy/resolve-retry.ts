@@ -1,6 +1,6 @@
+import { checkDuration, checkFunction, oneOf, refuse, wholeFrom } from '../../configuration/option-checks.ts'
+import { readOptions } from '../../configuration/read-options.ts'
 import type { RetryOptions } from '../options.ts'
-import { checkDuration, checkFunction, oneOf, refuse, wholeFrom } from './option-checks.ts'
-import { readOptions } from './read-options.ts'
 import type { ResolvedRetry } from './resolved-options.ts'
 
 export const DEFAULT_RETRY: ResolvedRetry = Object.freeze({

@@ -1,5 +1,5 @@
-import { refuse } from './option-checks.ts'
-import { readOptions } from './read-options.ts'
+import { refuse } from '../../configuration/option-checks.ts'
+import { readOptions } from '../../configuration/read-options.ts'
 
 /**
  * A token bucket per origin. A first attempt deposits, a retry takes a token; a resumed operation's first

@@ -29,14 +29,23 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   errors: ['errors', 'foundation', 'protocol'],
   protocol: [...HALL],
   sql: ['sql', ...HALL],
+  configuration: ['configuration', 'observe front', ...HALL],
 
   'observe port': [...HALL],
   'observe front': ['observe front', 'observe port', ...HALL],
   'observe adapter': ['observe adapter', 'observe front', 'observe port', ...HALL],
 
   'client operation': ['client operation', ...HALL],
-  'client options': ['client options', 'client operation', 'client policy', ...PORTS, ...HALL],
-  'client policy': ['client policy', 'client operation', 'client options', 'observe front', ...PORTS, ...HALL],
+  'client options': ['client options', 'configuration', 'client operation', 'client policy', ...PORTS, ...HALL],
+  'client policy': [
+    'client policy',
+    'configuration',
+    'client operation',
+    'client options',
+    'observe front',
+    ...PORTS,
+    ...HALL,
+  ],
   'client port': ['client port', 'client operation', 'client options', ...HALL],
   'client front': [
     'client front',
@@ -60,6 +69,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'client input': ['client input', 'observe front', 'client options', 'client policy', 'client operation', ...HALL],
   'client surface': [
     'client surface',
+    'configuration',
     'client platform port',
     'client input',
     'client engine',
@@ -117,6 +127,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'server http': ['server http', 'server guard', 'server admission', 'server port', 'server entry', ...HALL],
   'server root': [
     'server root',
+    'configuration',
     'server http',
     'server guard',
     'server admission',
@@ -146,7 +157,8 @@ export function roomOf(path: string): string | undefined {
   if (SEAM_PORT.test(path)) return `${first} port`
   if (FRONTS.includes(path)) return `${first} front`
   if (first === 'observe') return second === 'port.ts' ? 'observe port' : 'observe adapter'
-  if (OUTSIDE.includes(first) || HALL.some((room) => room === first) || first === 'sql') return first
+  if (OUTSIDE.includes(first) || HALL.some((room) => room === first) || first === 'sql' || first === 'configuration')
+    return first
   if (first === 'client' && third === undefined) return CLIENT_FILES[second] ?? 'client surface'
   if (first === 'server' && third === undefined) return 'server root'
   if (path.startsWith('client/journal/') && path.split('/').length === 3) return 'client journal beside'

@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../../errors/classes.ts'
-import { parseDuration } from '../../foundation/duration.ts'
-import { redactText } from '../../observe/redact.ts'
+import { ConfigurationError } from '../errors/classes.ts'
+import { parseDuration } from '../foundation/duration.ts'
+import { redactText } from '../observe/redact.ts'
 import { nearestName } from './nearest-name.ts'
 
 /*

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { nearestName } from '../../../../src/client/policy/nearest-name.ts'
+import { nearestName } from '../../../src/configuration/nearest-name.ts'
 
 const KNOWN = ['baseUrl', 'headers', 'retry', 'deadline', 'attemptTimeout', 'maxAttempts', 'journal', 'horizon']
 

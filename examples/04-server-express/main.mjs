@@ -1,0 +1,60 @@
+// An Express route whose effect happens once per key, however often it is asked.
+// Run: node examples/04-server-express/main.mjs
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import express from 'express'
+import { createLedger, json } from 'holdfast/server'
+import { nodeHandler } from 'holdfast/server/node'
+import { sqliteLedger } from 'holdfast/server/sqlite'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-express-'))
+const db = new Database(join(folder, 'shop.db'))
+db.pragma('journal_mode = WAL')
+db.exec('CREATE TABLE charges (id INTEGER PRIMARY KEY, amount INTEGER)')
+
+const ledger = createLedger({
+  store: sqliteLedger({ database: db }),
+  scope: (request) => request.headers['x-account'], // whose key it is: in real life from the session or token
+})
+
+const app = express()
+app.use(express.json())
+app.post(
+  '/charges',
+  nodeHandler(ledger, (request) =>
+    request.idempotency.effect((tx) => {
+      const { amount } = request.body
+      const { lastInsertRowid } = tx.prepare('INSERT INTO charges (amount) VALUES (?)').run(amount)
+      // A 4xx undoes what was written and is remembered; a 5xx or a throw undoes everything and frees the key.
+      if (amount > 1000) return json({ error: 'declined' }, { status: 402 })
+      return json({ charge: Number(lastInsertRowid), amount }, { status: 201 })
+    }),
+  ),
+)
+
+const server = app.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const url = `http://127.0.0.1:${server.address().port}/charges`
+
+async function charge(title, key, amount, account = 'alice') {
+  const headers = { 'content-type': 'application/json', 'x-account': account, ...(key && { 'idempotency-key': key }) }
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ amount }) })
+  const replayed = answer.headers.get('idempotency-replayed') === 'true' ? ', replayed' : ''
+  console.log(`${title}: ${answer.status}${replayed} ${await answer.text()}`)
+}
+
+await charge('a charge', 'k1', 500)
+await charge('the same again', 'k1', 500)
+await charge('the key of another account', 'k1', 500, 'bob')
+await charge('the key for another amount', 'k1', 700)
+for (const title of ['declined', 'declined again']) await charge(title, 'k2', 5000)
+await charge('without a key', undefined, 500)
+console.log(`charges: ${db.prepare('SELECT count(*) FROM charges').pluck().get()}`)
+
+server.close()
+await ledger.close()
+db.close()
+rmSync(folder, { recursive: true })
