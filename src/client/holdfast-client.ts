@@ -53,7 +53,8 @@ export class HoldfastClient implements Client {
       reservations,
       closing: closing.signal,
       get context() {
-        return strictest(context, inboundContext?.() ?? {})
+        const served = inboundContext?.()
+        return served ? strictest(context, served) : context
       },
     }
     this.fetch = clientFetch(

@@ -55,7 +55,7 @@ export class KeyReservations {
 
 /** From a call to its operation. Wrong options throw here, synchronously; everything else rejects the handle. */
 export function startCall(settings: CallSettings, target: Target, options: CallOptions): HandleSource {
-  const { engine, reservations } = settings
+  const { engine, reservations, context } = settings
   const call = resolveCall(options, engine.options)
   const input = readRequest(target, options, {
     baseUrl: engine.options.baseUrl,
@@ -72,7 +72,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   const key =
     id === undefined ? freshKey() : reservations.take(id, () => engine.live.byId(id)?.record.key ?? freshKey())
   const now = engine.clock.now()
-  const deadlineAt = Math.min(now + call.deadlineMs, settings.context.deadlineAt ?? Number.POSITIVE_INFINITY)
+  const deadlineAt = Math.min(now + call.deadlineMs, context.deadlineAt ?? Number.POSITIVE_INFINITY)
   const keyed = durable || ownKey !== undefined
   // At most once, on purpose: without a key and a journal, a POST that may have arrived must not be sent again.
   const atMostOnce = !keyed && (input.method === 'POST' || input.method === 'PATCH')
@@ -86,7 +86,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     keyed,
     durable,
     deadlineAt,
-    singleAttempt: settings.context.doNotRetry === true ? 'outer-retries' : atMostOnce ? 'at-most-once' : undefined,
+    singleAttempt: context.doNotRetry === true ? 'outer-retries' : atMostOnce ? 'at-most-once' : undefined,
     redirect: target.redirect,
     digest: settings.digest,
     exit: new EarlyExit(),

@@ -1,7 +1,7 @@
 import { type InboundContext, inboundContext } from '../foundation/inbound-context.ts'
 import { type InboundSource, type RetryContextOptions, serveWithin } from './guard/serve-within.ts'
 
-export interface RetryContext {
+export interface RetryContexts {
   /**
    * Runs `serve` inside what the request asks: every client used there makes one attempt only where the request says
    * `Do-Not-Retry`, and does not wait longer than its `Request-Timeout-Ms` allows, less a margin (a twentieth, at
@@ -18,7 +18,7 @@ export interface RetryContext {
   outside<T>(work: () => T): T
 }
 
-export const retryContext: RetryContext = {
+export const retryContext: RetryContexts = {
   run: serveWithin,
   current: inboundContext.current,
   outside: inboundContext.outside,

@@ -9,6 +9,7 @@ import {
   release,
   reopen,
   settle,
+  shortenHorizon,
   startAttempt,
   withdrawAttempt,
   worseEffect,
@@ -169,6 +170,15 @@ describe('effects', () => {
     expect(worseEffect('none', 'none')).toBe('none')
     expect(worseEffect('none', 'unknown')).toBe('unknown')
     expect(worseEffect('applied', 'unknown')).toBe('applied')
+  })
+})
+
+describe('a horizon', () => {
+  it('is shortened, and never made longer', () => {
+    const record = idle
+    expect(shortenHorizon(record, record.horizonAt - 1)).toEqual({ ...record, horizonAt: record.horizonAt - 1 })
+    expect(shortenHorizon(record, record.horizonAt)).toBe(record)
+    expect(shortenHorizon(record, record.horizonAt + 1)).toBe(record)
   })
 })
 
