@@ -1,0 +1,118 @@
+import type { ServerResponse } from 'node:http'
+import { fieldsOf } from './node-inbound.ts'
+import { setHeaders } from './send-answer.ts'
+
+export type Done = (() => void) | undefined
+
+/** Who gets to hear what a handler does with its response, in place of the response itself. */
+export interface ResponseListener {
+  /** Asked before each call. True: from this one on they go to the response. */
+  passes(): boolean
+  /** False: the change is dropped. Throws where it comes too late. */
+  takesHeaders(): boolean
+  /** The head is said; nothing of it has to leave yet. */
+  head(): void
+  write(chunk: Buffer, done: Done): boolean
+  end(chunk: Buffer | undefined, done: Done): void
+  /** The connection is gone. False: nobody is to know yet. */
+  closes(): boolean
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+}
+
+const METHODS = [
+  'writeHead',
+  'write',
+  'end',
+  'flushHeaders',
+  'setHeader',
+  'appendHeader',
+  'removeHeader',
+  'emit',
+] as const
+type Method = (typeof METHODS)[number]
+
+export interface Interception {
+  /** The response's own methods, past the listener and past whoever has wrapped ours since. */
+  readonly own: Readonly<Record<Method, (...given: unknown[]) => unknown>>
+  /** Later calls go to the response. Who has wrapped our methods since is still in between. */
+  open(): void
+  /** The response is as it was, without us and without those. */
+  stop(): void
+}
+
+/** Turns the calls of a handler to a listener. Whoever had wrapped the methods before us is kept. */
+export function interceptResponse(res: ServerResponse, listener: ResponseListener): Interception {
+  const before = Object.fromEntries(METHODS.map((name) => [name, res[name]]))
+  const own = Object.fromEntries(METHODS.map((name) => [name, res[name].bind(res)])) as unknown as Interception['own']
+  let isOpen = false
+  const open = (): void => {
+    isOpen = true
+    for (const name of ['headersSent', 'writableEnded']) Reflect.deleteProperty(res, name)
+  }
+  const turned = (name: Method, to: (...given: unknown[]) => unknown): [Method, unknown] => [
+    name,
+    (...given: unknown[]) => {
+      if (!isOpen && listener.passes()) open()
+      return isOpen ? own[name](...given) : to(...given)
+    },
+  ]
+  const header = (name: Method): [Method, unknown] =>
+    turned(name, (...given) => (listener.takesHeaders() ? own[name](...given) : res))
+  const end = (...given: unknown[]): ServerResponse => {
+    listener.end(...written(given))
+    return res
+  }
+  const emit = (...event: unknown[]): unknown =>
+    (isOpen || event[0] !== 'close' || listener.closes()) && own.emit(...event)
+  const methods = [
+    turned('writeHead', (...given) => writeHead(res, listener, given)),
+    turned('write', (...given) => listener.write(...(written(given) as [Buffer, Done]))),
+    turned('end', end),
+    turned('flushHeaders', () => listener.head()),
+    header('setHeader'),
+    header('appendHeader'),
+    header('removeHeader'),
+    ['emit', emit] as const,
+  ]
+  Object.assign(res, Object.fromEntries(methods))
+  Object.defineProperties(res, {
+    headersSent: { configurable: true, get: () => listener.headersSent },
+    writableEnded: { configurable: true, get: () => listener.writableEnded },
+  })
+  const stop = (): void => {
+    open()
+    Object.assign(res, before)
+  }
+  return { own, open, stop }
+}
+
+/** `(status, reason?, headers?)`, where the headers are an object, a list of pairs or a flat list. */
+function writeHead(res: ServerResponse, listener: ResponseListener, given: readonly unknown[]): ServerResponse {
+  const [status, reason] = given
+  const headers = typeof reason === 'string' ? given[2] : (given[2] ?? reason)
+  if (!listener.takesHeaders()) return res
+  res.statusCode = checkStatus(status)
+  if (typeof reason === 'string') res.statusMessage = reason
+  if (Array.isArray(headers)) setHeaders(res, fieldsOf(headers.flat() as string[]))
+  else for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value as string)
+  listener.head()
+  return res
+}
+
+/** As the platform says it, and before anything is recorded. */
+export function checkStatus(status: unknown): number {
+  const number = Number(status)
+  if (Number.isInteger(number) && number >= 200 && number <= 999) return number
+  throw new RangeError(`Invalid status code: ${String(status)}`)
+}
+
+/** `(chunk?, encoding?, callback?)`, each of which may be left out. */
+function written(given: readonly unknown[]): [Buffer | undefined, Done] {
+  const done = given.find((one) => typeof one === 'function') as Done
+  const [chunk, encoding] = given
+  if (chunk === undefined || chunk === null || typeof chunk === 'function') return [undefined, done]
+  // A copy: who writes a chunk may use its memory again as soon as it is told that it was taken.
+  if (typeof chunk !== 'string') return [Buffer.from(chunk as Uint8Array), done]
+  return [Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'), done]
+}
