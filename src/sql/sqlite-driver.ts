@@ -25,7 +25,7 @@ export interface SqliteDatabase {
 
 export type SqliteDriver = new (path: string, options: { readonly timeout: number }) => SqliteDatabase
 
-const INSTALL = 'The SQLite journal needs the package better-sqlite3: run `npm install better-sqlite3`'
+const INSTALL = 'SQLite needs the package better-sqlite3: run `npm install better-sqlite3`'
 const REBUILD = 'better-sqlite3 is installed but cannot be loaded by this Node: run `npm rebuild better-sqlite3`'
 
 /** Where the driver is. Found here, because a worker that is started from text has no place to search from. */

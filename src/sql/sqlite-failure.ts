@@ -8,7 +8,7 @@ export const LOCK_PATIENCE_MS = 5_000
 const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['SQLITE_BUSY', `is locked: another connection held its write lock for more than ${LOCK_PATIENCE_MS / 1000} s`],
   ['SQLITE_LOCKED', 'is locked by another statement of the same connection'],
-  ['SQLITE_FULL', 'cannot grow: the disk is full. Nothing of the batch was written'],
+  ['SQLITE_FULL', 'cannot grow: the disk is full. Nothing was written'],
   ['ENOSPC', 'cannot be created: the disk is full'],
   ['SQLITE_READONLY', 'cannot be written: the file, its folder or the connection is read-only'],
   ['EROFS', 'cannot be created: the file system is read-only'],
@@ -24,14 +24,14 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['SQLITE_NOMEM', 'could not be used: out of memory'],
 ]
 
-/** Every failure of the store as one StorageError: a sentence, and the driver's own error as its cause. */
-export function storageFailure(error: unknown, file: string): StorageError {
+/** Every failure of the subject (`The journal <file>`) as one StorageError, with the driver's own error as its cause. */
+export function storageFailure(error: unknown, subject: string): StorageError {
   if (error instanceof StorageError) return error
   if (isUnloadable(error)) return unloadable(error)
   const code = codeOf(error)
   const sentence = SENTENCES.find(([start]) => code.startsWith(start))?.[1]
   const detail = error instanceof Error ? error.message : String(error)
-  const text = sentence ? `The journal ${file} ${sentence} (${code})` : `The journal ${file} failed: ${detail}`
+  const text = sentence ? `${subject} ${sentence} (${code})` : `${subject} failed: ${detail}`
   return new StorageError(text, { cause: error })
 }
 

@@ -21,7 +21,7 @@ const RETRY_MS = 20
 
 /** Opens a file that is ours, on a thread that may block. Closes it again if anything is not as asked. */
 export function openSqliteFile(driver: SqliteDriver, file: SqliteFile): SqliteDatabase {
-  createPrivately(file.path)
+  createPrivately(file)
   const database = new driver(file.path, { timeout: LOCK_PATIENCE_MS })
   try {
     // First of all: a file of a newer library must be left as it is.
@@ -59,9 +59,11 @@ function useWal(database: SqliteDatabase): void {
  * there is none. The file is made under another name and linked: closing a descriptor of a database that this
  * process already has open would drop the locks of all its connections.
  */
-function createPrivately(path: string): void {
+function createPrivately({ path, schema }: SqliteFile): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  refuseFolder(path)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StorageError(`The ${schema.component} ${path} cannot be opened: it is a folder`)
+  }
   if (existsSync(path)) return
   const draft = `${path}.${newRunnerId()}`
   closeSync(openSync(draft, 'wx', 0o600))
@@ -73,11 +75,6 @@ function createPrivately(path: string): void {
   } finally {
     rmSync(draft)
   }
-}
-
-function refuseFolder(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    throw new StorageError(`The journal ${path} cannot be opened: it is a folder`)
 }
 
 /** Switching to WAL does not wait for others by itself; this does, for as long as a write would. */

@@ -1,4 +1,4 @@
-import { endRunner } from '../../client/coordination/runners-here.ts'
+import { endRunner } from '../../foundation/runners-here.ts'
 import type { Journal, JournalCommand, JournalResult } from '../../client/journal/port.ts'
 import { type Fuse, never } from './fuse.ts'
 import { JournalMoments, ownersOf } from './journal-moments.ts'

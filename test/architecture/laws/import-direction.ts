@@ -11,6 +11,7 @@ const PLAIN_ROOMS = [...PURE_ROOMS, 'foundation', 'client engine', 'client surfa
 const PACKAGE_EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'foundation/identity.ts': ['uuid'],
   'foundation/inbound-context.ts': ['node:async_hooks'],
+  'foundation/process-owner.ts': ['node:fs', 'node:os', 'node:worker_threads'],
 }
 
 /** Imports against the arrows of the plan, types included: to know a type is to know the room. */

@@ -24,7 +24,7 @@ export function persistRow(target: SqliteTarget, transaction: unknown, row: Jour
     if (!result.appended) throw taken(row, result.existing.id)
   } catch (error) {
     if (error instanceof KeyReuseError) throw error
-    throw storageFailure(error, database.name)
+    throw storageFailure(error, `The journal ${database.name}`)
   }
 }
 

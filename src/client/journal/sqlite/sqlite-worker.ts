@@ -19,7 +19,7 @@ function answer(request: WorkerRequest): WorkerAnswer {
   try {
     return obey(request)
   } catch (error) {
-    return { failure: plainFailure(storageFailure(error, settings.path)) }
+    return { failure: plainFailure(storageFailure(error, `The journal ${settings.path}`)) }
   }
 }
 
