@@ -103,7 +103,10 @@ class TabNeighbours implements Coordination {
     const worked = this.#sign?.given === true
     if (channel) this.#asleep = { worked }
     this.#channel = undefined
-    if (!worked) return channel?.close()
+    if (!worked) {
+      channel?.close()
+      return
+    }
     // Whoever looks before the lock is gone takes us for alive. Even a page that is being closed gets as far as this.
     void this.#sign?.end().then(() => {
       channel?.postMessage({ is: 'left', namespace: '', key: this.owner } satisfies Hint)
