@@ -1,10 +1,9 @@
-import { StorageError } from '../../errors/classes.ts'
 import { newClaimToken } from '../../foundation/identity.ts'
-import { inTime } from '../../foundation/in-time.ts'
 import { type Admission, admit } from '../admission/admit.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Claim, EntryDraft } from '../ledger/port.ts'
 import type { GuardOptions, Protection } from './guard-options.ts'
+import { withinStoreTime } from './within-store-time.ts'
 
 /** What a request asks of the ledger. */
 export interface KeyRequest {
@@ -68,21 +67,4 @@ function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protectio
     retentionMs: guard.retentionMs,
     now: guard.clock.now(),
   }
-}
-
-/** A store that does not answer in time counts as down. What it does later all the same is taken back. */
-async function withinStoreTime<T>(
-  guard: GuardOptions,
-  work: Promise<T>,
-  undo?: (late: T) => Promise<unknown> | undefined,
-): Promise<T> {
-  let isLate = false
-  work.then((value) => (isLate ? undo?.(value) : undefined)).catch(() => {})
-  return inTime(guard.clock, work, {
-    ms: guard.storeTimeoutMs,
-    late: () => {
-      isLate = true
-      return new StorageError(`The ledger's store did not answer within ${guard.storeTimeoutMs} ms`)
-    },
-  })
 }

@@ -2,6 +2,7 @@ import { startTimer } from '../../foundation/clock.ts'
 import type { Claim } from '../ledger/port.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { tell } from './tell.ts'
+import { withinStoreTime } from './within-store-time.ts'
 
 export interface ClaimWatcher {
   /** While the transaction is open the store itself shows that we live. */
@@ -16,7 +17,8 @@ export function keepClaim(guard: GuardOptions, claim: Claim, watcher: ClaimWatch
   const renew = async (): Promise<void> => {
     try {
       const lease = { leaseMs: guard.leaseMs, now: guard.clock.now() }
-      const kept = watcher.inEffect() || (await guard.store.renew(claim, lease))
+      // One that gets no answer must not be the last: the next one sees whether somebody has taken over.
+      const kept = watcher.inEffect() || (await withinStoreTime(guard, guard.store.renew(claim, lease)))
       // An effect that began meanwhile is fenced by itself.
       if (!kept && !stopped && !watcher.inEffect()) watcher.onLost()
     } catch (error) {

@@ -144,6 +144,25 @@ describe('a claim', () => {
     expect(reason).toMatchObject({ code: 'HOLDFAST_CLAIM_LOST' })
   })
 
+  it('that is lost aborts its handler also where a renewal got no answer', async () => {
+    const { serve, placeOrder, clock, store, events } = protectedShop({ lease: '9s' })
+    let signal: AbortSignal | undefined
+    const handler = serve((_, context) => {
+      signal = context.signal
+      return new Promise(() => {})
+    })
+    const renew = store.renew
+    store.renew = () => new Promise(() => {})
+    void handler(ask('k'))
+    await clock.advance('10s')
+    store.renew = renew
+    expect((await placeOrder(ask('k'))).status).toBe(201)
+    expect(signal?.aborted).toBe(false)
+    await clock.advance('9s')
+    expect(signal?.reason).toMatchObject({ code: 'HOLDFAST_CLAIM_LOST' })
+    expect(events.map(({ type }) => type)).toContain('claim.lost')
+  })
+
   it('aborts its handler when its time is over', async () => {
     const { serve, clock } = protectedShop({ timeout: '5s' })
     const handler = serve(
