@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { createClient, type HoldfastEvent, memoryJournal } from '../../../src/index.ts'
+import { createLedger, json, memoryLedger } from '../../../src/server/index.ts'
+import { overloaded } from '../../../src/server/overloaded.ts'
+import { retryContext } from '../../../src/server/retry-context.ts'
+import { manualClock } from '../../../src/testing/manual-clock.ts'
+import { failure } from '../../support/client-scenario.ts'
+
+type Handler = Parameters<ReturnType<typeof createLedger>['protect']>[0]
+
+/** Both halves, without a wire between them. */
+function halves(handler: Handler) {
+  const clock = manualClock()
+  const ledger = createLedger({ store: memoryLedger(), scope: 'public', retention: '1h', clock })
+  const serve = ledger.protect(handler)
+  const events: HoldfastEvent[] = []
+  let served = 0
+  const client = createClient({
+    baseUrl: 'https://api.test',
+    journal: memoryJournal(),
+    clock,
+    observe: (event) => void events.push(event),
+    fetch: (input, init) => {
+      served++
+      return serve(new Request(input, init))
+    },
+  })
+  return { client, clock, events, served: () => served }
+}
+
+describe('the client of a ledger', () => {
+  it('believes what the ledger announces, rather than its own options', async () => {
+    const { client, clock, events } = halves(() => json({ done: true }, { status: 201 }))
+    const at = clock.now()
+    expect((await client.post('/charges', { json: {} })).status).toBe(201)
+    const told = events.filter(({ type }) => type === 'horizon.shortened')
+    expect(told).toMatchObject([{ origin: 'https://api.test', windowMs: 3_600_000, horizonAt: at + 1_200_000 }])
+  })
+
+  it('gives up at once where the handler is overloaded', async () => {
+    const { client, served } = halves(() => overloaded({ retryAfter: '30s' }))
+    expect(await failure(client.post('/charges', { json: {} }))).toMatchObject({ reason: 'do-not-retry' })
+    expect(served()).toBe(1)
+  })
+
+  it('is held to one attempt where the handler of another one calls it', async () => {
+    const inner = halves(() => json({}, { status: 503 }))
+    const outer = halves((request) =>
+      retryContext.run(
+        request,
+        async () => {
+          await failure(inner.client.post('/charges', { json: {} }))
+          return json({}, { status: 502 })
+        },
+        { clock: inner.clock },
+      ),
+    )
+    const ended = failure(outer.client.post('/orders', { json: {} }))
+    await outer.clock.advance('1m')
+    expect(await ended).toMatchObject({ reason: 'attempts' })
+    expect([outer.served(), inner.served()]).toEqual([5, 5])
+  })
+})
