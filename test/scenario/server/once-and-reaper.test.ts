@@ -97,7 +97,7 @@ describe('the reaper', () => {
     void dead(ask('k'))
     await shop.clock.advance('2m')
     expect(await shop.ledger.reap()).toEqual({ deleted: 0, abandoned: 1, more: false })
-    await shop.clock.advance('1d')
+    await shop.clock.advance('2h')
     expect(await shop.ledger.reap()).toEqual({ deleted: 0, abandoned: 0, more: false })
     expect((await shop.ledger.find('public', 'k'))?.state).toBe('unknown')
   })
