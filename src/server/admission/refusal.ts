@@ -74,8 +74,7 @@ const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
     type: PROBLEM.unavailable,
     status: 503,
     title: 'Ledger unavailable',
-    detail:
-      'It cannot be recorded right now that this operation is done, so it is not begun. Ask again with the same key.',
+    detail: 'The record of what has been done cannot be reached right now. Ask again with the same key.',
     retryAfter: 1,
   },
   'written-by-newer': {

@@ -218,8 +218,8 @@ export class Session {
     const { protection, claim, request } = this.#held
     if (!protection.external || protection.onAbandoned === 'rerun') return this.#release(undefined, error)
     try {
-      await this.#guard.store.abandon(claim, this.#guard.clock.now())
-      tellOfEntry(this.#guard, request, { type: 'entry.abandoned', error })
+      const left = await this.#guard.store.abandon(claim, this.#guard.clock.now())
+      if (left) tellOfEntry(this.#guard, request, { type: 'entry.abandoned', error })
     } catch (failure) {
       tell(this.#guard, { type: 'ledger.failed', error: failure })
     }
@@ -228,8 +228,8 @@ export class Session {
   async #release(status: number | undefined, error?: unknown): Promise<void> {
     if (!this.#held) return
     try {
-      await this.#guard.store.release(this.#held.claim)
-      tellOfEntry(this.#guard, this.#held.request, { type: 'entry.released', status, error })
+      const freed = await this.#guard.store.release(this.#held.claim)
+      if (freed) tellOfEntry(this.#guard, this.#held.request, { type: 'entry.released', status, error })
     } catch (failure) {
       // The lease frees it in time.
       tell(this.#guard, { type: 'ledger.failed', error: failure })

@@ -54,6 +54,7 @@ describe('a store that is down', () => {
       return down()
     }
     expect((await shop.placeOrder(ask('k'))).status).toBe(503)
+    expect(shop.events.map(({ type }) => type)).toEqual(['entry.claimed', 'ledger.failed'])
     shop.store.transact = transact
     const again = await shop.placeOrder(ask('k'))
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
