@@ -11,9 +11,10 @@ interface Parsed {
 
 /** The body of a request: from the stream where nobody has read it yet, else what a parser has left. */
 export function nodeBody(req: IncomingMessage & Parsed, limit: number): InboundBody | Promise<InboundBody> {
+  if (!hasBody(req)) return null
   if (!req.readableDidRead) return readAndPutBack(req, limit)
   if (req.rawBody instanceof Uint8Array) return req.rawBody
-  if (isMultipart(req) || (req.body === undefined && hasBody(req))) throw alreadyRead(req)
+  if (isMultipart(req) || req.body === undefined) throw alreadyRead(req)
   return bodyOf(req.body)
 }
 
@@ -71,8 +72,11 @@ function putBack(req: IncomingMessage, bytes: Buffer): Buffer {
   return bytes
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+/** HTTP/2 needs to say neither. */
+function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return (
+    httpVersionMajor > 1 || headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  )
 }
 
 /** Files are not in `req.body`: two different uploads would look the same. */
