@@ -8,11 +8,11 @@ export async function startProvider(what) {
   const server = createServer(async (request, response) => {
     const losing = lose
     lose = ''
-    if (losing === 'request') return request.destroy()
+    if (losing === 'request') return request.socket.destroy()
     const key = request.headers['idempotency-key']
     const { cart } = JSON.parse((await request.toArray()).join(''))
     if (!done.has(key)) done.set(key, { id: `${what}_${done.size + 1}`, cart })
-    if (losing === 'answer') return request.destroy()
+    if (losing === 'answer') return request.socket.destroy()
     response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(done.get(key)))
   })
   server.listen(0, '127.0.0.1')

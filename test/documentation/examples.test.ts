@@ -77,6 +77,32 @@ describe.concurrent('the examples', () => {
     await expect.poll(() => isRunning(shop), { timeout: 10_000 }).toBe(false)
   }, 60_000)
 
+  it('04: an Express route does its work once per key', async () => {
+    const { code, output } = await run('04-server-express')
+    expect(output.split('\n').map((line) => line.replace(/ \{.*/, ''))).toEqual([
+      'a charge: 201',
+      'the same again: 201, replayed',
+      'the key of another account: 201',
+      'the key for another amount: 422',
+      'declined: 402',
+      'declined again: 402, replayed',
+      'without a key: 400',
+      'charges: 2',
+      '',
+    ])
+    expect(code).toBe(0)
+  }, 60_000)
+
+  it('05: a payment fails at each of its four points and is made once', async () => {
+    const { code, output } = await run('05-payment-end-to-end')
+    const lines = output.trimEnd().split('\n')
+    expect(lines).toHaveLength(5)
+    for (const line of lines) expect(line).toMatch(/: order \d( \(replayed\))?, charges 1, receipts 1$/)
+    // Its answer had been recorded before the process was killed.
+    expect(lines[4]).toContain('(replayed)')
+    expect(code).toBe(0)
+  }, 90_000)
+
   it('06: the order and its call are written together or not at all', async () => {
     const { code, output } = await run('06-outbox')
     expect(output.split('\n')).toEqual([
