@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { crashPoints } from '../../src/testing/index.ts'
+import { interfaceMembers } from './support/interface-members.ts'
 import { root } from './support/pages.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -19,7 +20,7 @@ describe('the reference', () => {
     ['docs/reference/calls.md', 'src/client/client.ts', 'ResumeOptions'],
     ['docs/reference/errors.md', 'src/errors/holdfast-error.ts', 'ErrorDetails'],
   ])('%s names every member of %s, %s', (page, source, name) => {
-    const members = membersOf(source, name)
+    const members = interfaceMembers(source, name)
     expect(members.length).toBeGreaterThan(2)
     expect(members.filter((member) => !mentions(read(page), member))).toEqual([])
   })
@@ -63,7 +64,7 @@ describe('the reference', () => {
     ['src/testing/scripted-fetch.ts', 'ScriptedCall'],
     ['src/testing/contracts/journal/contract-case.ts', 'JournalContractOptions'],
   ])('of the testing door names every member of %s, %s', (source, name) => {
-    const members = membersOf(source, name)
+    const members = interfaceMembers(source, name)
     expect(members.length).toBeGreaterThan(2)
     expect(members.filter((member) => !mentions(read('docs/reference/testing.md'), member))).toEqual([])
   })
@@ -91,16 +92,6 @@ function sources(): string[] {
 
 function parse(path: string): ts.SourceFile {
   return ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true)
-}
-
-function membersOf(path: string, name: string): string[] {
-  const found = parse(path).statements.find(
-    (statement): statement is ts.InterfaceDeclaration =>
-      ts.isInterfaceDeclaration(statement) && statement.name.text === name,
-  )
-  return (found?.members ?? []).flatMap((member) =>
-    member.name && ts.isIdentifier(member.name) ? [member.name.text] : [],
-  )
 }
 
 function literalsOf(path: string, name: string): string[] {
