@@ -39,19 +39,19 @@ const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const url = `http://127.0.0.1:${server.address().port}/charges`
 
-async function charge(title, key, amount, account = 'alice') {
+async function charge(title, { key, amount = 500, account = 'alice' }) {
   const headers = { 'content-type': 'application/json', 'x-account': account, ...(key && { 'idempotency-key': key }) }
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ amount }) })
   const replayed = answer.headers.get('idempotency-replayed') === 'true' ? ', replayed' : ''
   console.log(`${title}: ${answer.status}${replayed} ${await answer.text()}`)
 }
 
-await charge('a charge', 'k1', 500)
-await charge('the same again', 'k1', 500)
-await charge('the key of another account', 'k1', 500, 'bob')
-await charge('the key for another amount', 'k1', 700)
-for (const title of ['declined', 'declined again']) await charge(title, 'k2', 5000)
-await charge('without a key', undefined, 500)
+await charge('a charge', { key: 'k1' })
+await charge('the same again', { key: 'k1' })
+await charge('the key of another account', { key: 'k1', account: 'bob' })
+await charge('the key for another amount', { key: 'k1', amount: 700 })
+for (const title of ['declined', 'declined again']) await charge(title, { key: 'k2', amount: 5000 })
+await charge('without a key', {})
 console.log(`charges: ${db.prepare('SELECT count(*) FROM charges').pluck().get()}`)
 
 server.close()
