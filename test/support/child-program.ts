@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { inlineSourceForEsbuild } from '../../build/inline-source.ts'
@@ -11,7 +11,7 @@ const FOLDER = fileURLToPath(new URL(`../../node_modules/.cache/holdfast-childre
 
 const programs = new Map<string, Promise<string>>()
 
-/** Bundles a program of this folder with the library's source: it starts fast, and never from a stale build. */
+/** Bundles a program, named from this folder, with the library's source: it starts fast, and never from a stale build. */
 export function programFile(name: string): Promise<string> {
   const made = programs.get(name) ?? bundle(name)
   programs.set(name, made)
@@ -21,7 +21,7 @@ export function programFile(name: string): Promise<string> {
 async function bundle(name: string): Promise<string> {
   if (programs.size === 0) process.once('exit', () => rmSync(FOLDER, { recursive: true, force: true }))
   mkdirSync(FOLDER, { recursive: true })
-  const outfile = join(FOLDER, `${name}.mjs`)
+  const outfile = join(FOLDER, `${basename(name)}.mjs`)
   await build({
     entryPoints: [join(HERE, `${name}.ts`)],
     outfile,

@@ -19,13 +19,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return postgres.stop
 }
 
-interface RunningPostgres {
+export interface RunningPostgres {
   readonly url: string
   /** Resolves when its process and its data are gone. */
   stop(): Promise<void>
 }
 
-async function startPostgres(): Promise<RunningPostgres> {
+/** One of our own, gone with this process at the latest. */
+export async function startPostgres(): Promise<RunningPostgres> {
   const keeper = spawn(process.execPath, [fileURLToPath(new URL('postgres-keeper.mjs', import.meta.url))], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // Ctrl-C is for the run. The keeper goes in order, when the run is gone.

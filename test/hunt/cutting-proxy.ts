@@ -1,0 +1,174 @@
+import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { pause } from './pause.ts'
+
+/** What may become of a request on its way, and how often. */
+const FATES = {
+  straight: 44,
+  delayed: 10,
+  /** The connection breaks before the request is through: nothing of it arrives, or a part. */
+  'cut before': 8,
+  /** The server works to the end, and its answer is lost. */
+  'cut after': 10,
+  /** A part of the answer comes through. */
+  'cut within': 8,
+  /** Both connections break while the server works. */
+  'cut while working': 6,
+  /** It arrives twice at the same time, perhaps at two replicas. */
+  doubled: 8,
+  /** It arrives once more, long after it was answered. */
+  'doubled late': 6,
+} as const
+
+export type Fate = keyof typeof FATES
+
+interface Answered {
+  readonly status: number
+  readonly headers: IncomingMessage['rawHeaders']
+  readonly body: Buffer
+}
+
+interface Passing {
+  readonly inbound: IncomingMessage
+  readonly response: ServerResponse
+  readonly body: Buffer
+}
+
+/** Stands between the client and the replicas of the server, and breaks what passes through. */
+export class CuttingProxy {
+  readonly counts = new Map<Fate, number>()
+  readonly #random: () => number
+  readonly #upstreams: () => readonly number[]
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #server: Server
+  readonly #under = new Set<Promise<void>>()
+  /** Lets everything through from now on. */
+  isPeaceful = false
+  requests = 0
+
+  /** `upstreams`: the ports of the replicas that are up. */
+  constructor(random: () => number, upstreams: () => readonly number[]) {
+    this.#random = random
+    this.#upstreams = upstreams
+    this.#server = createServer((inbound, response) => this.#track(this.#pass(inbound, response)))
+    this.#server.keepAliveTimeout = 60_000
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Resolves when nothing is on its way any more, late doubles included. */
+  async idle(): Promise<void> {
+    while (this.#under.size > 0) await Promise.allSettled(this.#under)
+  }
+
+  stop(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+    this.#agent.destroy()
+  }
+
+  get cuts(): number {
+    return [...this.counts].reduce((sum, [fate, count]) => sum + (fate.startsWith('cut') ? count : 0), 0)
+  }
+
+  get doubles(): number {
+    return (this.counts.get('doubled') ?? 0) + (this.counts.get('doubled late') ?? 0)
+  }
+
+  #track(passing: Promise<void>): void {
+    const tracked: Promise<void> = passing.catch(() => {}).finally(() => this.#under.delete(tracked))
+    this.#under.add(tracked)
+  }
+
+  async #pass(inbound: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests++
+    const fate = this.isPeaceful ? 'straight' : this.#roll()
+    this.counts.set(fate, (this.counts.get(fate) ?? 0) + 1)
+    try {
+      const passing = { inbound, response, body: await buffer(inbound) }
+      await this.#meet(fate, passing)
+    } catch {
+      // The replica was killed, or none is up: the client sees a connection that breaks.
+      response.destroy()
+    }
+  }
+
+  async #meet(fate: Fate, passing: Passing): Promise<void> {
+    const { response } = passing
+    if (fate === 'cut before') return this.#cutBefore(passing)
+    if (fate === 'cut while working') return this.#cutWhileWorking(passing)
+    if (fate === 'delayed') await pause(this.#random() * 400)
+    if (fate === 'doubled') this.#track(this.#forward(passing).then(() => {}))
+    const answer = await this.#forward(passing)
+    if (fate === 'cut after') return void response.destroy()
+    if (fate === 'cut within') return cutWithin(response, answer, this.#random())
+    if (fate === 'doubled late') this.#track(this.#again(passing))
+    response.writeHead(answer.status, answer.headers).end(answer.body)
+  }
+
+  async #cutBefore(passing: Passing): Promise<void> {
+    passing.response.destroy()
+    if (this.#random() < 0.5) return
+    const outgoing = this.#open(passing)
+    outgoing.on('error', () => {})
+    outgoing.write(passing.body.subarray(0, Math.floor(this.#random() * passing.body.length)))
+    await pause(this.#random() * 20)
+    outgoing.destroy()
+  }
+
+  async #cutWhileWorking(passing: Passing): Promise<void> {
+    const outgoing = this.#open(passing)
+    outgoing.on('error', () => {}).end(passing.body)
+    await pause(this.#random() * 150)
+    outgoing.destroy()
+    passing.response.destroy()
+  }
+
+  async #again(passing: Passing): Promise<void> {
+    await pause(this.#random() * 4000)
+    await this.#forward(passing)
+  }
+
+  #forward(passing: Passing): Promise<Answered> {
+    return new Promise((resolve, reject) => {
+      const outgoing = this.#open(passing)
+      outgoing.on('error', reject)
+      outgoing.on('response', (incoming) => {
+        const { statusCode: status = 0, rawHeaders: headers } = incoming
+        buffer(incoming).then((body) => resolve({ status, headers, body }), reject)
+      })
+      outgoing.end(passing.body)
+    })
+  }
+
+  #open({ inbound }: Passing): ReturnType<typeof request> {
+    const ports = this.#upstreams()
+    const port = ports[Math.floor(this.#random() * ports.length)]
+    if (port === undefined) throw new Error('No replica is up')
+    const { method, url: path, headers } = inbound
+    const outgoing = request({ agent: this.#agent, host: '127.0.0.1', port, method, path, headers, timeout: 20_000 })
+    return outgoing.on('timeout', () => outgoing.destroy(new Error('No answer')))
+  }
+
+  #roll(): Fate {
+    const fates = Object.entries(FATES) as [Fate, number][]
+    let left = this.#random() * fates.reduce((sum, [, weight]) => sum + weight, 0)
+    for (const [fate, weight] of fates) {
+      left -= weight
+      if (left < 0) return fate
+    }
+    return 'straight'
+  }
+}
+
+async function cutWithin(response: ServerResponse, { status, headers, body }: Answered, share: number): Promise<void> {
+  response.writeHead(status, headers)
+  response.flushHeaders()
+  response.write(body.subarray(0, Math.floor(share * body.length)))
+  await pause(5)
+  response.destroy()
+}

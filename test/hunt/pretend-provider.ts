@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { pause } from './pause.ts'
+
+export interface Charge {
+  readonly id: string
+  readonly reference: string
+}
+
+/**
+ * A payment provider that honours keys: the same key is the same charge. It is slow and fails now and then, before and
+ * after it has charged; it is never killed, so it can be asked what really happened.
+ */
+export class PretendProvider {
+  /** What was really charged, by the reference of the one who pays. */
+  readonly charges = new Map<string, Charge[]>()
+  readonly #byKey = new Map<string, Charge>()
+  readonly #random: () => number
+  readonly #server: Server
+  requests = 0
+
+  constructor(random: () => number) {
+    this.#random = random
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch(() => response.destroy())
+    })
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  stop(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '/', 'http://provider')
+    const reference = decodeURIComponent(pathname.slice('/charges/'.length))
+    if (request.method === 'GET') return send(response, this.charges.get(reference)?.[0])
+    await text(request)
+    this.requests++
+    await pause(this.#random() * 60)
+    if (this.#random() < 0.08) return send(response, undefined, 503)
+    const charge = this.#charge(String(request.headers['idempotency-key']), reference)
+    await pause(this.#random() * 60)
+    if (this.#random() < 0.08) return void response.destroy()
+    send(response, charge, 201)
+  }
+
+  #charge(key: string, reference: string): Charge {
+    const before = this.#byKey.get(key)
+    if (before) return before
+    const charge = { id: `ch_${this.#byKey.size + 1}`, reference }
+    this.#byKey.set(key, charge)
+    this.charges.set(reference, [...(this.charges.get(reference) ?? []), charge])
+    return charge
+  }
+}
+
+function send(response: ServerResponse, charge: Charge | undefined, status = charge ? 200 : 404): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(charge ?? null))
+}

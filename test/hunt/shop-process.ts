@@ -1,0 +1,85 @@
+/** One replica of the server's half: a shop with a ledger, made to be killed. */
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer, json as readJson } from 'node:stream/consumers'
+import { nodeHandler } from '../../src/server/http/node/node-handler.ts'
+import { createLedger, type IdempotencyContext, type ProtectOptions, type Reply } from '../../src/server/index.ts'
+import { inputOf, say } from '../support/child-voice.ts'
+import { openShopStore, type StoreAddress } from './shop-store.ts'
+import { ShopWork } from './shop-work.ts'
+
+export interface ShopInput {
+  readonly store: StoreAddress
+  readonly provider: string
+  /** How requests reach the ledger. */
+  readonly adapter: 'fetch' | 'node'
+  readonly leaseMs: number
+}
+
+const input = inputOf<ShopInput>()
+const store = await openShopStore(input.store)
+const work = new ShopWork(store, input.provider)
+const ledger = createLedger({
+  store: store.ledger,
+  scope: 'public',
+  lease: input.leaseMs,
+  observe: (event) => {
+    if (event.type === 'entry.claimed' && event.takenOver) say('taken over')
+    if (event.type === 'claim.lost') say('claim lost')
+    if (event.type === 'ledger.failed') say('ledger failed', { message: String(event.error) })
+  },
+})
+ledger.startReaper({ every: 1000 })
+
+type Work = (given: { number: number; context: IdempotencyContext<unknown, unknown> }) => Promise<Reply>
+
+const reconcile: NonNullable<ProtectOptions['reconcile']> = async (entry) => {
+  const found = await work.reconcile(entry)
+  say(found === 'rerun' ? 'not charged' : 'reconciled', { key: entry.key })
+  return found
+}
+const order = serve((given) => work.order(given))
+const pay = serve((given) => work.pay(given), { external: true, reconcile })
+
+function serve(handle: Work, options: ProtectOptions = {}): RequestListener {
+  if (input.adapter === 'node') {
+    return nodeHandler(
+      ledger as Parameters<typeof nodeHandler>[0],
+      async (request) => {
+        const { number } = (await readJson(request)) as { number: number }
+        return handle({ number, context: request.idempotency as IdempotencyContext<unknown, unknown> })
+      },
+      { ...options, onError: () => {} },
+    ) as RequestListener
+  }
+  const handler = ledger.protect(async (request, context) => {
+    const { number } = (await request.json()) as { number: number }
+    return handle({ number, context })
+  }, options)
+  return (request, response) => void bridge(handler, request, response)
+}
+
+/** node:http to a fetch-style handler and back. */
+async function bridge(
+  handler: (request: Request) => Promise<Response>,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const body = new Uint8Array(await buffer(incoming))
+    const { method = 'GET', url, headers } = incoming
+    const request = new Request(`http://shop${url}`, { method, body, headers: headers as Record<string, string> })
+    const answer = await handler(request)
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    response.end(new Uint8Array(await answer.arrayBuffer()))
+  } catch {
+    response.writeHead(500).end()
+  }
+}
+
+const server = createServer((request, response) => {
+  if (request.url?.startsWith('/payments')) pay(request, response)
+  else order(request, response)
+})
+server.keepAliveTimeout = 60_000
+server.listen(0, '127.0.0.1', () => say('ready', { port: (server.address() as AddressInfo).port }))

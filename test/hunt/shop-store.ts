@@ -1,0 +1,48 @@
+import pg from 'pg'
+import type { IdempotencyContext, LedgerStore, Reply } from '../../src/server/index.ts'
+import { postgresLedger } from '../../src/server/ledger/postgres/postgres-ledger.ts'
+import { pause } from './pause.ts'
+
+/** Where the shop keeps its rows and its ledger. */
+export type StoreAddress =
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string }
+  | { readonly kind: 'sqlite'; readonly path: string }
+
+/** One row of the shop. Nothing keeps it from being there twice. */
+export interface Written {
+  readonly number: number
+  readonly nonce: string
+  /** How long the transaction stays open, where that is possible. */
+  readonly pauseMs: number
+}
+
+export interface ShopStore {
+  readonly ledger: LedgerStore<unknown, unknown>
+  /** One row, the key and the answer in one transaction. The answer may be a throw. */
+  effect(context: IdempotencyContext<unknown, unknown>, written: Written, answer: () => Reply): Promise<Reply>
+}
+
+/** Told of what breaks while nobody uses it. */
+export const CONNECTIONS = 'holdfast-hunt-shop'
+
+export function openShopStore(address: StoreAddress): Promise<ShopStore> {
+  return address.kind === 'postgres' ? postgresShop(address) : sqliteShop(address)
+}
+
+async function postgresShop({ url, schema }: StoreAddress & { kind: 'postgres' }): Promise<ShopStore> {
+  const pool = new pg.Pool({ connectionString: url, max: 8, application_name: `${CONNECTIONS}-${schema}` })
+  pool.on('error', () => {})
+  return {
+    ledger: postgresLedger({ pool, schema }) as LedgerStore<unknown, unknown>,
+    effect: (context, written, answer) =>
+      (context as IdempotencyContext<pg.PoolClient>).effect(async (tx) => {
+        await tx.query(`INSERT INTO ${schema}.orders (number, nonce) VALUES ($1, $2)`, [written.number, written.nonce])
+        await pause(written.pauseMs)
+        return answer()
+      }),
+  }
+}
+
+function sqliteShop(_address: StoreAddress & { kind: 'sqlite' }): Promise<ShopStore> {
+  throw new Error('Not yet')
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import type { Entry, IdempotencyContext, Reply } from '../../src/server/index.ts'
+import { json } from '../../src/server/index.ts'
+import { fillingOf, kindOf } from './operation-kinds.ts'
+import { pause } from './pause.ts'
+import type { Charge } from './pretend-provider.ts'
+import type { ShopStore, Written } from './shop-store.ts'
+
+interface Work {
+  readonly number: number
+  readonly context: IdempotencyContext<unknown, unknown>
+}
+
+/** What the shop sells. Every answer has a name of its own, so that a second execution can't look like the first. */
+export class ShopWork {
+  readonly #store: ShopStore
+  readonly #provider: string
+
+  constructor(store: ShopStore, provider: string) {
+    this.#store = store
+    this.#provider = provider
+  }
+
+  /** Written in one transaction with the key and the answer. */
+  async order({ number, context }: Work): Promise<Reply> {
+    const isSlow = kindOf(number) === 'slow'
+    if (isSlow) await pause(Math.random() * 300)
+    const written: Written = { number, nonce: randomUUID(), pauseMs: isSlow ? Math.random() * 300 : 0 }
+    const reply = await this.#store.effect(context, written, () => orderAnswer(written))
+    if (isSlow) await pause(Math.random() * 100)
+    return reply
+  }
+
+  /** Charged at somebody else's, and recorded afterwards. In between is where one wants to be killed. */
+  async pay({ number, context }: Work): Promise<Reply> {
+    const answer = await fetch(`${this.#provider}/charges/${context.key}`, {
+      method: 'POST',
+      headers: { 'idempotency-key': context.deriveKey('charge') },
+      body: String(number),
+    })
+    if (!answer.ok) return json({ problem: 'The provider is busy' }, { status: 502 })
+    const charge = (await answer.json()) as Charge
+    await pause(Math.random() * 250)
+    return paymentAnswer(charge)
+  }
+
+  /** What became of a payment whose shop was killed: its answer, or that it may run again. */
+  async reconcile({ key }: Entry): Promise<Reply | 'rerun'> {
+    const answer = await fetch(`${this.#provider}/charges/${key}`)
+    if (answer.status === 404) return 'rerun'
+    return paymentAnswer((await answer.json()) as Charge)
+  }
+}
+
+function orderAnswer({ number, nonce }: Written): Reply {
+  const kind = kindOf(number)
+  const luck = Math.random()
+  if (luck < (kind === 'busy' ? 0.35 : 0.04)) return json({ problem: 'busy' }, { status: 503 })
+  if (luck < (kind === 'busy' ? 0.6 : 0.06)) throw new Error('The shop fell over')
+  if (kind === 'refused') return json({ refused: number, nonce }, { status: 402 })
+  const headers = { location: `/orders/${nonce}` }
+  return json({ ordered: number, nonce, filling: fillingOf(number) }, { status: 201, headers })
+}
+
+function paymentAnswer({ id }: Charge): Reply {
+  return json({ paid: id }, { status: 201, headers: { location: `/payments/${id}` } })
+}
