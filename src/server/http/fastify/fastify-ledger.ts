@@ -3,13 +3,13 @@ import { ConfigurationError } from '../../../errors/classes.ts'
 import { type EffectReturn, isReply } from '../../entry/reply.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { ProtectOptions } from '../../guard/protect-options.ts'
-import type { GuardingLedger } from '../guarding-ledger.ts'
+import type { AnyGuardingLedger } from '../guarding-ledger.ts'
 import type { Answer } from '../port.ts'
 import { type Exchange, headersOf, replaceBy, settle } from './fastify-answer.ts'
 import { fastifyInbound } from './fastify-inbound.ts'
 
 export interface FastifyLedgerOptions {
-  readonly ledger: GuardingLedger<never, unknown, FastifyRequest>
+  readonly ledger: AnyGuardingLedger<FastifyRequest>
 }
 
 declare module 'fastify' {

@@ -29,8 +29,14 @@ export interface NodeHandlerOptions extends ProtectOptions {
  * @example
  * app.post('/charges', express.json(), nodeHandler(ledger, (req) => req.idempotency.effect((tx) => …)))
  */
-export function nodeHandler<Tx, Returned, Req extends IncomingMessage, Res extends ServerResponse>(
-  ledger: GuardingLedger<Tx, Returned, Req>,
+export function nodeHandler<
+  Tx,
+  Returned,
+  Native,
+  Req extends IncomingMessage & Native = IncomingMessage & Native,
+  Res extends ServerResponse = ServerResponse,
+>(
+  ledger: GuardingLedger<Tx, Returned, Native>,
   handler: (req: Idempotent<Req, Tx, Returned>, res: Res, next: NextFunction) => unknown,
   options: NodeHandlerOptions = {},
 ): (req: Req, res: Res, next?: NextFunction) => Promise<void> {
