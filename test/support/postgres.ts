@@ -26,7 +26,7 @@ export function postgresScene(): PostgresScene {
 
   beforeAll(() => query(`CREATE SCHEMA ${schema}`))
   afterEach(async () => {
-    await Promise.all(pools.splice(0).map((pool) => pool.ended || pool.end()))
+    await Promise.all(pools.splice(0).map(ended))
   })
   afterAll(async () => {
     await query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
@@ -48,4 +48,15 @@ export function postgresScene(): PostgresScene {
       await query('SELECT pg_terminate_backend($1, 5000)', [pid])
     },
   }
+}
+
+/** A test that failed may have left a client outside, for which its pool would wait for ever. */
+async function ended(pool: pg.Pool): Promise<void> {
+  if (pool.ended) return
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 2000)
+  })
+  await Promise.race([pool.end(), late])
+  clearTimeout(timer)
 }

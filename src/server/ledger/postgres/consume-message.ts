@@ -1,6 +1,7 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient, PostgresPool, PostgresQueryable } from '../../../sql/postgres-driver.ts'
+import { isConflict } from '../../../sql/postgres-failure.ts'
 import type { Consumed, Consumption, MessageDraft } from '../port.ts'
 import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
 import { beginAt } from './isolation.ts'
@@ -20,14 +21,25 @@ class Thrown {
   }
 }
 
-/** In a transaction of ours. */
+const MOST_ROUNDS = 20
+
+/** In a transaction of ours. Where it collides before its work has begun, it begins once more. */
 export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consuming: Consuming): Promise<Consumed> {
-  try {
-    const consumed = await borrowed(pool, (client) => consumeOn(client, tables, consuming))
-    if (consumed instanceof Thrown) throw consumed
-    return consumed
-  } catch (error) {
-    throw error instanceof Thrown ? error.error : failureOf(error)
+  let begun = false
+  const work: Consuming['consumption']['work'] = (tx) => {
+    begun = true
+    return consuming.consumption.work(tx)
+  }
+  const consumption = { work, options: consuming.consumption.options }
+  for (let round = 1; ; round++) {
+    try {
+      const consumed = await borrowed(pool, (client) => consumeOn(client, tables, { ...consuming, consumption }))
+      if (consumed instanceof Thrown) throw consumed
+      return consumed
+    } catch (error) {
+      if (!begun && isConflict(error) && round < MOST_ROUNDS) continue
+      throw error instanceof Thrown ? error.error : failureOf(error)
+    }
   }
 }
 
@@ -44,9 +56,9 @@ async function consumeOn(
       throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
     return consumed
   } catch (error) {
-    if (!(error instanceof Thrown)) throw error
     await client.query('ROLLBACK').catch(spoil)
-    return error
+    if (error instanceof Thrown) return error
+    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import type { Borrowed } from '../../../sql/postgres-borrow.ts'
 import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
-import { isAnswered, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
+import { isAnswered, isConflict, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { Transacted, Transaction, Verdict } from '../port.ts'
 import { EndedTransactionError, leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
@@ -15,6 +15,8 @@ export type OwnEnd =
   | { readonly kind: 'threw'; readonly error: unknown; readonly after: 'nothing' | 'release' | 'abandon' }
   /** The answer to COMMIT did not come: only the entry can tell. */
   | { readonly kind: 'doubtful'; readonly error: unknown }
+
+const MOST_ROUNDS = 20
 
 /**
  * One transaction of ours around the work.
@@ -41,7 +43,7 @@ export class OwnTransaction {
 
   /** Rejects only where the transaction could not be begun. */
   async run(): Promise<OwnEnd> {
-    if (!(await this.#begin())) return this.#fenced()
+    if (!(await this.#enter())) return this.#fenced()
     let verdict: Verdict
     try {
       verdict = await this.#transaction.work(this.#client)
@@ -56,6 +58,18 @@ export class OwnTransaction {
       return isMine ? await this.#commit() : await this.#fenced()
     } catch (error) {
       return this.#failed(error)
+    }
+  }
+
+  /** A row that changes at this very moment is looked at once more: so far nothing has been done. */
+  async #enter(): Promise<boolean> {
+    for (let round = 1; ; round++) {
+      try {
+        return await this.#begin()
+      } catch (error) {
+        if (!isConflict(error) || round === MOST_ROUNDS) throw error
+        await this.#client.query('ROLLBACK')
+      }
     }
   }
 

@@ -1,0 +1,205 @@
+import type pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { ConfigurationError, StorageError } from '../../../src/errors/classes.ts'
+import type { Consumed, MessageDraft } from '../../../src/server/ledger/port.ts'
+import {
+  answer,
+  claimed,
+  deferred,
+  draft,
+  effect,
+  found,
+  ledgerScene,
+  type PgLedger,
+} from '../../support/postgres-ledger.ts'
+
+const scene = ledgerScene()
+
+async function begun(level: string): Promise<pg.PoolClient> {
+  const client = await scene.pool().connect()
+  await client.query(`BEGIN ISOLATION LEVEL ${level}`)
+  return client
+}
+
+async function ended(client: pg.PoolClient, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+  await client.query(how)
+  client.release()
+}
+
+describe.each(['read committed', 'repeatable read', 'serializable'])('a transaction of the caller, %s', (level) => {
+  it('commits the effect and the answer when it commits', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const client = await begun(level)
+    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('recorded')
+    expect(await scene.effects(claim.key)).toBe(0)
+    await ended(client, 'COMMIT')
+    expect(await scene.effects(claim.key)).toBe(1)
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: answer('charged') })
+  })
+
+  it('keeps neither when it rolls back, and the claim is still good', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const client = await begun(level)
+    await effect(ledger, claim, { options: { transaction: client } })
+    await ended(client, 'ROLLBACK')
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect(await effect(ledger, claim)).toBe('recorded')
+  })
+
+  it('stays usable after a refusal, whose answer it keeps', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const client = await begun(level)
+    const refused = { kind: 'undo', answer: answer('declined', { status: 402 }) } as const
+    const work = async () => {
+      await client.query('SELECT 1 / 0').catch(() => {})
+      return refused
+    }
+    expect(await effect(ledger, claim, { work, options: { transaction: client } })).toBe('recorded')
+    await client.query('INSERT INTO charges (name) VALUES ($1)', [`beside ${claim.key}`])
+    await ended(client, 'COMMIT')
+    expect([await scene.effects(claim.key), await scene.effects(`beside ${claim.key}`)]).toEqual([0, 1])
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: { status: 402 } })
+  })
+
+  it('frees the key where the work throws and the caller rolls back', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const client = await begun(level)
+    const work = () => Promise.reject(new Error('out of stock'))
+    await expect(effect(ledger, claim, { work, options: { transaction: client } })).rejects.toThrow('out of stock')
+    await ended(client, 'ROLLBACK')
+    await ledger.close()
+    expect(await scene.ledger().find(claim.scope, claim.key)).toBeUndefined()
+  })
+
+  it('is fenced where the claim was lost before it began', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger, { leaseMs: 0 })
+    await ledger.takeOver((await found(ledger, claim)).entry, draft({ key: claim.key }))
+    const client = await begun(level)
+    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('fenced')
+    await client.query('INSERT INTO charges (name) VALUES ($1)', [`beside ${claim.key}`])
+    await ended(client, 'COMMIT')
+    expect([await scene.effects(claim.key), await scene.effects(`beside ${claim.key}`)]).toEqual([0, 1])
+  })
+
+  it('is not on a pool of one that everything else needs too', async () => {
+    const pool = scene.pool({ max: 1, connectionTimeoutMillis: 5000 })
+    const { postgresLedger } = await import('../../../src/server/ledger/postgres/postgres-ledger.ts')
+    const ledger = postgresLedger({ pool, schema: scene.schema })
+    for (const how of ['COMMIT', 'ROLLBACK'] as const) {
+      const claim = await claimed(ledger)
+      const client = await pool.connect()
+      await client.query(`BEGIN ISOLATION LEVEL ${level}`)
+      const work = () => Promise.reject(new Error('no'))
+      await expect(effect(ledger, claim, { work, options: { transaction: client } })).rejects.toThrow('no')
+      await ended(client, how)
+      await expect.poll(() => ledger.find(claim.scope, claim.key)).toBeUndefined()
+    }
+  })
+
+  it('marks a message with it', async () => {
+    const ledger = scene.ledger()
+    const message = { scope: 's', id: `given ${level}`, retentionMs: 1000_000, now: 0 }
+    const consume = (client: pg.PoolClient) =>
+      ledger.consume(message, { work: () => 'value', options: { transaction: client } })
+    const first = await begun(level)
+    expect(await consume(first)).toEqual({ duplicate: false, value: 'value' })
+    await ended(first, 'ROLLBACK')
+    const second = await begun(level)
+    expect(await consume(second)).toEqual({ duplicate: false, value: 'value' })
+    await ended(second, 'COMMIT')
+    const third = await begun(level)
+    expect(await consume(third)).toEqual({ duplicate: true, value: 'value' })
+    await ended(third, 'COMMIT')
+  })
+})
+
+describe.each(['repeatable read', 'serializable'])('a transaction that is older than the claim, %s', (level) => {
+  it('is refused in clear words, and is not taken for a lost claim', async () => {
+    const ledger = scene.ledger()
+    const client = await begun(level)
+    await client.query('SELECT count(*) FROM charges')
+    const claim = await claimed(ledger)
+    const late = effect(ledger, claim, { options: { transaction: client } })
+    await expect(late).rejects.toThrow(StorageError)
+    await expect(late).rejects.toThrow('begin it inside the handler')
+    await ended(client, 'ROLLBACK')
+    expect(await scene.effects(claim.key)).toBe(0)
+  })
+
+  it('is refused in clear words where the claim was lost meanwhile', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger, { leaseMs: 0 })
+    const client = await begun(level)
+    await client.query('SELECT count(*) FROM charges')
+    await ledger.takeOver((await found(ledger, claim)).entry, draft({ key: claim.key }))
+    await expect(effect(ledger, claim, { options: { transaction: client } })).rejects.toThrow(/serialize.*40001/)
+    await ended(client, 'ROLLBACK')
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'running', attempt: 2 })
+  })
+})
+
+describe('what is no transaction', () => {
+  it('is refused: a client without BEGIN', async () => {
+    const ledger = scene.ledger()
+    const client = await scene.pool().connect()
+    const given = effect(ledger, await claimed(ledger), { options: { transaction: client } })
+    await expect(given).rejects.toThrow('send BEGIN first')
+    await expect(given).rejects.toThrow(ConfigurationError)
+    client.release()
+  })
+
+  it('is refused: anything else', async () => {
+    const ledger = scene.ledger()
+    const transaction = {} as pg.PoolClient
+    await expect(effect(ledger, null, { options: { transaction } })).rejects.toThrow(ConfigurationError)
+  })
+
+  it('has no isolation of its own', async () => {
+    const ledger = scene.ledger()
+    const client = await begun('read committed')
+    const options = { transaction: client, isolation: 'serializable' } as const
+    await expect(effect(ledger, null, { options })).rejects.toThrow(ConfigurationError)
+    await ended(client, 'ROLLBACK')
+  })
+})
+
+describe.each(['read committed', 'repeatable read', 'serializable'] as const)('a message, %s', (isolation) => {
+  const message = (): MessageDraft => ({ scope: 's', id: draft().key, retentionMs: 1000_000, now: 0 })
+
+  async function twoAtOnce(ledger: PgLedger, first: string | Error): Promise<PromiseSettledResult<Consumed>[]> {
+    const started = deferred<void>()
+    const goOn = deferred<void>()
+    const one = message()
+    const slow = async () => {
+      started.resolve()
+      await goOn.promise
+      if (first instanceof Error) throw first
+      return first
+    }
+    const results = [ledger.consume(one, { work: slow, options: { isolation } })]
+    await started.promise
+    results.push(ledger.consume(one, { work: () => 'second', options: { isolation } }))
+    await scene.query('SELECT pg_sleep(0.1)')
+    goOn.resolve()
+    return Promise.allSettled(results)
+  }
+
+  it('is done once: a duplicate that comes meanwhile waits, and gets the value', async () => {
+    const [first, second] = await twoAtOnce(scene.ledger(), 'first')
+    expect(first).toMatchObject({ value: { duplicate: false, value: 'first' } })
+    expect(second).toMatchObject({ value: { duplicate: true, value: 'first' } })
+  })
+
+  it('is done by the duplicate where the first one fails', async () => {
+    const error = new Error('no')
+    const [first, second] = await twoAtOnce(scene.ledger(), error)
+    expect(first).toMatchObject({ reason: error })
+    expect(second).toMatchObject({ value: { duplicate: false, value: 'second' } })
+  })
+})
