@@ -30,12 +30,12 @@ export function createLedger<Tx, Returned, Native>(
   const { store, maxRequestBytes, maxResponseBytes } = guard
   const reapers = new Set<Reaper>()
   const beginWith = (inbound: Inbound, given?: ProtectOptions): ReturnType<typeof begin> =>
-    begin(guard, inbound, resolveProtection(guard.protection, given))
+    begin(guard, inbound, resolveProtection(options, given))
   const ledger: Ledger = {
     limits: { maxRequestBytes, maxResponseBytes },
     begin: beginWith,
     protect: (handler, given) => {
-      const protection = resolveProtection(guard.protection, given)
+      const protection = resolveProtection(options, given)
       const begun = (inbound: Inbound): ReturnType<typeof begin> => begin(guard, inbound, protection)
       return protectFetch({ begin: begun, maxRequestBytes, maxResponseBytes }, handler)
     },

@@ -79,22 +79,21 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     maxResponseBytes: read.maxResponseBytes,
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
-    protection: protectionOf(given),
     observe: given.observe,
     clock: given.clock ?? systemClock,
     digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
   }
 }
 
-/** What is said of a handler, over what is said of the whole ledger. */
-export function resolveProtection(ledger: Protection, given: ProtectOptions | undefined): Protection {
-  if (given === undefined) return ledger
+/** What is said of a handler, over what is said of the whole ledger. What neither says follows from `external`. */
+export function resolveProtection(ledger: ProtectOptions, given: ProtectOptions = {}): Protection {
   readOptions('protect', given, PROTECTION)
-  return protectionOf({ ...ledger, onAbandoned: undefined, ...given })
-}
-
-function protectionOf({ external = false, onAbandoned, reconcile }: ProtectOptions): Protection {
-  return { external, reconcile, onAbandoned: onAbandoned ?? (external ? 'hold' : 'rerun') }
+  const external = given.external ?? ledger.external ?? false
+  return {
+    external,
+    reconcile: given.reconcile ?? ledger.reconcile,
+    onAbandoned: given.onAbandoned ?? ledger.onAbandoned ?? (external ? 'hold' : 'rerun'),
+  }
 }
 
 function checkTimes({

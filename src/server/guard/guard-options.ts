@@ -31,7 +31,6 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
   readonly maxResponseBytes: number
   readonly maxRequestBytes: number
   readonly dropHeaders: ReadonlySet<string>
-  readonly protection: Protection
   readonly observe: ObserveLedger | undefined
   readonly clock: Clock
   /** SHA-256 in hex. */

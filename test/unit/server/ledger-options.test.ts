@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError } from '../../../src/errors/classes.ts'
 import { createLedger, type LedgerOptions, memoryLedger } from '../../../src/server/index.ts'
+import { resolveProtection } from '../../../src/server/resolve-ledger-options.ts'
 
 const good = { store: memoryLedger(), scope: 'public' } as const
 
@@ -54,6 +55,17 @@ describe('the options of a ledger', () => {
     expect(() => ledger.protect(async () => new Response(), { externl: true } as never)).toThrow(
       /no option `protect.externl`. Did you mean `protect.external`/,
     )
+  })
+
+  it.each([
+    ['the ledger', { ledger: { onAbandoned: 'hold' }, handler: {}, is: 'hold' }],
+    ['the ledger, also beside others', { ledger: { onAbandoned: 'hold' }, handler: { external: false }, is: 'hold' }],
+    ['the ledger, not unsaid by nothing', { ledger: { external: true }, handler: { external: undefined }, is: 'hold' }],
+    ['the handler', { ledger: { onAbandoned: 'hold' }, handler: { onAbandoned: 'rerun' }, is: 'rerun' }],
+    ['nobody: what is external is held', { ledger: {}, handler: { external: true }, is: 'hold' }],
+    ['nobody: the rest runs again', { ledger: {}, handler: { external: false }, is: 'rerun' }],
+  ] as const)('of a handler are those of %s', (_who, { ledger, handler, is }) => {
+    expect(resolveProtection(ledger, handler).onAbandoned).toBe(is)
   })
 
   it('can name another header for the key', async () => {
