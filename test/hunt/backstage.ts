@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import pg from 'pg'
 import type { Entry } from '../../src/server/index.ts'
 import { postgresLedger } from '../../src/server/ledger/postgres/postgres-ledger.ts'
+import { sqliteLedger } from '../../src/server/sqlite/index.ts'
+import { pause } from './pause.ts'
 import { CONNECTIONS, type StoreAddress } from './shop-store.ts'
 
 export interface OrderRow {
@@ -15,8 +18,8 @@ export interface Backstage {
   find(key: string): Promise<Entry | undefined>
   /** How many entries nobody has ended. */
   unfinished(): Promise<number>
-  /** Breaks one connection between shop and store, the busiest kind first. False where that can't be done. */
-  breakConnection(random: () => number): Promise<boolean>
+  /** Breaks a connection between shop and store, or keeps the shop from writing for a while. */
+  strike(random: () => number): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -35,7 +38,7 @@ export async function postgresBackstage(url: string, schema: string): Promise<Ba
       const { running, unknown } = await store.stats(Date.now())
       return running + unknown
     },
-    breakConnection: (random) => terminateOne(pool, `${CONNECTIONS}-${schema}`, random),
+    strike: (random) => terminateOne(pool, `${CONNECTIONS}-${schema}`, random),
     close: async () => {
       await pool.query(`DROP SCHEMA ${schema} CASCADE`)
       await pool.end()
@@ -51,4 +54,41 @@ async function terminateOne(pool: pg.Pool, name: string, random: () => number): 
   if (!victim) return false
   await pool.query('SELECT pg_terminate_backend($1)', [victim.pid])
   return true
+}
+
+/** In a file of this folder. */
+export async function sqliteBackstage(folder: string): Promise<Backstage> {
+  const { default: Database } = await import('better-sqlite3')
+  const path = join(folder, 'shop.db')
+  const database = new Database(path)
+  database.pragma('journal_mode = WAL')
+  database.exec('CREATE TABLE orders (number integer NOT NULL, nonce text NOT NULL)')
+  const store = sqliteLedger({ database })
+  return {
+    address: { kind: 'sqlite', path },
+    rows: async () => database.prepare('SELECT number, nonce FROM orders').all() as OrderRow[],
+    find: (key) => store.find('public', key),
+    unfinished: async () => {
+      const { running, unknown } = await store.stats(Date.now())
+      return running + unknown
+    },
+    // Nobody can write while somebody else does.
+    strike: async (random) => {
+      const own = new Database(path)
+      try {
+        own.exec('BEGIN IMMEDIATE')
+        await pause(random() * 400)
+        own.exec('COMMIT')
+        return true
+      } catch {
+        return false
+      } finally {
+        own.close()
+      }
+    },
+    close: async () => {
+      await store.close()
+      database.close()
+    },
+  }
 }

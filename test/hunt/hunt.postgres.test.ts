@@ -22,8 +22,8 @@ it('does each operation once and answers it alike, while both halves, the networ
   expect(result.complaints).toEqual([])
   expect(result).toMatchObject({ lost: 0, doubled: 0, untold: 0, wrongAnswers: 0, unfinished: 0 })
   expect(result.accepted).toBeGreaterThanOrEqual(60)
-  const { clientKills, serverKills, backendKills, cuts, doubledRequests } = result
-  for (const blows of [clientKills + serverKills, backendKills, cuts, doubledRequests]) {
+  const { clientKills, serverKills, storeBlows, cuts, doubledRequests } = result
+  for (const blows of [clientKills + serverKills, storeBlows, cuts, doubledRequests]) {
     expect(blows).toBeGreaterThan(0)
   }
 }, 180_000)

@@ -26,7 +26,8 @@ export interface HuntResult extends HuntVerdict {
   readonly clientKills: number
   readonly serverKills: number
   readonly freezes: number
-  readonly backendKills: number
+  /** Backends of Postgres that were terminated, or how often the SQLite file was locked. */
+  readonly storeBlows: number
   /** Claims that a replica took over from one that was gone. */
   readonly takeovers: number
   /** Claims that a replica had lost when it wanted to write. */
@@ -68,7 +69,7 @@ class Hunt {
   readonly #origins = { shop: '', provider: '' }
   readonly #startedAt = performance.now()
   #lines = 0
-  #blows = { clientKills: 0, serverKills: 0, freezes: 0, backendKills: 0 }
+  #blows = { clientKills: 0, serverKills: 0, freezes: 0, storeBlows: 0 }
 
   constructor(options: HuntOptions) {
     this.#options = options
@@ -175,7 +176,7 @@ class Hunt {
     if (luck < 0.3) return this.#killBuyer()
     if (luck < 0.6) return shop && this.#killShop(shop)
     if (luck < 0.7) return shop && this.#freeze(shop)
-    if (await this.#options.backstage.breakConnection(this.#random)) this.#blows.backendKills++
+    if (await this.#options.backstage.strike(this.#random)) this.#blows.storeBlows++
   }
 
   async #killBuyer(): Promise<void> {
@@ -209,10 +210,10 @@ class Hunt {
   }
 
   #progress(): string {
-    const { clientKills, serverKills, freezes, backendKills } = this.#blows
+    const { clientKills, serverKills, freezes, storeBlows } = this.#blows
     return (
       `${this.#judge.accepted} accepted, ${this.#heard.get('told') ?? 0} told, ${this.#proxy.requests} requests, ` +
-      `${this.#proxy.cuts} cuts, kills: ${clientKills} client, ${serverKills} server, ${backendKills} backend, ` +
+      `${this.#proxy.cuts} cuts, kills: ${clientKills} client, ${serverKills} server, ${storeBlows} store, ` +
       `${freezes} freezes, ${this.#heard.get('taken over') ?? 0} takeovers, ${this.#heard.get('reconciled') ?? 0} reconciled`
     )
   }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { endAll } from '../support/child-process.ts'
 import { startPostgres } from '../support/postgres-setup.ts'
-import { postgresBackstage } from './backstage.ts'
+import { postgresBackstage, sqliteBackstage } from './backstage.ts'
 import { hunt } from './hunt.ts'
 import { isClean } from './is-clean.ts'
 
@@ -24,9 +24,11 @@ const { values } = parseArgs({
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-hunt-'))
 process.stdout.write(`seed ${values.seed}, ledger in ${values.store}\n`)
-const postgres = process.env.PG_URL ? { url: process.env.PG_URL, stop: async () => {} } : await startPostgres()
+const postgres = values.store === 'postgres' ? await postgresAt(process.env.PG_URL) : undefined
 try {
-  const backstage = await postgresBackstage(postgres.url, `holdfast_hunt_${process.pid}`)
+  const backstage = postgres
+    ? await postgresBackstage(postgres.url, `holdfast_hunt_${process.pid}`)
+    : await sqliteBackstage(folder)
   const result = await hunt({
     folder,
     backstage,
@@ -41,7 +43,11 @@ try {
   process.exitCode = isClean(result) ? 0 : 1
 } finally {
   await endAll()
-  await postgres.stop()
+  await postgres?.stop()
   rmSync(folder, { recursive: true, force: true })
 }
 process.exit()
+
+async function postgresAt(url: string | undefined) {
+  return url ? { url, stop: async () => {} } : startPostgres()
+}

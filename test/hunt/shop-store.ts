@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { IdempotencyContext, LedgerStore, Reply } from '../../src/server/index.ts'
 import { postgresLedger } from '../../src/server/ledger/postgres/postgres-ledger.ts'
+import { type SqliteDatabase, sqliteLedger } from '../../src/server/sqlite/index.ts'
 import { pause } from './pause.ts'
 
 /** Where the shop keeps its rows and its ledger. */
@@ -22,7 +23,7 @@ export interface ShopStore {
   effect(context: IdempotencyContext<unknown, unknown>, written: Written, answer: () => Reply): Promise<Reply>
 }
 
-/** Told of what breaks while nobody uses it. */
+/** How the shop's connections can be told from others. */
 export const CONNECTIONS = 'holdfast-hunt-shop'
 
 export function openShopStore(address: StoreAddress): Promise<ShopStore> {
@@ -43,6 +44,16 @@ async function postgresShop({ url, schema }: StoreAddress & { kind: 'postgres' }
   }
 }
 
-function sqliteShop(_address: StoreAddress & { kind: 'sqlite' }): Promise<ShopStore> {
-  throw new Error('Not yet')
+/** On a handle of the shop's own, or on the ledger's: both are the same file. */
+async function sqliteShop({ path }: StoreAddress & { kind: 'sqlite' }): Promise<ShopStore> {
+  const { default: Database } = await import('better-sqlite3')
+  const ledger = Math.random() < 0.5 ? sqliteLedger({ path }) : sqliteLedger({ database: new Database(path) })
+  return {
+    ledger: ledger as LedgerStore<unknown, unknown>,
+    effect: (context, { number, nonce }, answer) =>
+      (context as IdempotencyContext<SqliteDatabase, Reply>).effect((tx) => {
+        tx.prepare('INSERT INTO orders (number, nonce) VALUES (?, ?)').run(number, nonce)
+        return answer()
+      }),
+  }
 }

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { endAll } from '../support/child-process.ts'
+import { sqliteBackstage } from './backstage.ts'
+import { hunt } from './hunt.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-hunt-'))
+afterAll(async () => {
+  await endAll()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('does each operation once and answers it alike, while both halves, the network and its store break at random', async () => {
+  const seed = Number(process.env.HUNT_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  process.stdout.write(`hunt seed ${seed}\n`)
+  const backstage = await sqliteBackstage(folder)
+  const result = await hunt({ folder, backstage, seed, seconds: 10, operations: 60 })
+  await backstage.close()
+  process.stdout.write(`${JSON.stringify(result)}\n`)
+  expect(result.complaints).toEqual([])
+  expect(result).toMatchObject({ lost: 0, doubled: 0, untold: 0, wrongAnswers: 0, unfinished: 0 })
+  expect(result.accepted).toBeGreaterThanOrEqual(60)
+  const { clientKills, serverKills, storeBlows, cuts, doubledRequests } = result
+  for (const blows of [clientKills + serverKills, storeBlows, cuts, doubledRequests]) {
+    expect(blows).toBeGreaterThan(0)
+  }
+}, 180_000)
