@@ -200,6 +200,7 @@ async function ofFastify(plan: Plan, ledger: Ledger<MemoryTransaction>): Promise
 
 function ofHono(plan: Plan, ledger: Ledger<MemoryTransaction>): Promise<Listening> {
   const app = new Hono()
+  app.onError((_error, c) => c.text('failed', 500))
   app.use(async (c, next) => {
     const refused = plan.front?.({ authorization: c.req.header('authorization') })
     return refused ? c.body(null, refused as 401) : next()
