@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { StorageError } from '../../../src/errors/classes.ts'
+import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
+import { claimed, draft, ledgerScene } from '../../support/postgres-ledger.ts'
+
+const scene = ledgerScene()
+let count = 0
+
+/** The name of a schema that does not exist yet, and is gone after the file. */
+function newName(extra = ''): string {
+  return `${scene.schema}_${++count}${extra}`
+}
+
+async function dropped(name: string): Promise<void> {
+  await scene.query(`DROP SCHEMA IF EXISTS "${name.replaceAll('"', '""')}" CASCADE`)
+}
+
+describe('the tables', () => {
+  it('are made once where several replicas start at the same time', async () => {
+    for (let round = 0; round < 5; round++) {
+      const schema = newName()
+      const ledgers = Array.from({ length: 6 }, () => postgresLedger({ pool: scene.pool(), schema }))
+      const { key } = draft()
+      const insertions = await Promise.all(ledgers.map((ledger) => ledger.insert(draft({ key }))))
+      expect(insertions.filter(({ kind }) => kind === 'inserted')).toHaveLength(1)
+      const versions = await scene.query(`SELECT * FROM ${schema}.holdfast_migrations`)
+      expect(versions).toEqual([{ component: 'ledger', version: 1 }])
+      await dropped(schema)
+    }
+  })
+
+  it('are in a schema of any name', async () => {
+    const schema = newName(`"; DROP TABLE charges; -- Ä'`)
+    const ledger = postgresLedger({ pool: scene.pool(), schema })
+    await claimed(ledger)
+    expect(await ledger.stats(0)).toMatchObject({ running: 1 })
+    await dropped(schema)
+    expect(await scene.effects('none')).toBe(0)
+  })
+
+  it('are left alone where a newer version has made them', async () => {
+    const schema = newName()
+    await postgresLedger({ pool: scene.pool(), schema }).stats(0)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 2)`)
+    const ledger = postgresLedger({ pool: scene.pool(), schema })
+    await expect(ledger.insert(draft())).rejects.toThrow(StorageError)
+    await expect(ledger.insert(draft())).rejects.toThrow('update this installation')
+    expect(await scene.query(`SELECT * FROM ${schema}.holdfast_entries`)).toEqual([])
+    await dropped(schema)
+  })
+
+  it('can be used by a role that may create nothing', async () => {
+    const schema = newName()
+    await postgresLedger({ pool: scene.pool(), schema }).stats(0)
+    const role = `${schema}_role`
+    await scene.query(`CREATE ROLE ${role}`)
+    await scene.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
+    await scene.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
+    const limited = postgresLedger({ pool: scene.pool({ options: `-c role=${role}` }), schema })
+    await claimed(limited)
+    const elsewhere = postgresLedger({ pool: scene.pool({ options: `-c role=${role}` }), schema: newName() })
+    await expect(elsewhere.insert(draft())).rejects.toThrow('the role lacks the permission (42501)')
+    await scene.query(`DROP OWNED BY ${role}`)
+    await scene.query(`DROP ROLE ${role}`)
+    await dropped(schema)
+  })
+
+  it('are asked for again where the first try failed', async () => {
+    const schema = newName()
+    const role = `${schema}_role`
+    await scene.query(`CREATE ROLE ${role}`)
+    const ledger = postgresLedger({ pool: scene.pool({ options: `-c role=${role}` }), schema })
+    await expect(ledger.insert(draft())).rejects.toThrow(StorageError)
+    await scene.query(`CREATE SCHEMA ${schema} AUTHORIZATION ${role}`)
+    await claimed(ledger)
+    await scene.query(`DROP OWNED BY ${role} CASCADE`)
+    await scene.query(`DROP ROLE ${role}`)
+  })
+
+  it('are searched by their indexes', async () => {
+    const ledger = scene.ledger()
+    await ledger.stats(0)
+    await scene.query(`INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, attempt, external,
+      in_effect, created_at, lease_until, completed_at, expires_at, status, headers, version)
+      SELECT 's', 'k' || n, 'f', 'POST', '/', 'done', 't', 1, false, false, now(), now(), now(), now() + interval '1 day',
+      201, '[]', 1 FROM generate_series(1, 20000) n`)
+    await scene.query('ANALYZE holdfast_entries')
+    const plan = async (where: string) => {
+      const rows = await scene.query<{ 'QUERY PLAN': string }>(
+        `EXPLAIN SELECT id FROM holdfast_entries WHERE ${where} LIMIT 1000`,
+      )
+      return rows.map((row) => row['QUERY PLAN']).join('\n')
+    }
+    expect(await plan(`scope = 's' AND key = 'k5'`)).toContain('holdfast_entries_key')
+    expect(await plan(`state = 'done' AND expires_at <= (SELECT clock_timestamp()) ORDER BY expires_at`)).toContain(
+      'holdfast_entries_expiry',
+    )
+    expect(
+      await plan(`state = 'running' AND lease_until <= (SELECT clock_timestamp()) ORDER BY lease_until`),
+    ).toContain('holdfast_entries_lease')
+  })
+})

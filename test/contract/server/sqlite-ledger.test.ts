@@ -1,0 +1,286 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, describe, expect, it } from 'vitest'
+import { endRunner } from '../../../src/foundation/runners-here.ts'
+import { createLedger, json } from '../../../src/server/index.ts'
+import { ledgerSource } from '../../../src/server/ledger/sqlite/ledger-statements.ts'
+import { sqliteLedger } from '../../../src/server/sqlite/index.ts'
+import { sqliteJournal } from '../../../src/sqlite/index.ts'
+import {
+  claimed,
+  consumption,
+  draft,
+  entryAt,
+  KEEP,
+  LAPSED,
+  message,
+  met,
+  now,
+  rejection,
+  SCOPE,
+  stateOf,
+  transact,
+} from '../../../src/testing/contracts/ledger/sample-entry.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-ledger-'))
+let files = 0
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function newFile(): string {
+  return join(folder, `${++files}.db`)
+}
+
+function open(path = newFile()) {
+  const database = new Database(path)
+  database.pragma('journal_mode = WAL')
+  database.exec('CREATE TABLE IF NOT EXISTS effects (name TEXT NOT NULL)')
+  const effect = (name: string): void => void database.prepare('INSERT INTO effects VALUES (?)').run(name)
+  const effects = (): number => (database.prepare('SELECT count(*) AS n FROM effects').get() as { n: number }).n
+  return { path, database, effect, effects, store: sqliteLedger({ database }) }
+}
+
+describe('an effect in SQLite', () => {
+  it('is done before the call returns', async () => {
+    const { store, effect, effects } = open()
+    const claim = await claimed(store, 'a')
+    const ended = store.transact(transact(claim, () => (effect('a'), KEEP)))
+    expect(effects()).toBe(1)
+    expect(await ended).toBe('recorded')
+  })
+
+  it('is refused inside a transaction that it does not know of, and its key is freed', async () => {
+    const { store, database, effect, effects } = open()
+    const claim = await claimed(store, 'a')
+    database.exec('BEGIN')
+    const refused = rejection(store.transact(transact(claim, () => (effect('a'), KEEP))))
+    database.exec('COMMIT')
+    expect(await refused).toMatchObject({
+      code: 'HOLDFAST_CONFIGURATION',
+      message: expect.stringContaining('effect(work, { transaction: database })'),
+    })
+    expect([effects(), await stateOf(store, 'a')]).toEqual([0, 'absent'])
+  })
+
+  it('takes no other transaction than one of its own handle', async () => {
+    const { store, path, database } = open()
+    const other = new Database(path)
+    other.exec('BEGIN')
+    for (const transaction of [other, database, {}, 'tx']) {
+      const claim = await claimed(store, 'a')
+      const error = await rejection(store.transact(transact(claim, () => KEEP, transaction)))
+      expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('`transaction`') })
+    }
+    other.close()
+  })
+
+  it('gives back what the tables of the work say at the commit, and frees the key', async () => {
+    const { store, database } = open()
+    database.exec(`PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
+      CREATE TABLE children (parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED)`)
+    const claim = await claimed(store, 'a')
+    const work = () => (database.exec('INSERT INTO children VALUES (7)'), KEEP)
+    const error = await rejection(store.transact(transact(claim, work)))
+    expect(error).toMatchObject({ code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
+    expect(await stateOf(store, 'a')).toBe('absent')
+  })
+
+  it.each([
+    ['commits by itself', 'COMMIT', 1, 'done'],
+    ['commits by itself and begins again', 'COMMIT; BEGIN', 1, 'done'],
+    ['rolls back by itself', 'ROLLBACK', 0, 'absent'],
+  ])('is told that its work %s, and its key is free only if nothing was kept', async (_, sql, kept, state) => {
+    const { store, database, effect, effects } = open()
+    const claim = await claimed(store, 'a')
+    const work = () => (effect('a'), database.exec(sql), KEEP)
+    const error = await rejection(store.transact(transact(claim, work)))
+    expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('COMMIT') })
+    expect([database.inTransaction, effects(), await stateOf(store, 'a')]).toEqual([false, kept, state])
+  })
+
+  it('is unknown where its work commits by itself and then throws', async () => {
+    const { store, database, effect } = open()
+    const claim = await claimed(store, 'a')
+    const broken = new Error('broken')
+    const work = () => {
+      effect('a')
+      database.exec('COMMIT')
+      throw broken
+    }
+    expect(await rejection(store.transact(transact(claim, work)))).toBe(broken)
+    expect(await stateOf(store, 'a')).toBe('unknown')
+  })
+
+  it('may use transactions of its own inside', async () => {
+    const { store, database, effect, effects } = open()
+    const work = () => {
+      database.transaction(() => effect('kept'))()
+      expect(() =>
+        database.transaction(() => {
+          effect('undone')
+          throw new Error('undone')
+        })(),
+      ).toThrow('undone')
+      return KEEP
+    }
+    expect(await store.transact(transact(await claimed(store, 'a'), work))).toBe('recorded')
+    expect(effects()).toBe(1)
+  })
+})
+
+describe('a ledger in SQLite', () => {
+  it('waits for the write lock of another process without blocking', async () => {
+    const { store, path, effect, effects } = open()
+    const claim = await claimed(store, 'a')
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    let turns = 0
+    const ended = store.transact(transact(claim, () => (effect('a'), KEEP)))
+    for (; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
+    other.exec('COMMIT')
+    expect([await ended, effects()]).toEqual(['recorded', 1])
+    other.close()
+  })
+
+  it('gives up after five seconds, with a sentence, and nothing is done', async () => {
+    const { store, path, effect, effects } = open()
+    const claim = await claimed(store, 'a')
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    const error = await rejection(store.transact(transact(claim, () => (effect('a'), KEEP))))
+    other.exec('COMMIT')
+    expect(error).toMatchObject({ code: 'HOLDFAST_STORAGE', message: expect.stringContaining('is locked') })
+    expect([effects(), await store.release(claim)]).toEqual([0, true])
+    other.close()
+  })
+
+  it("stays out of the caller's open transactions", async () => {
+    const { store, database } = open()
+    await claimed(store, 'first')
+    database.exec('BEGIN')
+    const inserted = store.insert(draft('a'))
+    await new Promise((resolve) => setImmediate(resolve))
+    database.exec('ROLLBACK')
+    expect((await inserted).kind).toBe('inserted')
+    expect(await stateOf(store, 'a')).toBe('running')
+  })
+
+  it('knows at once that the one who held a claim is gone', async () => {
+    const { store, path, database } = open()
+    await claimed(store, 'a')
+    const other = sqliteLedger({ path })
+    expect((await met(other, 'a')).owner).toBe('unsure')
+    endRunner((database.prepare('SELECT owner FROM holdfast_entries').get() as { owner: string }).owner)
+    expect((await met(other, 'a')).owner).toBe('gone')
+    await other.close()
+  })
+
+  it('lets go of its claims when it is closed, and of nothing else that is not its own', async () => {
+    const { store, database, path } = open()
+    await claimed(store, 'a')
+    await store.close()
+    expect(database.open).toBe(true)
+    expect(await rejection(store.find(SCOPE, 'a'))).toMatchObject({ code: 'HOLDFAST_STORAGE' })
+    const other = sqliteLedger({ path })
+    expect((await met(other, 'a')).owner).toBe('gone')
+    await other.close()
+    await other.close()
+  })
+
+  it('leaves a row of a newer version alone, and tells the caller to come back', async () => {
+    const { store, database } = open()
+    await claimed(store, 'a', { ...LAPSED, scope: 'public', retentionMs: -1 })
+    database.exec(`UPDATE holdfast_entries SET version = 2, state = 'done', status = 900, headers = 'in another way',
+      completed_at = 1`)
+    const before = database.prepare('SELECT * FROM holdfast_entries').all()
+    const ledger = createLedger({ store, scope: 'public' })
+    const handler = ledger.protect(async (_, { effect }) => effect(() => json({ ok: true })))
+    const request = new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': 'a' } })
+    const response = await handler(request)
+    const entry = await store.find('public', 'a')
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(entry && (await store.takeOver(entry, draft('a', { scope: 'public' })))).toBeUndefined()
+    expect(await store.reap({ limit: 10, now: now() })).toEqual({ deleted: 0, abandoned: 0, more: false })
+    expect(database.prepare('SELECT * FROM holdfast_entries').all()).toEqual(before)
+  })
+
+  it('refuses tables of a newer library, and leaves them as they are', async () => {
+    const { store, database } = open()
+    await claimed(store, 'a')
+    database.exec("INSERT INTO holdfast_migrations VALUES ('ledger', 2)")
+    const error = await rejection(sqliteLedger({ database }).insert(draft('b')))
+    expect(error).toMatchObject({ code: 'HOLDFAST_STORAGE', message: expect.stringContaining('newer Holdfast') })
+  })
+
+  it('shares a file with a journal', async () => {
+    const { store, database, path } = open()
+    const journal = sqliteJournal({ database })
+    await journal.open()
+    await claimed(store, 'a')
+    const tables = database.prepare('SELECT component, version FROM holdfast_migrations ORDER BY component').all()
+    expect(tables).toEqual([
+      { component: 'journal', version: 1 },
+      { component: 'ledger', version: 1 },
+    ])
+    expect(existsSync(path)).toBe(true)
+  })
+
+  it.each(['full', 'process'] as const)('makes its commits survive what %s says, on both forms', async (durability) => {
+    const { database, path } = open()
+    const onHandle = sqliteLedger({ database, durability })
+    await claimed(onHandle, 'a')
+    expect(database.pragma('synchronous', { simple: true })).toBe(durability === 'full' ? 2 : 1)
+    const onPath = sqliteLedger({ path, durability })
+    let seen: unknown
+    await onPath.transact(
+      transact(null, (tx) => {
+        seen = (tx as Database.Database).pragma('synchronous', { simple: true })
+        return KEEP
+      }),
+    )
+    expect(seen).toBe(durability === 'full' ? 2 : 1)
+    await onPath.close()
+  })
+
+  it('refuses a handle or a place that it cannot keep anything in', async () => {
+    const { path } = open()
+    const readonly = new Database(path, { readonly: true })
+    expect(() => sqliteLedger({ database: readonly })).toThrow('read-only')
+    expect(() => sqliteLedger({ database: {} as never })).toThrow('not a better-sqlite3 handle')
+    expect(() => sqliteLedger({ path: ':memory:' })).toThrow('memoryLedger()')
+    expect(() => sqliteLedger({} as never)).toThrow('needs a database, or the path')
+    expect(() => sqliteLedger({ path, durability: 'half' as never })).toThrow("'full' or 'process'")
+    const careless = new Database(newFile())
+    careless.pragma('journal_mode = OFF')
+    const error = await rejection(sqliteLedger({ database: careless }).insert(draft('a')))
+    expect(error).toMatchObject({ code: 'HOLDFAST_STORAGE', message: expect.stringContaining('journal_mode = off') })
+    expect(await rejection(sqliteLedger({ path: folder }).insert(draft('a')))).toMatchObject({
+      message: `The ledger ${folder} cannot be opened: it is a folder`,
+    })
+  })
+
+  it('does a message in a transaction of the caller also where that is the first use of all', async () => {
+    const { store, database, effect, effects } = open()
+    database.exec('BEGIN')
+    const work = () => (effect('m'), '"v"')
+    expect(await store.consume(message('m'), consumption(work, database))).toEqual({ duplicate: false, value: '"v"' })
+    database.exec('ROLLBACK')
+    expect(effects()).toBe(0)
+    expect(await store.consume(message('m'), consumption(work))).toEqual({ duplicate: false, value: '"v"' })
+    expect([effects(), (await entryAt(store, 'a').catch(() => undefined)) === undefined]).toEqual([1, true])
+  })
+
+  it.each(['insert', 'find', 'takeOver', 'record', 'release', 'mark', 'reapMessages', 'reapDone', 'reapOver'] as const)(
+    'never looks through all rows to %s',
+    async (name) => {
+      const { store, database } = open()
+      await claimed(store, 'a')
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${ledgerSource(name)}`)
+      const values = new Proxy({}, { get: () => 1, has: () => true, getOwnPropertyDescriptor: () => ({ value: 1 }) })
+      const names = [...ledgerSource(name).matchAll(/@(\w+)/g)].map(([, value]) => [value, 1])
+      const rows = plan.all(names.length > 0 ? Object.fromEntries(names) : values) as { detail: string }[]
+      expect(rows.filter(({ detail }) => /^SCAN/.test(detail) && !/SUBQUERY/.test(detail))).toEqual([])
+    },
+  )
+})
