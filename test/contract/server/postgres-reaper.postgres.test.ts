@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { answer, claimed, draft, effect, found, heldWork, ledgerScene } from '../../support/postgres-ledger.ts'
+
+const scene = ledgerScene()
+const over = { leaseMs: 0, retentionMs: 0 }
+
+async function reapAll(limit = 1000) {
+  const ledger = scene.ledger()
+  const total = { deleted: 0, abandoned: 0 }
+  for (;;) {
+    const { deleted, abandoned, more } = await ledger.reap({ limit, now: 0 })
+    total.deleted += deleted
+    total.abandoned += abandoned
+    if (!more) return total
+  }
+}
+
+describe('the reaper', () => {
+  it('shares its work with other reapers, and no row is counted twice', async () => {
+    const ledger = scene.ledger()
+    await reapAll()
+    const claims = await Promise.all(Array.from({ length: 60 }, () => claimed(ledger, over)))
+    await Promise.all(claims.map((claim) => ledger.complete(claim, answer('x'), 0)))
+    const totals = await Promise.all([reapAll(7), reapAll(7), reapAll(7)])
+    // One that met only rows of the others thinks that it is done; together they have done it all.
+    const rest = await reapAll()
+    expect(totals.reduce((sum, { deleted }) => sum + deleted, rest.deleted)).toBe(60)
+    expect(await ledger.stats(0)).toMatchObject({ done: 0, expired: 0 })
+  })
+
+  it('does not wait for another one that is at work', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger, over)
+    await ledger.complete(claim, answer('x'), 0)
+    const client = await scene.pool().connect()
+    await client.query('BEGIN')
+    await client.query('SELECT FROM holdfast_entries WHERE key = $1 FOR UPDATE', [claim.key])
+    expect(await reapAll()).toMatchObject({ deleted: 0 })
+    await client.query('ROLLBACK')
+    client.release()
+    expect(await reapAll()).toMatchObject({ deleted: 1 })
+  })
+
+  it.each([true, false])('leaves a live effect alone, however old it is (external: %s)', async (external) => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger, { ...over, external })
+    const { work, begun, goOn } = heldWork()
+    const running = effect(ledger, claim, { work })
+    await begun
+    expect(await reapAll()).toEqual({ deleted: 0, abandoned: 0 })
+    goOn()
+    expect(await running).toBe('recorded')
+    expect(await scene.effects(claim.key)).toBe(1)
+    expect(await reapAll()).toEqual({ deleted: 1, abandoned: 0 })
+  })
+
+  it('deletes what a killed backend left, and fences whoever still believes in it', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger, { leaseMs: 0 })
+    const { work, begun, goOn } = heldWork()
+    const dying = effect(ledger, claim, { work }).catch(() => 'rejected')
+    await scene.terminate(await begun)
+    expect(await reapAll()).toEqual({ deleted: 1, abandoned: 0 })
+    goOn()
+    expect(await dying).toBe('rejected')
+    expect(await effect(ledger, claim)).toBe('fenced')
+    expect(await scene.effects(claim.key)).toBe(0)
+  })
+
+  it('never deletes what may have been done outside', async () => {
+    const ledger = scene.ledger()
+    const silent = await claimed(ledger, { ...over, external: true })
+    const unknown = await claimed(ledger, { retentionMs: 0 })
+    await ledger.abandon(unknown, 0)
+    expect(await reapAll()).toEqual({ deleted: 0, abandoned: 1 })
+    expect(await reapAll()).toEqual({ deleted: 0, abandoned: 0 })
+    for (const claim of [silent, unknown]) expect((await found(ledger, claim)).entry.state).toBe('unknown')
+    const again = await ledger.takeOver((await found(ledger, silent)).entry, draft({ key: silent.key }))
+    expect(again?.attempt).toBe(2)
+  })
+})
