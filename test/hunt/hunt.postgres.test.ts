@@ -6,6 +6,7 @@ import { endAll } from '../support/child-process.ts'
 import { postgresBackstage } from './backstage.ts'
 import { hunt } from './hunt.ts'
 
+/** The client's journal is in SQLite, the server's ledger in Postgres. */
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-hunt-'))
 afterAll(async () => {
   await endAll()

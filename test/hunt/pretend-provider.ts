@@ -43,7 +43,8 @@ export class PretendProvider {
     if (request.method === 'GET') return send(response, this.charges.get(reference)?.[0])
     await text(request)
     this.requests++
-    await pause(this.#random() * 60)
+    // Sometimes it charges only after the one who asked has given up, and has asked whether it did.
+    await pause(this.#random() * (this.#random() < 0.15 ? 1500 : 60))
     if (this.#random() < 0.08) return send(response, undefined, 503)
     const charge = this.#charge(String(request.headers['idempotency-key']), reference)
     await pause(this.#random() * 60)

@@ -6,7 +6,7 @@ import { nodeHandler } from '../../src/server/http/node/node-handler.ts'
 import { createLedger, type IdempotencyContext, type ProtectOptions, type Reply } from '../../src/server/index.ts'
 import { inputOf, say } from '../support/child-voice.ts'
 import { openShopStore, type StoreAddress } from './shop-store.ts'
-import { ShopWork } from './shop-work.ts'
+import { ShopWork, type StopPoint } from './shop-work.ts'
 
 export interface ShopInput {
   readonly store: StoreAddress
@@ -14,11 +14,12 @@ export interface ShopInput {
   /** How requests reach the ledger. */
   readonly adapter: 'fetch' | 'node'
   readonly leaseMs: number
+  readonly stopAt?: StopPoint | undefined
 }
 
 const input = inputOf<ShopInput>()
 const store = await openShopStore(input.store)
-const work = new ShopWork(store, input.provider)
+const work = new ShopWork(store, input.provider, input.stopAt)
 const ledger = createLedger({
   store: store.ledger,
   scope: 'public',

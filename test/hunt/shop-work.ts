@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Entry, IdempotencyContext, Reply } from '../../src/server/index.ts'
 import { json } from '../../src/server/index.ts'
+import { hang, say } from '../support/child-voice.ts'
 import { fillingOf, kindOf } from './operation-kinds.ts'
 import { pause } from './pause.ts'
 import type { Charge } from './pretend-provider.ts'
@@ -11,14 +12,19 @@ interface Work {
   readonly context: IdempotencyContext<unknown, unknown>
 }
 
+/** Where a shop stops for good, once it is there. */
+export type StopPoint = 'before the charge' | 'after the charge'
+
 /** What the shop sells. Every answer has a name of its own, so that a second execution can't look like the first. */
 export class ShopWork {
   readonly #store: ShopStore
   readonly #provider: string
+  readonly #stopAt: StopPoint | undefined
 
-  constructor(store: ShopStore, provider: string) {
+  constructor(store: ShopStore, provider: string, stopAt?: StopPoint) {
     this.#store = store
     this.#provider = provider
+    this.#stopAt = stopAt
   }
 
   /** Written in one transaction with the key and the answer. */
@@ -33,15 +39,24 @@ export class ShopWork {
 
   /** Charged at somebody else's, and recorded afterwards. In between is where one wants to be killed. */
   async pay({ number, context }: Work): Promise<Reply> {
+    await this.#pass('before the charge')
     const answer = await fetch(`${this.#provider}/charges/${context.key}`, {
       method: 'POST',
       headers: { 'idempotency-key': context.deriveKey('charge') },
       body: String(number),
+      signal: AbortSignal.timeout(400),
     })
     if (!answer.ok) return json({ problem: 'The provider is busy' }, { status: 502 })
     const charge = (await answer.json()) as Charge
+    await this.#pass('after the charge')
     await pause(Math.random() * 250)
     return paymentAnswer(charge)
+  }
+
+  async #pass(point: StopPoint): Promise<void> {
+    if (this.#stopAt !== point) return
+    say('stopped')
+    await hang()
   }
 
   /** What became of a payment whose shop was killed: its answer, or that it may run again. */
