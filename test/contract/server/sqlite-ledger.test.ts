@@ -267,6 +267,7 @@ describe('a ledger in SQLite', () => {
     expect(() => sqliteLedger({} as never)).toThrow('needs a database, or the path')
     expect(() => sqliteLedger({ path, durability: 'half' as never })).toThrow("'full' or 'process'")
     const careless = new Database(newFile())
+    careless.unsafeMode(true)
     careless.pragma('journal_mode = OFF')
     const error = await rejection(sqliteLedger({ database: careless }).insert(draft('a')))
     expect(error).toMatchObject({ code: 'HOLDFAST_STORAGE', message: expect.stringContaining('journal_mode = off') })

@@ -35,7 +35,7 @@ const SOURCES = {
   abandon: `UPDATE holdfast_entries SET state = 'unknown' WHERE ${MINE}`,
   // A message past its retention is a new one.
   mark: `INSERT INTO holdfast_messages (scope, id, expires_at) VALUES (@scope, @id, @expiresAt)
-    ON CONFLICT (scope, id) DO UPDATE SET value = NULL, expires_at = excluded.expires_at WHERE expires_at <= @now`,
+    ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at WHERE expires_at <= @now`,
   keepValue: 'UPDATE holdfast_messages SET value = @value WHERE scope = @scope AND id = @id',
   valueOf: 'SELECT value FROM holdfast_messages WHERE scope = @scope AND id = @id',
   reapMessages: `DELETE FROM holdfast_messages WHERE place IN (SELECT place FROM holdfast_messages

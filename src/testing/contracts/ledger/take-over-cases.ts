@@ -1,3 +1,4 @@
+import type { Claim } from '../../../server/ledger/port.ts'
 import { expectSame, expectThat } from '../journal/expect.ts'
 import type { LedgerCase } from './contract-case.ts'
 import {
@@ -56,9 +57,10 @@ export const takeOverCases: Record<string, LedgerCase> = {
     expectSame(await entryAt(store, 'a'), before, 'the entry')
   },
   'takeOver: nothing where somebody else was faster': async ({ store }) => {
-    await claimed(store, 'a', LAPSED)
+    const same = { ...LAPSED, now: now() }
+    await claimed(store, 'a', same)
     const seen = await entryAt(store, 'a')
-    const first = await store.takeOver(seen, draft('a', LAPSED))
+    const first = await store.takeOver(seen, draft('a', same))
     expectSame(await store.takeOver(seen, draft('a')), undefined, 'the second claim')
     expectSame((await entryAt(store, 'a')).token, first?.token, 'the token')
   },
@@ -71,15 +73,14 @@ export const takeOverCases: Record<string, LedgerCase> = {
   },
   'takeOver: nothing where the entry has moved on meanwhile': async ({ store }) => {
     const moves = {
-      done: (key: string) => claimed(store, key, LAPSED).then((claim) => store.complete(claim, answer(), now())),
-      unknown: (key: string) => claimed(store, key, LAPSED).then((claim) => store.abandon(claim, now())),
-      absent: (key: string) => claimed(store, key, LAPSED).then((claim) => store.release(claim)),
+      done: (claim: Claim) => store.complete(claim, answer(), now()),
+      unknown: (claim: Claim) => store.abandon(claim, now()),
+      absent: (claim: Claim) => store.release(claim),
     }
     for (const [state, move] of Object.entries(moves)) {
-      await move(state)
-      const { token } = (await store.find(SCOPE, state)) ?? draft(state)
-      await claimed(store, `${state} twin`, { ...LAPSED, token })
-      const seen = { ...(await entryAt(store, `${state} twin`)), key: state }
+      const claim = await claimed(store, state, { ...LAPSED, ...EXPIRED })
+      const seen = await entryAt(store, state)
+      await move(claim)
       expectSame(await store.takeOver(seen, draft(state)), undefined, state)
       expectSame(await stateOf(store, state), state, `${state}, afterwards`)
     }
