@@ -102,6 +102,17 @@ const CASES: Record<string, (subject: GivenSubject) => Promise<void>> = {
     const again = await store.consume(message('m'), consumption(work('m', null)))
     expectSame(again, { duplicate: true, value: '"v"' }, 'a duplicate')
   },
+  'given transaction: a message whose work throws takes back the work alone': async (subject) => {
+    const { store, message: work, count, inside, write } = subject
+    await inside(async (tx) => {
+      await write(tx, 'before')
+      const error = await rejection(store.consume(message('m'), consumption(work('m', fails), tx)))
+      expectSame(error === broken, true, 'the very same error')
+      const next = await store.consume(message('m'), consumption(work('m', null), tx))
+      expectSame(next, { duplicate: false, value: null }, 'the next one does it')
+    }, 'commit')
+    expectSame([await count('m'), await count('before')], [1, 1], 'the effects')
+  },
 }
 
 /** For stores that can write into a transaction that the caller has begun and ends. */

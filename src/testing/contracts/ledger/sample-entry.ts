@@ -76,7 +76,7 @@ export async function recorded(store: LedgerStore, key: string, more: Partial<En
 }
 
 export function transact(claim: Claim | null, work: Transaction<unknown>['work'], tx?: unknown): Transaction<unknown> {
-  return { claim, now: systemClock.now(), work, options: { transaction: tx } }
+  return { claim, now: systemClock.now(), work, whenUndone: 'release', options: { transaction: tx } }
 }
 
 export function message(id: string, more: Partial<MessageDraft> = {}): MessageDraft {

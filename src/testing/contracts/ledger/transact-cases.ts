@@ -41,6 +41,15 @@ export const transactCases: Record<string, LedgerCase> = {
     const error = await rejection(store.transact(transact(await claimed(store, 'a'), fails)))
     expectSame([error === broken, await stateOf(store, 'a')], [true, 'absent'], 'error and state')
   },
+  'transact: the key of external work that threw is not free, but unknown': async ({ store, effect, count }) => {
+    const claim = await claimed(store, 'a', { external: true })
+    const error = await rejection(store.transact({ ...transact(claim, effect('one', fails)), whenUndone: 'abandon' }))
+    expectSame(error === broken, true, 'the very same error')
+    expectSame([await stateOf(store, 'a'), await count('one')], ['unknown', 0], 'state and effects')
+    const other = await claimed(store, 'b', { external: true })
+    const freed = await store.transact({ ...transact(other, effect('two', FREE)), whenUndone: 'abandon' })
+    expectSame([freed, await stateOf(store, 'b'), await count('two')], ['freed', 'absent', 0], 'one that is freed')
+  },
   'transact: one claim is good for one transaction': async ({ store, effect, count }) => {
     const claim = await claimed(store, 'a')
     const ends = await Promise.all(['one', 'two'].map((name) => store.transact(transact(claim, effect(name, KEEP)))))

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { type AdmissionPolicy, admit } from '../../../../src/server/admission/admit.ts'
+import { ENTRY_VERSION, type Entry } from '../../../../src/server/entry/entry.ts'
+import type { FoundEntry } from '../../../../src/server/ledger/port.ts'
+
+const NOW = 1_700_000_000_000
+
+function entry(more: Partial<Entry> = {}): Entry {
+  return {
+    scope: 's',
+    key: 'k',
+    fingerprint: 'same',
+    method: 'POST',
+    path: '/',
+    state: 'running',
+    token: 't',
+    attempt: 1,
+    external: false,
+    inEffect: false,
+    createdAt: NOW - 1000,
+    leaseUntil: NOW + 1000,
+    completedAt: null,
+    expiresAt: NOW + 100_000,
+    answer: null,
+    version: ENTRY_VERSION,
+    ...more,
+  }
+}
+
+const found = (more: Partial<Entry>, owner: FoundEntry['owner'] = 'unsure'): FoundEntry => ({
+  entry: entry(more),
+  now: NOW,
+  owner,
+})
+
+const inside: AdmissionPolicy = { external: false, onAbandoned: 'rerun', canReconcile: false }
+const held: AdmissionPolicy = { external: true, onAbandoned: 'hold', canReconcile: false }
+const asking: AdmissionPolicy = { external: true, onAbandoned: 'hold', canReconcile: true }
+
+const refused = (reason: string) => ({ kind: 'refuse', reason })
+const taken = (next: string) => ({ kind: 'take-over', next })
+
+describe('a request whose key is there already', () => {
+  it('gets the answer that is on record, until the very end of its retention', () => {
+    expect(admit(found({ state: 'done' }), 'same', inside)).toEqual({ kind: 'replay' })
+    expect(admit(found({ state: 'done', expiresAt: NOW + 1 }), 'same', inside)).toEqual({ kind: 'replay' })
+    expect(admit(found({ state: 'done', expiresAt: NOW }), 'same', inside)).toEqual(taken('run'))
+  })
+
+  it('is refused where it is another request, whatever the first one is doing', () => {
+    for (const state of ['running', 'done', 'unknown'] as const) {
+      expect(admit(found({ state, leaseUntil: 0 }, 'gone'), 'other', inside)).toEqual(refused('key-reused'))
+      expect(admit(found({ state }, 'held'), 'other', inside)).toEqual(refused('key-reused'))
+    }
+  })
+
+  it('may be another request once the first one is forgotten', () => {
+    expect(admit(found({ state: 'done', expiresAt: NOW }), 'other', inside)).toEqual(taken('run'))
+  })
+
+  it('comes back later where the first one is alive', () => {
+    expect(admit(found({}), 'same', inside)).toEqual(refused('in-flight'))
+    expect(admit(found({ leaseUntil: NOW + 1 }), 'same', inside)).toEqual(refused('in-flight'))
+  })
+
+  it('believes the store before the lease', () => {
+    expect(admit(found({ leaseUntil: 0 }, 'held'), 'same', inside)).toEqual(refused('in-flight'))
+    expect(admit(found({ leaseUntil: NOW + 99_999 }, 'gone'), 'same', inside)).toEqual(taken('run'))
+    expect(admit(found({ leaseUntil: NOW }, 'unsure'), 'same', inside)).toEqual(taken('run'))
+  })
+
+  it('is never run over work outside that may have happened', () => {
+    for (const state of ['running', 'unknown'] as const) {
+      const gone = found({ state, external: true, leaseUntil: 0 })
+      const next = admit(gone, 'same', held)
+      expect(next).toEqual(state === 'running' ? taken('hold') : refused('outcome-unknown'))
+      expect(admit(gone, 'same', asking)).toEqual(taken('reconcile'))
+    }
+  })
+
+  it('is held where either the entry or the handler reaches outside', () => {
+    expect(admit(found({ external: true, inEffect: true }, 'gone'), 'same', { ...held, external: false })).toEqual(
+      taken('hold'),
+    )
+    expect(admit(found({ inEffect: true }, 'gone'), 'same', held)).toEqual(taken('hold'))
+  })
+
+  it('is run where all that was done was in a transaction that is no more, without asking anybody', () => {
+    const policy = { external: false, onAbandoned: 'hold', canReconcile: true } as const
+    expect(admit(found({ inEffect: true }, 'gone'), 'same', policy)).toEqual(taken('run'))
+  })
+
+  it('is run again, or held, as the policy says where nobody knows', () => {
+    expect(admit(found({ leaseUntil: 0 }), 'same', inside)).toEqual(taken('run'))
+    expect(admit(found({ leaseUntil: 0 }), 'same', { ...inside, onAbandoned: 'hold' })).toEqual(taken('hold'))
+    expect(admit(found({ state: 'unknown' }), 'same', inside)).toEqual(taken('run'))
+    expect(admit(found({ state: 'unknown' }), 'same', { ...inside, onAbandoned: 'hold' })).toEqual(
+      refused('outcome-unknown'),
+    )
+  })
+
+  it('is not run, not replayed and not refused for good where a newer version wrote the entry', () => {
+    for (const state of ['running', 'done', 'unknown'] as const) {
+      const newer = found({ state, version: ENTRY_VERSION + 1, leaseUntil: 0, expiresAt: 0 }, 'gone')
+      expect(admit(newer, 'other', inside)).toEqual(refused('written-by-newer'))
+    }
+  })
+})

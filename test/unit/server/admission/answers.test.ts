@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { judgeAnswer } from '../../../../src/server/admission/judge-answer.ts'
+import { keptHeaders } from '../../../../src/server/admission/kept-headers.ts'
+import { type RefusalReason, refusal } from '../../../../src/server/admission/refusal.ts'
+
+describe('the fate of an answer', () => {
+  it.each([
+    ['keep', [200, 201, 204, 206, 301, 302, 304, 399]],
+    ['undo', [400, 402, 403, 404, 409, 410, 412, 422, 451, 499]],
+    ['free', [401, 407, 408, 425, 429, 500, 502, 503, 504, 599]],
+  ] as const)('is to %s for %j', (fate, statuses) => {
+    for (const status of statuses) expect([status, judgeAnswer(status, { store5xx: false })]).toEqual([status, fate])
+  })
+
+  it('is final for 5xx where that is wanted, and never for what speaks of this moment', () => {
+    expect([500, 503].map((status) => judgeAnswer(status, { store5xx: true }))).toEqual(['undo', 'undo'])
+    expect([401, 408, 429].map((status) => judgeAnswer(status, { store5xx: true }))).toEqual(['free', 'free', 'free'])
+  })
+})
+
+describe('the headers that are kept', () => {
+  it('are those that belong to the answer, in their order', () => {
+    const kept = [
+      ['etag', '"1"'],
+      ['location', '/a'],
+      ['content-type', 'text/plain'],
+      ['link', '</a>'],
+      ['link', '</b>'],
+    ] as const
+    const dropped = ['set-cookie', 'date', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'x-mine']
+    const own = ['idempotency-replayed', 'idempotency-retention']
+    const all = [...kept, ...[...dropped, ...own].map((name) => [name, 'v'] as const)]
+    expect(keptHeaders(all, new Set(['x-mine']))).toEqual(kept)
+  })
+})
+
+describe('a refusal', () => {
+  it.each([
+    ['body-too-large', 413, undefined],
+    ['key-missing', 400, undefined],
+    ['key-malformed', 400, undefined],
+    ['key-reused', 422, undefined],
+    ['in-flight', 409, '1'],
+    ['outcome-unknown', 409, '60'],
+    ['window-passed', 412, undefined],
+    ['unavailable', 503, '1'],
+    ['written-by-newer', 503, '5'],
+  ] as const)('for %s is %d, as problem details', (reason: RefusalReason, status, retryAfter) => {
+    const { headers, body, ...rest } = refusal(reason)
+    const fields = Object.fromEntries(headers)
+    expect([rest.status, fields['content-type'], fields['retry-after']]).toEqual([
+      status,
+      'application/problem+json',
+      retryAfter,
+    ])
+    const problem = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>
+    expect(problem).toMatchObject({ status, type: expect.stringMatching(/^\S+$/), title: expect.any(String) })
+    expect(Object.keys(problem).sort()).toEqual(['detail', 'status', 'title', 'type'])
+  })
+})
