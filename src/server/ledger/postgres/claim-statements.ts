@@ -63,13 +63,14 @@ export class ClaimStatements {
 
   /**
    * What stands there, and whether somebody works on it. Whoever is inside an effect holds the row for update; this
-   * asks for the weakest of locks, which collides with that one only.
+   * asks for the weakest of locks, which collides with that one only. A lock is a write too, but none that is to be
+   * waited for until it is on disk.
    */
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {
-    const text = `WITH free AS MATERIALIZED (SELECT id FROM ${this.#entries}
+    const text = `WITH ${settings(ROW_PATIENCE, 'false')}, free AS MATERIALIZED (SELECT id FROM ${this.#entries}
         WHERE scope = $1 AND key = $2 AND state = 'running' FOR KEY SHARE SKIP LOCKED)
       SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text AS free, ${inMs('clock_timestamp()')} AS now
-      FROM ${this.#entries} WHERE scope = $1 AND key = $2`
+      FROM settings, ${this.#entries} WHERE scope = $1 AND key = $2`
     const { rows } = await this.#queryable.query(text, [scope, key])
     const row = rows[0] as (EntryRow & { readonly free: string; readonly now: string }) | undefined
     if (!row) return undefined
