@@ -18,7 +18,7 @@ const client = createClient({
   baseUrl: input.origin,
   journal,
   retry: { base: 20, cap: 500 },
-  attemptTimeout: 3000,
+  attemptTimeout: 1500,
   onGiveUp: 'keep',
   // What is hunted here are losses and doubles; that requests stay within a budget is judged elsewhere.
   budget: { ratio: 1, burst: 1000, reservePerSecond: 100 },

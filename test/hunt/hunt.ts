@@ -38,10 +38,10 @@ export interface HuntResult extends HuntVerdict {
   readonly seconds: number
 }
 
-const REPLICAS = ['fetch', 'node'] as const
+const REPLICAS = ['fetch', 'node', 'node'] as const
 /** How many operations the client has at once. */
 const AT_ONCE = 24
-const LEASE_MS = 1500
+const LEASE_MS = 1000
 /** How many lines are said, on average, between two blows: a slow machine is hit as often as a fast one. */
 const LINES_BETWEEN = 14
 const LONGEST_PEACE_MS = 2000
@@ -173,9 +173,9 @@ class Hunt {
   async #strike(): Promise<void> {
     const luck = this.#random()
     const shop = this.#shops[Math.floor(this.#random() * this.#shops.length)]
-    if (luck < 0.3) return this.#killBuyer()
+    if (luck < 0.25) return this.#killBuyer()
     if (luck < 0.6) return shop && this.#killShop(shop)
-    if (luck < 0.7) return shop && this.#freeze(shop)
+    if (luck < 0.75) return shop && this.#freeze(shop)
     if (await this.#options.backstage.strike(this.#random)) this.#blows.storeBlows++
   }
 
@@ -196,15 +196,15 @@ class Hunt {
 
   /** Now and then one dies while it starts; mostly they are let come to work. */
   #mayDie(one: HuntedProcess): boolean {
-    return one.isReady || this.#random() < 0.2
+    return one.isReady ? !one.isFrozen : this.#random() < 0.2
   }
 
   /** Longer than its lease: when it wakes, somebody else may have its work. */
   #freeze(shop: HuntedProcess): void {
-    if (!shop.isReady) return
+    if (!shop.isReady || shop.isFrozen) return
     this.#blows.freezes++
     const thawed: Promise<void> = shop
-      .freeze(LEASE_MS * (0.5 + this.#random() * 1.5))
+      .freeze(LEASE_MS * (1.5 + this.#random() * 4.5))
       .finally(() => this.#thawing.delete(thawed))
     this.#thawing.add(thawed)
   }

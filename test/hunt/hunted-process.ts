@@ -15,6 +15,7 @@ export class HuntedProcess {
   #child: LineProcess | undefined
   #port: number | undefined
   isReady = false
+  isFrozen = false
 
   constructor(program: string, input: () => unknown, onSaid: (said: Said) => void) {
     this.#program = program
@@ -55,11 +56,13 @@ export class HuntedProcess {
     return [...this.posted].filter((number) => this.posted.delete(number))
   }
 
-  /** Stops in the middle of whatever it does, and goes on from there, unless it was killed meanwhile. */
+  /** Stops in the middle of whatever it does, and goes on from there. */
   async freeze(ms: number): Promise<void> {
     const child = this.#child
     child?.signal('SIGSTOP')
+    this.isFrozen = true
     await pause(ms)
+    this.isFrozen = false
     if (!child?.isEnded) child?.signal('SIGCONT')
   }
 

@@ -30,7 +30,7 @@ export class ShopWork {
   /** Written in one transaction with the key and the answer. */
   async order({ number, context }: Work): Promise<Reply> {
     const isSlow = kindOf(number) === 'slow'
-    if (isSlow) await pause(Math.random() * 300)
+    if (isSlow) await pause(Math.random() * 600)
     const written: Written = { number, nonce: randomUUID(), pauseMs: isSlow ? Math.random() * 300 : 0 }
     const reply = await this.#store.effect(context, written, () => orderAnswer(written))
     if (isSlow) await pause(Math.random() * 100)
