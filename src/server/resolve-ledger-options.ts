@@ -85,14 +85,13 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
   }
 }
 
-/** What is said of a handler, over what is said of the whole ledger. What neither says follows from `external`. */
+/** What is said of a handler, over what is said of the whole ledger. */
 export function resolveProtection(ledger: ProtectOptions, given: ProtectOptions = {}): Protection {
   readOptions('protect', given, PROTECTION)
-  const external = given.external ?? ledger.external ?? false
   return {
-    external,
+    external: given.external ?? ledger.external ?? false,
     reconcile: given.reconcile ?? ledger.reconcile,
-    onAbandoned: given.onAbandoned ?? ledger.onAbandoned ?? (external ? 'hold' : 'rerun'),
+    onAbandoned: given.onAbandoned ?? ledger.onAbandoned,
   }
 }
 

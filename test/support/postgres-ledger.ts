@@ -83,6 +83,7 @@ export function effect(
     claim,
     now: 0,
     options,
+    whenUndone: 'release',
     work: async (tx) => {
       await tx.query('INSERT INTO charges (name) VALUES ($1)', [claim?.key ?? 'no key'])
       return work(tx)

@@ -6,7 +6,7 @@ export type OnAbandoned = 'rerun' | 'hold'
 
 export interface AdmissionPolicy {
   readonly external: boolean
-  readonly onAbandoned: OnAbandoned
+  readonly onAbandoned: OnAbandoned | undefined
   /** Is there somebody to ask what has happened? */
   readonly canReconcile: boolean
 }
@@ -29,6 +29,11 @@ export function admit(found: FoundEntry, fingerprint: string, policy: AdmissionP
   return isAlive(found) ? refuse('in-flight') : abandoned(found, policy)
 }
 
+/** What is done outside is not done again blindly, unless somebody said so. */
+export function onAbandonedOf(said: Pick<AdmissionPolicy, 'external' | 'onAbandoned'>): OnAbandoned {
+  return said.onAbandoned ?? (said.external ? 'hold' : 'rerun')
+}
+
 /** A lease says nothing where the store itself can see the runner. */
 function isAlive({ entry, owner, now }: FoundEntry): boolean {
   return owner === 'held' || (owner === 'unsure' && entry.leaseUntil > now)
@@ -39,7 +44,7 @@ function abandoned({ entry }: FoundEntry, policy: AdmissionPolicy): Admission {
   // All that it did was inside a transaction that is no more: nothing has happened.
   if (entry.state === 'running' && entry.inEffect && !external) return takeOver('run')
   if (policy.canReconcile) return takeOver('reconcile')
-  if (policy.onAbandoned === 'rerun') return takeOver('run')
+  if (onAbandonedOf({ external, onAbandoned: policy.onAbandoned }) === 'rerun') return takeOver('run')
   return entry.state === 'unknown' ? refuse('outcome-unknown') : takeOver('hold')
 }
 

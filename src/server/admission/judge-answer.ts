@@ -7,8 +7,8 @@ export type AnswerFate =
   /** For now only: nothing is kept, and the key is free for the next attempt. */
   | 'free'
 
-/** 4xx that speak of this moment, not of this request. */
-const TRANSIENT = new Set([408, 425, 429])
+/** 4xx that speak of this moment or of who asks, not of what is asked: fresh credentials may get another answer. */
+const TRANSIENT = new Set([401, 407, 408, 425, 429])
 
 export function judgeAnswer(status: number, policy: { readonly store5xx: boolean }): AnswerFate {
   if (status < 400) return 'keep'

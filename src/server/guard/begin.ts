@@ -24,7 +24,7 @@ export type Begun<Tx = unknown, Returned = EffectReturn> =
 /** Everything that comes before the handler: who asks, which key, has it been done? */
 export async function begin(guard: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
   const forbidden = await guard.authorize?.(inbound.native)
-  if (forbidden) return { kind: 'answered', answer: await plainAnswer(forbidden) }
+  if (forbidden) return { kind: 'answered', answer: await plainAnswer(forbidden, 'authorize()') }
   const screening = screen(inbound, guard, guard.clock.now())
   if (screening.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
   if (screening.kind === 'refuse') return refuse(guard, inbound, screening.reason)
@@ -61,6 +61,7 @@ async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Pr
   const reconciled = await reconcileClaim(guard, held, from)
   if (reconciled === 'rerun') return { kind: 'run', session: new Session(guard, held) }
   if (reconciled === 'unknown') return refuse(guard, inbound, 'outcome-unknown')
+  if (reconciled === 'lost') return refuse(guard, inbound, 'in-flight')
   return { kind: 'answered', answer: replayed(guard, reconciled) }
 }
 

@@ -52,10 +52,18 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
     const admission = admit(insertion.found, request.fingerprint, policy)
     if (admission.kind === 'replay') return { kind: 'replay', entry }
     if (admission.kind === 'refuse') return { kind: 'refused', reason: admission.reason }
-    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, draft))
+    const claim = await withinStoreTime(
+      guard,
+      guard.store.takeOver(entry, { ...draft, external: isExternal(entry, draft) }),
+    )
     if (claim) return { kind: 'claimed', claim, from: entry.state === 'done' ? undefined : entry, next: admission.next }
   }
   return { kind: 'refused', reason: 'in-flight' }
+}
+
+/** What was begun as external stays so, whatever the handler is declared as by now. */
+function isExternal(entry: Entry, draft: EntryDraft): boolean {
+  return draft.external || (entry.external && entry.state !== 'done')
 }
 
 function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protection): EntryDraft {

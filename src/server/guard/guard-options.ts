@@ -1,5 +1,5 @@
 import type { Clock } from '../../foundation/clock.ts'
-import type { OnAbandoned } from '../admission/admit.ts'
+import { type OnAbandoned, onAbandonedOf } from '../admission/admit.ts'
 import type { ScreenPolicy } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Reply } from '../entry/reply.ts'
@@ -9,7 +9,13 @@ import type { ObserveLedger } from './event.ts'
 /** What a reconciliation found out: the answer, that it did not happen (`'rerun'`), or nothing yet. */
 export type Reconciled = Reply | Response | 'rerun' | undefined
 
-export type Reconcile = (entry: Entry) => Reconciled | Promise<Reconciled>
+/** What helps a reconciliation to ask. */
+export interface ReconcileContext {
+  /** The same key that the handler derived, so that a provider can be asked about its own operation. */
+  deriveKey(label: string): string
+}
+
+export type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>
 
 /** Who may ask at all. An answer is sent instead, before anything is looked up. */
 export type Authorize<Native> = (
@@ -40,6 +46,12 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
 /** What is said of one handler. */
 export interface Protection {
   readonly external: boolean
-  readonly onAbandoned: OnAbandoned
+  /** Undefined: as befits what it does, see `onAbandonedOf`. */
+  readonly onAbandoned: OnAbandoned | undefined
   readonly reconcile: Reconcile | undefined
+}
+
+/** Is an operation that failed half-way not to be run again blindly? */
+export function staysUnknown(protection: Protection): boolean {
+  return protection.external && onAbandonedOf(protection) === 'hold'
 }

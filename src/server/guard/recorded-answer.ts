@@ -19,12 +19,12 @@ export function recordedAnswer(answer: Answer, policy: KeepPolicy): RecordedAnsw
 }
 
 /** A handler's or an effect's return value as plain values. A Response has to be read first, which takes a promise. */
-export function plainAnswer(returned: unknown): Answer | Promise<Answer> {
+export function plainAnswer(returned: unknown, whose: string): Answer | Promise<Answer> {
   if (isReply(returned)) return returned
   if (returned instanceof Response) return readResponse(returned)
-  if (isThenable(returned)) return Promise.resolve(returned).then(plainAnswer)
+  if (isThenable(returned)) return Promise.resolve(returned).then((value) => plainAnswer(value, whose))
   throw new ConfigurationError(
-    'effect() must return json(value, init) or reply(body, init), so that the answer is committed with what was done',
+    `${whose} must give its answer as json(value, init), reply(body, init) or a Response; it gave something else`,
   )
 }
 

@@ -2,8 +2,9 @@ import { StorageError } from '../../errors/classes.ts'
 import { isThenable } from '../../foundation/thenable.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import type { Answer } from '../http/port.ts'
-import type { Claim, TransactOptions, Verdict } from '../ledger/port.ts'
-import type { GuardOptions } from './guard-options.ts'
+import type { TransactOptions, Verdict } from '../ledger/port.ts'
+import type { Held } from './end-claim.ts'
+import { type GuardOptions, staysUnknown } from './guard-options.ts'
 import { plainAnswer, recordedAnswer } from './recorded-answer.ts'
 
 /** What became of the user's transaction. */
@@ -14,7 +15,7 @@ export type EffectOutcome =
   | { readonly kind: 'given'; readonly answer: Answer }
   /** Rolled back, as this answer wants it; the key is free. */
   | { readonly kind: 'freed'; readonly answer: Answer }
-  /** The work threw: rolled back, the key is free. */
+  /** The work threw: rolled back; the key is free, or unknown where the work was external. */
   | { readonly kind: 'threw'; readonly error: unknown }
   /** Somebody else has the claim: rolled back. */
   | { readonly kind: 'fenced' }
@@ -22,7 +23,7 @@ export type EffectOutcome =
   | { readonly kind: 'doubtful'; readonly error: unknown }
 
 export interface EffectCall {
-  readonly claim: Claim | null
+  readonly held: Held | null
   readonly work: (tx: unknown) => unknown
   readonly options: TransactOptions<unknown>
 }
@@ -41,14 +42,20 @@ export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<
   }
   const work = (tx: unknown): Verdict | Promise<Verdict> => {
     try {
-      const answer = plainAnswer(call.work(tx))
+      const answer = plainAnswer(call.work(tx), 'effect()')
       return isThenable(answer) ? answer.then(judge).catch(fail) : judge(answer)
     } catch (error) {
       return fail(error)
     }
   }
   try {
-    const ended = await guard.store.transact({ claim: call.claim, now: guard.clock.now(), work, options: call.options })
+    const ended = await guard.store.transact({
+      claim: call.held?.claim ?? null,
+      now: guard.clock.now(),
+      work,
+      whenUndone: call.held && staysUnknown(call.held.protection) ? 'abandon' : 'release',
+      options: call.options,
+    })
     if (ended === 'fenced') return { kind: 'fenced' }
     const answer = seen.answer as Answer
     if (ended === 'freed') return { kind: 'freed', answer }

@@ -1,28 +1,21 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { startTimer } from '../../foundation/clock.ts'
-import { judgeAnswer } from '../admission/judge-answer.ts'
 import { refusal } from '../admission/refusal.ts'
 import { type Reply, replyOf } from '../entry/reply.ts'
 import type { Answer } from '../http/port.ts'
-import type { Claim, TransactOptions } from '../ledger/port.ts'
+import type { TransactOptions } from '../ledger/port.ts'
 import { announced } from './announce.ts'
-import type { KeyRequest } from './claim-key.ts'
 import { ClaimLostError } from './claim-lost.ts'
 import type { IdempotencyContext } from './context.ts'
 import { deriveKey } from './derive-key.ts'
-import type { GuardOptions, Protection } from './guard-options.ts'
+import { type Held, letGo, recordClaim } from './end-claim.ts'
+import { type GuardOptions, staysUnknown } from './guard-options.ts'
 import { keepClaim } from './keep-claim.ts'
 import { recordedAnswer } from './recorded-answer.ts'
 import { type EffectOutcome, runEffect } from './run-effect.ts'
 import { tell, tellOfEntry } from './tell.ts'
-
-/** A key that is ours to work on. */
-export interface Held {
-  readonly request: KeyRequest
-  readonly claim: Claim
-  readonly protection: Protection
-}
+import { withinStoreTime } from './within-store-time.ts'
 
 /** The work of one handler; without a key where the request needs none. */
 export class Session {
@@ -32,6 +25,7 @@ export class Session {
   readonly #aborter = new AbortController()
   readonly #stopping: (() => void)[] = []
   #effect: EffectOutcome | 'none' | 'running' = 'none'
+  #running: Promise<EffectOutcome> | undefined
   #lost = false
   #ended = false
 
@@ -80,21 +74,20 @@ export class Session {
   }
 
   async #answerOf(answer: Answer): Promise<Answer> {
-    const effect = this.#effect
-    if (effect === 'running') throw stillRunning()
+    const effect = await this.#effectEnded()
     if (effect === 'none') return this.#record(answer)
     if (effect.kind === 'recorded' || effect.kind === 'freed') return effect.answer
     if (effect.kind === 'given') return this.#completeGiven(effect.answer, answer)
     if (effect.kind === 'fenced') return refusal('in-flight')
     // The handler caught what its effect threw, and answers for itself; nothing was done and nothing is kept.
-    return effect.kind === 'threw' ? answer : this.#inDoubt()
+    return effect.kind === 'threw' ? answer : this.#inDoubt(effect.error)
   }
 
   async #answerInstead(error: unknown): Promise<Answer | undefined> {
-    const effect = this.#effect
-    if (effect === 'none' || effect === 'running') {
+    const effect = await this.#effectEnded()
+    if (effect === 'none') {
       if (this.#lost) return refusal('in-flight')
-      await this.#letGo(error)
+      if (this.#held) await letGo(this.#guard, this.#held, { error })
       return undefined
     }
     if (effect.kind === 'recorded') {
@@ -102,9 +95,14 @@ export class Session {
       return effect.answer
     }
     if (effect.kind === 'fenced') return refusal('in-flight')
-    if (effect.kind === 'doubtful') return this.#inDoubt()
-    if (effect.kind === 'given') await this.#letGo(error)
+    if (effect.kind === 'doubtful') return this.#inDoubt(effect.error)
+    if (effect.kind === 'given' && this.#held) await letGo(this.#guard, this.#held, { error })
     return undefined
+  }
+
+  /** A handler that did not wait for its effect is waited for: what the effect says is the answer. */
+  async #effectEnded(): Promise<EffectOutcome | 'none'> {
+    return this.#running ?? 'none'
   }
 
   #watch(): void {
@@ -141,7 +139,8 @@ export class Session {
     }
     if (this.#lost) throw new ClaimLostError()
     this.#effect = 'running'
-    const outcome = await runEffect(this.#guard, { claim: this.#held?.claim ?? null, work, options })
+    this.#running = runEffect(this.#guard, { held: this.#held, work, options })
+    const outcome = await this.#running
     this.#effect = outcome
     this.#tellOf(outcome)
     if (outcome.kind === 'threw' || outcome.kind === 'doubtful') throw outcome.error
@@ -162,7 +161,8 @@ export class Session {
       tellOfEntry(this.#guard, request, { type: 'entry.released', status: outcome.answer.status })
     }
     if (outcome.kind === 'threw') {
-      tellOfEntry(this.#guard, request, { type: 'entry.released', status: undefined, error: outcome.error })
+      const type = staysUnknown(this.#held.protection) ? 'entry.abandoned' : 'entry.released'
+      tellOfEntry(this.#guard, request, { type, status: undefined, error: outcome.error })
     }
   }
 
@@ -173,70 +173,26 @@ export class Session {
   /** Without an effect: the answer is recorded after the fact. */
   async #record(answer: Answer): Promise<Answer> {
     if (!this.#held) return answer
-    if (this.#lost) return refusal('in-flight')
-    const { claim, request } = this.#held
-    if (judgeAnswer(answer.status, this.#guard) === 'free') {
-      await this.#release(answer.status)
-      return answer
-    }
-    const recorded = recordedAnswer(answer, this.#guard)
-    try {
-      const kept = await this.#guard.store.complete(claim, recorded, this.#guard.clock.now())
-      if (!kept) return refusal('in-flight')
-      const { status, bodyOmitted } = recorded
-      tellOfEntry(this.#guard, request, { type: 'entry.recorded', status, bodyOmitted })
-    } catch (error) {
-      // It is done; whoever hears that will not ask again. A refusal here would make them.
-      tell(this.#guard, { type: 'ledger.failed', error })
-    }
-    return answer
+    return this.#lost ? refusal('in-flight') : recordClaim(this.#guard, this.#held, answer)
   }
 
   /** The caller's own transaction: recorded only if they have committed it by now. */
   async #completeGiven(written: Answer, answer: Answer): Promise<Answer> {
     if (!this.#held) return written
     const { scope, key, token } = this.#held.claim
-    const entry = await this.#guard.store.find(scope, key)
+    const entry = await withinStoreTime(this.#guard, this.#guard.store.find(scope, key))
     if (entry?.state === 'done' && entry.token === token) return written
     if (answer.status >= 400) return this.#record(answer)
-    await this.#release(undefined)
+    await letGo(this.#guard, this.#held, {})
     throw new HoldfastError('The transaction given to effect() was not committed when the handler answered', {
       code: 'HOLDFAST_NOT_COMMITTED',
       effect: 'unknown',
     })
   }
 
-  /** Released only where it is still running: a commit whose answer was lost stays what it is. */
-  async #inDoubt(): Promise<Answer> {
-    await this.#release(503)
+  /** Given up only where it is still running: a commit whose answer was lost stays what it is. */
+  async #inDoubt(error: unknown): Promise<Answer> {
+    if (this.#held) await letGo(this.#guard, this.#held, { status: 503, error })
     return refusal('unavailable')
   }
-
-  /** What an external handler that threw has done outside is not known; anybody else's key is free. */
-  async #letGo(error: unknown): Promise<void> {
-    if (!this.#held) return
-    const { protection, claim, request } = this.#held
-    if (!protection.external || protection.onAbandoned === 'rerun') return this.#release(undefined, error)
-    try {
-      const left = await this.#guard.store.abandon(claim, this.#guard.clock.now())
-      if (left) tellOfEntry(this.#guard, request, { type: 'entry.abandoned', error })
-    } catch (failure) {
-      tell(this.#guard, { type: 'ledger.failed', error: failure })
-    }
-  }
-
-  async #release(status: number | undefined, error?: unknown): Promise<void> {
-    if (!this.#held) return
-    try {
-      const freed = await this.#guard.store.release(this.#held.claim)
-      if (freed) tellOfEntry(this.#guard, this.#held.request, { type: 'entry.released', status, error })
-    } catch (failure) {
-      // The lease frees it in time.
-      tell(this.#guard, { type: 'ledger.failed', error: failure })
-    }
-  }
-}
-
-function stillRunning(): ConfigurationError {
-  return new ConfigurationError('The handler answered before its effect() had ended: await it, and return its reply')
 }

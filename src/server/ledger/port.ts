@@ -127,7 +127,8 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /**
    * One transaction around the user's work. With a claim: first that claim is checked and held, so that nobody can
    * take it over while the transaction is open; then the work; then its verdict. Afterwards the entry is `done`, or
-   * absent (a `free` verdict, or a throw of the work, which is rethrown as it is), or was never touched (`fenced`).
+   * absent (a `free` verdict, or a throw of the work, which is rethrown as it is; see `whenUndone`), or was never
+   * touched (`fenced`).
    * Without a claim (a request that needs no key) only the work's writes are kept, undone or rolled back.
    * A store whose transactions are synchronous rolls back and refuses (ConfigurationError) work that returns a promise.
    */
@@ -155,6 +156,11 @@ export interface Transaction<Tx> {
   readonly claim: Claim | null
   readonly now: number
   readonly work: (tx: Tx) => Verdict | Promise<Verdict>
+  /**
+   * What becomes of the entry where the work throws, or the store fails once it has begun: free again, or `unknown`
+   * since the work has done something outside. A `free` verdict always frees.
+   */
+  readonly whenUndone: 'release' | 'abandon'
   readonly options: TransactOptions<Tx>
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Entry, json } from '../../../src/server/index.ts'
-import { ask, protectedShop } from '../../support/protected-shop.ts'
+import { ask, gate, protectedShop, settleDown } from '../../support/protected-shop.ts'
 
 /** A process that dies while its handler runs: nothing of it is heard of again, and its lease lapses. */
 async function die(shop: ReturnType<typeof protectedShop>, key: string): Promise<void> {
@@ -90,6 +90,35 @@ describe('an operation whose handler died', () => {
     expect(shop.orders).toEqual([])
   })
 
+  it('is asked about by the key that its handler derived', async () => {
+    const keys: string[] = []
+    const shop = protectedShop(
+      {},
+      {
+        external: true,
+        reconcile: (_, { deriveKey }) => {
+          keys.push(deriveKey('charge'))
+          return 'rerun'
+        },
+      },
+    )
+    await die(shop, 'k')
+    const handler = shop.serve(async (_, { deriveKey }) => {
+      keys.push(deriveKey('charge'))
+      return new Response('done')
+    })
+    await handler(ask('k'))
+    expect(keys).toHaveLength(2)
+    expect(keys[0]).toBe(keys[1])
+  })
+
+  it('stays external when a later version of the handler no longer says so', async () => {
+    const shop = protectedShop({}, { external: true })
+    await die(shop, 'k')
+    const later = shop.ledger.protect(async () => new Response('blindly'))
+    expect(await typeOf(await later(ask('k')))).toBe('outcome-unknown')
+  })
+
   it('is settled by an operator', async () => {
     const shop = protectedShop({}, { external: true })
     await die(shop, 'answered')
@@ -125,6 +154,31 @@ describe('a handler that throws', () => {
     expect(await typeOf(await shop.placeOrder(ask('k')))).toBe('outcome-unknown')
   })
 
+  it('inside its effect leaves it unknown too where it was external', async () => {
+    const shop = protectedShop({}, { external: true })
+    let charges = 0
+    const handler = shop.serve(async (_, { effect }) => {
+      charges++
+      return effect((tx) => {
+        shop.order(tx, 'undone')
+        throw new Error('disk full')
+      })
+    })
+    await expect(handler(ask('k'))).rejects.toThrow('disk full')
+    expect(await typeOf(await handler(ask('k')))).toBe('outcome-unknown')
+    expect([charges, shop.orders]).toEqual([1, []])
+    expect(shop.events.map(({ type }) => type)).toContain('entry.abandoned')
+  })
+
+  it('but answers 5xx on purpose leaves the key free, also where it was external', async () => {
+    const shop = protectedShop({}, { external: true })
+    const unlucky = shop.serve(async (_, { effect }) =>
+      effect(() => json({ error: 'provider says no' }, { status: 503 })),
+    )
+    expect((await unlucky(ask('k'))).status).toBe(503)
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+  })
+
   it('after its effect was committed answers with the recorded reply', async () => {
     const shop = protectedShop()
     const clumsy = shop.serve(async (_, { effect }) => {
@@ -140,16 +194,30 @@ describe('a handler that throws', () => {
     expect(shop.events.map(({ type }) => type)).toContain('handler.failed')
   })
 
-  it('is asked to await its effect', async () => {
+  it.each([
+    ['answers', () => new Response('too early')],
+    [
+      'throws',
+      () => {
+        throw new Error('too early')
+      },
+    ],
+  ])('and %s before its effect has ended is waited for', async (_, ended) => {
     const shop = protectedShop()
-    const hasty = shop.serve(async (_, { effect }) => {
-      void effect(async () => {
-        await new Promise(() => {})
-        return json({})
+    const held = gate()
+    const hasty = shop.serve(async (__, { effect }) => {
+      void effect(async (tx) => {
+        shop.order(tx, 'one')
+        await held.opened
+        return json({ from: 'effect' })
       })
-      return new Response('too early')
+      return ended()
     })
-    await expect(hasty(ask('k'))).rejects.toThrow(/await it/)
+    const answer = hasty(ask('k'))
+    await settleDown(shop.clock)
+    held.open()
+    expect(await (await answer).json()).toEqual({ from: 'effect' })
+    expect(shop.orders).toEqual(['one'])
   })
 
   it('has one effect', async () => {
@@ -165,7 +233,7 @@ describe('a handler that throws', () => {
   it('must say its answer inside the effect', async () => {
     const shop = protectedShop()
     const silent = shop.serve(async (_, { effect }) => effect((tx) => shop.order(tx, 'one') as never))
-    await expect(silent(ask('k'))).rejects.toThrow(/effect\(\) must return/)
+    await expect(silent(ask('k'))).rejects.toThrow(/effect\(\) must give its answer as json/)
     expect(shop.orders).toEqual([])
   })
 })

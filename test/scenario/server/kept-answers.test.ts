@@ -98,7 +98,7 @@ describe('an answer is kept byte for byte', () => {
 })
 
 describe('an answer for now only is not kept', () => {
-  it.each([500, 502, 503, 408, 425, 429])('%i', async (status) => {
+  it.each([500, 502, 503, 401, 407, 408, 425, 429])('%i', async (status) => {
     const shop = protectedShop()
     let runs = 0
     const handler = shop.serve(async (_, { effect, key }) => {

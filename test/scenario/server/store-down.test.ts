@@ -69,6 +69,25 @@ describe('a store that is down', () => {
     expect(shop.events.map(({ type }) => type)).toContain('ledger.failed')
   })
 
+  it('and hangs when the answer is to be recorded does not hold the answer up', async () => {
+    const shop = protectedShop({ storeTimeout: '5s' })
+    shop.store.complete = () => new Promise(() => {})
+    const handler = shop.serve(async () => new Response('done', { status: 201 }))
+    const answer = handler(ask('k'))
+    await shop.clock.advance('5s')
+    expect((await answer).status).toBe(201)
+  })
+
+  it('at the commit of external work leaves it unknown', async () => {
+    const shop = protectedShop({}, { external: true })
+    const transact = shop.store.transact
+    shop.store.transact = down
+    expect((await shop.placeOrder(ask('k'))).status).toBe(503)
+    shop.store.transact = transact
+    const again = await shop.placeOrder(ask('k'))
+    expect(await again.json()).toMatchObject({ type: 'urn:holdfast:problem:outcome-unknown' })
+  })
+
   it('at a release: the lease frees the key in time', async () => {
     const shop = protectedShop()
     const release = shop.store.release

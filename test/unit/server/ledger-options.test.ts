@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError } from '../../../src/errors/classes.ts'
+import { onAbandonedOf } from '../../../src/server/admission/admit.ts'
 import { createLedger, type LedgerOptions, memoryLedger } from '../../../src/server/index.ts'
 import { resolveProtection } from '../../../src/server/resolve-ledger-options.ts'
 
@@ -65,7 +66,7 @@ describe('the options of a ledger', () => {
     ['nobody: what is external is held', { ledger: {}, handler: { external: true }, is: 'hold' }],
     ['nobody: the rest runs again', { ledger: {}, handler: { external: false }, is: 'rerun' }],
   ] as const)('of a handler are those of %s', (_who, { ledger, handler, is }) => {
-    expect(resolveProtection(ledger, handler).onAbandoned).toBe(is)
+    expect(onAbandonedOf(resolveProtection(ledger, handler))).toBe(is)
   })
 
   it('can name another header for the key', async () => {

@@ -64,7 +64,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
       return this.#end(transaction, verdict, undo)
     } catch (error) {
       undo.rollBack()
-      if (claim) await this.release(claim)
+      if (claim) await (transaction.whenUndone === 'abandon' ? this.abandon(claim) : this.release(claim))
       throw error
     } finally {
       if (claim) this.#open.delete(claim.token)
@@ -157,5 +157,5 @@ function copied(entry: Entry): Entry {
 }
 
 function copiedAnswer(answer: RecordedAnswer): RecordedAnswer {
-  return { ...answer, body: answer.body && answer.body.slice() }
+  return { ...answer, body: answer.body ? answer.body.slice() : null }
 }

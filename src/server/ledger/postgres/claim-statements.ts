@@ -75,7 +75,7 @@ export class ClaimStatements {
     const row = rows[0] as (EntryRow & { readonly free: string; readonly now: string }) | undefined
     if (!row) return undefined
     const entry = entryOf(row)
-    return { entry, now: Number(row.now), owner: ownerOf(entry, row.free === 'true') }
+    return { entry, now: Number(row.now), owner: ownerOf(entry, row) }
   }
 
   /** Only from exactly what was seen: a claim that was renewed or has entered its effect since is alive. */
@@ -147,9 +147,9 @@ export function mine({ scope, key, token }: Claim): unknown[] {
   return [scope, key, token]
 }
 
-function ownerOf(entry: Entry, free: boolean): FoundEntry['owner'] {
+function ownerOf(entry: Entry, { free }: { readonly free: string }): FoundEntry['owner'] {
   if (entry.state !== 'running') return 'unsure'
-  if (!free) return 'held'
+  if (free !== 'true') return 'held'
   // It had entered its effect, and its transaction is no more.
   return entry.inEffect ? 'gone' : 'unsure'
 }

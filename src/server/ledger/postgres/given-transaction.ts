@@ -8,6 +8,7 @@ import type { LedgerTables } from './ledger-tables.ts'
 
 export interface GivenWork {
   readonly claim: Claim | null
+  readonly whenUndone: 'release' | 'abandon'
   readonly work: () => Verdict | Promise<Verdict>
 }
 
@@ -25,7 +26,7 @@ export class GivenTransaction {
     this.#tables = tables
   }
 
-  async run({ claim, work }: GivenWork): Promise<Transacted> {
+  async run({ claim, work, whenUndone }: GivenWork): Promise<Transacted> {
     await enterGiven(this.#client)
     try {
       if (claim && !(await this.#hold(claim))) return await this.#leave('fenced')
@@ -36,14 +37,14 @@ export class GivenTransaction {
     }
     try {
       const verdict = await work()
-      if (verdict.kind === 'free') return await this.#free(claim)
+      if (verdict.kind === 'free') return await this.#end(claim, 'release')
       await leaveWork(this.#client, verdict.kind)
       const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
       if (!isMine) return await this.#leave('fenced')
       await keepGiven(this.#client)
       return 'recorded'
     } catch (error) {
-      await this.#free(claim).catch(() => {})
+      await this.#end(claim, whenUndone).catch(() => {})
       throw error
     }
   }
@@ -65,9 +66,11 @@ export class GivenTransaction {
   }
 
   /** Undoes the work alone. The row stays ours until it is gone, so that nobody can come between. */
-  async #free(claim: Claim | null): Promise<Transacted> {
+  async #end(claim: Claim | null, how: 'release' | 'abandon'): Promise<Transacted> {
     await this.#client.query('ROLLBACK TO SAVEPOINT holdfast_effect')
-    if (claim) await this.#client.query(`DELETE FROM ${this.#tables.entries} WHERE ${MINE}`, mine(claim))
+    const { entries } = this.#tables
+    const move = how === 'release' ? `DELETE FROM ${entries}` : `UPDATE ${entries} SET state = 'unknown'`
+    if (claim) await this.#client.query(`${move} WHERE ${MINE}`, mine(claim))
     await keepGiven(this.#client)
     return 'freed'
   }

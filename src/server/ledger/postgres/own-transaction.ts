@@ -8,11 +8,14 @@ import { EndedTransactionError, leaveWork, record, SAVEPOINT } from './effect-sa
 import { beginAt } from './isolation.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 
+/** What is left to do where the connection is gone. */
+type After = 'nothing' | 'release' | 'abandon'
+
 /** How a transaction ended, and what is to be done about its entry once the client is back in the pool. */
 export type OwnEnd =
-  | { readonly kind: 'ended'; readonly ended: Transacted; readonly after: 'nothing' | 'release' }
+  | { readonly kind: 'ended'; readonly ended: Transacted; readonly after: After }
   /** Rolled back for sure; or, after `abandon`, ended by the work itself. */
-  | { readonly kind: 'threw'; readonly error: unknown; readonly after: 'nothing' | 'release' | 'abandon' }
+  | { readonly kind: 'threw'; readonly error: unknown; readonly after: After }
   /** The answer to COMMIT did not come: only the entry can tell. */
   | { readonly kind: 'doubtful'; readonly error: unknown }
 
@@ -48,9 +51,9 @@ export class OwnTransaction {
     try {
       verdict = await this.#transaction.work(this.#client)
     } catch (error) {
-      return { kind: 'threw', error, after: await this.#rollBack() }
+      return { kind: 'threw', error, after: await this.#rollBack(this.#transaction.whenUndone) }
     }
-    if (verdict.kind === 'free') return { kind: 'ended', ended: 'freed', after: await this.#rollBack() }
+    if (verdict.kind === 'free') return { kind: 'ended', ended: 'freed', after: await this.#rollBack('release') }
     try {
       await leaveWork(this.#client, verdict.kind)
       const { claim } = this.#transaction
@@ -95,7 +98,8 @@ export class OwnTransaction {
     try {
       const { command } = await this.#client.query('COMMIT')
       if (command === 'COMMIT') return { kind: 'ended', ended: 'recorded', after: 'nothing' }
-      return { kind: 'threw', error: new StorageError('Postgres rolled the transaction back'), after: 'release' }
+      const error = new StorageError('Postgres rolled the transaction back')
+      return { kind: 'threw', error, after: this.#transaction.whenUndone }
     } catch (error) {
       if (isAnswered(error)) return this.#failed(error)
       this.#spoil()
@@ -110,16 +114,19 @@ export class OwnTransaction {
 
   async #failed(error: unknown): Promise<OwnEnd> {
     if (!(error instanceof EndedTransactionError)) {
-      return { kind: 'threw', error: blamed(error), after: await this.#rollBack() }
+      return { kind: 'threw', error: blamed(error), after: await this.#rollBack(this.#transaction.whenUndone) }
     }
     await this.#quietly('ROLLBACK')
     return { kind: 'threw', error, after: 'abandon' }
   }
 
-  /** Undoes everything and frees the key; what is left to do where the connection is gone. */
-  async #rollBack(): Promise<'nothing' | 'release'> {
-    const free = this.#transaction.claim ? `; DELETE FROM ${this.#tables.entries} WHERE ${this.#mine()}` : ''
-    return (await this.#quietly(`ROLLBACK${free}`)) || !free ? 'nothing' : 'release'
+  /** Undoes everything, and frees the key or leaves it unknown. */
+  async #rollBack(end: 'release' | 'abandon'): Promise<After> {
+    const { entries } = this.#tables
+    const move = end === 'release' ? `DELETE FROM ${entries}` : `UPDATE ${entries} SET state = 'unknown'`
+    const { claim } = this.#transaction
+    const isDone = await this.#quietly(claim ? `ROLLBACK; ${move} WHERE ${this.#mine()}` : 'ROLLBACK')
+    return isDone || !claim ? 'nothing' : end
   }
 
   /** A connection that can't do this has no transaction any more. */

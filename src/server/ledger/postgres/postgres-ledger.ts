@@ -39,6 +39,8 @@ export function postgresLedger<Pool extends PostgresPool = PostgresPool>(
   return new PostgresLedger<PostgresTransaction<Pool>>(options)
 }
 
+type Undone = Pick<Transaction<unknown>, 'claim' | 'whenUndone'>
+
 /** Times are the server's own: the `now` of a caller is not looked at. */
 class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly name = 'postgres'
@@ -93,7 +95,7 @@ class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
   }
 
   async transact(transaction: Transaction<Tx>): Promise<Transacted> {
-    const { claim, options } = transaction
+    const { options } = transaction
     if (options.transaction !== undefined) return this.#transactGiven(transaction)
     const pool = await this.#pool.get()
     // The client that we borrow is what the caller knows as `Tx`.
@@ -103,7 +105,7 @@ class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
         throw failureOf(error)
       },
     )
-    return this.#settle(end, claim)
+    return this.#settle(end, transaction)
   }
 
   async consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed> {
@@ -121,25 +123,24 @@ class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
   }
 
   /** The client is back in the pool by now: one connection is enough for all of this. */
-  async #settle(end: OwnEnd, claim: Claim | null): Promise<Transacted> {
-    if (end.kind === 'doubtful') return this.#afterLostCommit(failureOf(end.error), claim)
-    if (end.after === 'abandon' && claim) await this.abandon(claim)
-    if (end.after === 'release') this.#releaseLater(claim)
+  async #settle(end: OwnEnd, { claim, whenUndone }: Transaction<Tx>): Promise<Transacted> {
+    if (end.kind === 'doubtful') return this.#afterLostCommit(failureOf(end.error), { claim, whenUndone })
+    if (end.after !== 'nothing') this.#endLater(claim, end.after)
     if (end.kind === 'threw') throw end.error
     return end.ended
   }
 
   /** The connection broke while COMMIT was under way. The entry tells what became of it, if it can be read. */
-  async #afterLostCommit(error: Error, claim: Claim | null): Promise<Transacted> {
+  async #afterLostCommit(error: Error, { claim, whenUndone }: Undone): Promise<Transacted> {
     const found = claim && (await this.#statements.look(claim.scope, claim.key).catch(() => undefined))
     if (!claim || found?.entry.token !== claim.token) throw error
     if (found.entry.state === 'done') return 'recorded'
-    if (found.owner === 'gone') await this.release(claim)
+    if (found.owner === 'gone') await this[whenUndone](claim)
     throw error
   }
 
   /** Where they have rolled back, the key is free as soon as a connection is; nobody can wait, the only one may be theirs. */
-  async #transactGiven({ claim, work, options }: Transaction<Tx>): Promise<Transacted> {
+  async #transactGiven({ claim, work, whenUndone, options }: Transaction<Tx>): Promise<Transacted> {
     const tx = options.transaction as Tx
     const seen = { threw: false }
     const watched = async (): Promise<Verdict> => {
@@ -152,21 +153,21 @@ class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
     }
     try {
       const given = new GivenTransaction(options, this.#tables)
-      const ended = await given.run({ claim, work: watched })
-      if (ended === 'freed') this.#releaseLater(claim)
+      const ended = await given.run({ claim, whenUndone, work: watched })
+      if (ended === 'freed') this.#endLater(claim, 'release')
       return ended
     } catch (error) {
-      this.#releaseLater(claim)
+      this.#endLater(claim, whenUndone)
       throw seen.threw ? error : failureOf(error)
     }
   }
 
-  #releaseLater(claim: Claim | null): void {
+  #endLater(claim: Claim | null, how: 'release' | 'abandon'): void {
     if (!claim) return
-    // Without it the key is free when the lease is over.
-    const releasing: Promise<unknown> = this.release(claim)
+    // Without it the lease tells.
+    const ending: Promise<unknown> = this[how](claim)
       .catch(() => {})
-      .finally(() => this.#background.delete(releasing))
-    this.#background.add(releasing)
+      .finally(() => this.#background.delete(ending))
+    this.#background.add(ending)
   }
 }

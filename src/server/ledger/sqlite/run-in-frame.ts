@@ -34,10 +34,10 @@ export function transactIn(frame: EffectFrame, transaction: Transaction<SqliteDa
   const judged = judge(() => work(frame.database))
   try {
     if (!leaveWork(frame, judged)) return endedByWork(frame, transaction, judged)
-    if (claim) settle(frame, { claim, now: transaction.now }, judged)
+    if (claim) settle(frame, { ...transaction, claim }, judged)
     frame.commit()
   } catch (error) {
-    return { error: refused(frame, claim, error) }
+    return { error: refused(frame, transaction, error) }
   }
   if (judged.kind === 'failed') return { error: judged.error }
   return { value: judged.kind === 'free' ? 'freed' : 'recorded' }
@@ -66,7 +66,7 @@ export function consumeIn(
     frame.commit()
     return { value: { duplicate: false, value: judged } }
   } catch (error) {
-    return { error: refused(frame, null, error) }
+    return { error: refused(frame, { claim: null, whenUndone: 'release' }, error) }
   }
 }
 
@@ -101,10 +101,17 @@ function leaveWork({ database }: EffectFrame, { kind }: Judged): boolean {
   }
 }
 
-function settle({ statements }: EffectFrame, held: { claim: Claim; now: number }, judged: Judged): void {
-  if (judged.kind === 'keep' || judged.kind === 'undo') {
-    statements.record.run(answerValues(held.claim, judged.answer, held.now))
-  } else statements.release.run(mine(held.claim))
+type Undone = Pick<Transaction<SqliteDatabase>, 'whenUndone'>
+
+function settle({ statements }: EffectFrame, held: Undone & { claim: Claim; now: number }, judged: Judged): void {
+  const { claim, now } = held
+  if ('answer' in judged) statements.record.run(answerValues(claim, judged.answer, now))
+  else statements[endOf(held, judged)].run(mine(claim))
+}
+
+/** A key that is free on purpose is free; one whose work failed may have to stay. */
+function endOf({ whenUndone }: Undone, judged: Judged): 'release' | 'abandon' {
+  return judged.kind === 'failed' ? whenUndone : 'release'
 }
 
 /**
@@ -113,21 +120,21 @@ function settle({ statements }: EffectFrame, held: { claim: Claim; now: number }
  */
 function endedByWork(
   { database, statements }: EffectFrame,
-  { claim, now }: Transaction<SqliteDatabase>,
+  { claim, now, whenUndone }: Transaction<SqliteDatabase>,
   judged: Judged,
 ): Ended<Transacted> {
   if (database.inTransaction) statements.rollback.run()
-  if (claim && statements.hasEntered.get(mine(claim)) === undefined) statements.release.run(mine(claim))
+  if (claim && statements.hasEntered.get(mine(claim)) === undefined) statements[whenUndone].run(mine(claim))
   else if (claim && 'answer' in judged) statements.record.run(answerValues(claim, judged.answer, now))
   else if (claim) statements.abandon.run(mine(claim))
   return { error: judged.kind === 'failed' ? judged.error : new ConfigurationError(ENDED) }
 }
 
 /** The commit did not take place. Where the work's own rows forbade it, that is as if the work had thrown. */
-function refused(frame: EffectFrame, claim: Claim | null, error: unknown): unknown {
+function refused(frame: EffectFrame, { claim, whenUndone }: Undone & { claim: Claim | null }, error: unknown): unknown {
   frame.rollBack()
   const isTheirs = String((error as { code?: unknown } | null)?.code).startsWith('SQLITE_CONSTRAINT')
   if (!isTheirs) return storageFailure(error, `The ledger ${frame.database.name}`)
-  if (claim) frame.statements.release.run(mine(claim))
+  if (claim) frame.statements[whenUndone].run(mine(claim))
   return error
 }

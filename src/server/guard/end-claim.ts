@@ -1,0 +1,75 @@
+import { judgeAnswer } from '../admission/judge-answer.ts'
+import { refusal } from '../admission/refusal.ts'
+import type { Answer } from '../http/port.ts'
+import type { Claim } from '../ledger/port.ts'
+import type { KeyRequest } from './claim-key.ts'
+import { type GuardOptions, type Protection, staysUnknown } from './guard-options.ts'
+import { recordedAnswer } from './recorded-answer.ts'
+import { tell, tellOfEntry } from './tell.ts'
+import { withinStoreTime } from './within-store-time.ts'
+
+/*
+ * How a claim ends where no transaction of the user is involved. None of these rejects because of the store: what it
+ * can't do now, the lease does in time.
+ */
+
+/** A key that is ours to work on. */
+export interface Held {
+  readonly request: KeyRequest
+  readonly claim: Claim
+  readonly protection: Protection
+}
+
+/** What to tell of it. */
+interface Why {
+  readonly status?: number | undefined
+  readonly error?: unknown
+}
+
+/** Records the handler's answer after the fact, or frees the key where it is an answer for now only. */
+export async function recordClaim(guard: GuardOptions, held: Held, answer: Answer): Promise<Answer> {
+  if (judgeAnswer(answer.status, guard) === 'free') {
+    await releaseClaim(guard, held, { status: answer.status })
+    return answer
+  }
+  const recorded = recordedAnswer(answer, guard)
+  try {
+    const kept = await withinStoreTime(guard, guard.store.complete(held.claim, recorded, guard.clock.now()))
+    if (!kept) return refusal('in-flight')
+    tellOfEntry(guard, held.request, { type: 'entry.recorded', ...told(recorded) })
+  } catch (error) {
+    // It is done; whoever hears that will not ask again. A refusal here would make them.
+    tell(guard, { type: 'ledger.failed', error })
+  }
+  return answer
+}
+
+/** What an external handler that failed has done outside is not known; anybody else's key is free. */
+export async function letGo(guard: GuardOptions, held: Held, why: Why): Promise<void> {
+  return staysUnknown(held.protection) ? abandonClaim(guard, held, why.error) : releaseClaim(guard, held, why)
+}
+
+export async function releaseClaim(guard: GuardOptions, { claim, request }: Held, why: Why): Promise<void> {
+  try {
+    const freed = await withinStoreTime(guard, guard.store.release(claim))
+    if (freed) tellOfEntry(guard, request, { type: 'entry.released', status: why.status, error: why.error })
+  } catch (error) {
+    tell(guard, { type: 'ledger.failed', error })
+  }
+}
+
+export async function abandonClaim(guard: GuardOptions, { claim, request }: Held, error?: unknown): Promise<void> {
+  try {
+    const left = await withinStoreTime(guard, guard.store.abandon(claim, guard.clock.now()))
+    if (left) tellOfEntry(guard, request, { type: 'entry.abandoned', error })
+  } catch (failure) {
+    tell(guard, { type: 'ledger.failed', error: failure })
+  }
+}
+
+function told({ status, bodyOmitted }: { status: number; bodyOmitted: boolean }): {
+  status: number
+  bodyOmitted: boolean
+} {
+  return { status, bodyOmitted }
+}
