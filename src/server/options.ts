@@ -33,7 +33,7 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly methods?: readonly string[] | undefined
   /** Default `Idempotency-Key`. */
   readonly keyHeader?: string | undefined
-  /** Keep 5xx answers too, as the final word. 408, 425 and 429 never are. Default `false`. */
+  /** Keep 5xx answers too, as the final word. 401, 407, 408, 425 and 429 never are. Default `false`. */
   readonly store5xx?: boolean | undefined
   /** A larger answer is sent but kept without its body. Default 1 MiB. */
   readonly maxResponseBytes?: number | undefined
