@@ -28,6 +28,8 @@ export interface HuntResult extends HuntVerdict {
   readonly freezes: number
   /** Backends of Postgres that were terminated, or how often the SQLite file was locked. */
   readonly storeBlows: number
+  /** How often a replica stood still by itself, just before it wanted to write. */
+  readonly stalls: number
   /** Claims that a replica took over from one that was gone. */
   readonly takeovers: number
   /** Claims that a replica had lost when it wanted to write. */
@@ -108,6 +110,7 @@ class Hunt {
       cuts: this.#proxy.cuts,
       doubledRequests: this.#proxy.doubles,
       fates: Object.fromEntries(this.#proxy.counts),
+      stalls: heard('stalled'),
       takeovers: heard('taken over'),
       claimsLost: heard('claim lost'),
       reconciled: heard('reconciled'),

@@ -38,15 +38,15 @@ export class PretendProvider {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url ?? '/', 'http://provider')
-    const reference = decodeURIComponent(pathname.slice('/charges/'.length))
-    if (request.method === 'GET') return send(response, this.charges.get(reference)?.[0])
+    const key = String(request.headers['idempotency-key'])
+    if (request.method === 'GET') return send(response, this.#byKey.get(key))
+    const reference = request.url?.slice('/charges/'.length) ?? ''
     await text(request)
     this.requests++
     // Sometimes it charges only after the one who asked has given up, and has asked whether it did.
     await pause(this.#random() * (this.#random() < 0.15 ? 1500 : 60))
     if (this.#random() < 0.08) return send(response, undefined, 503)
-    const charge = this.#charge(String(request.headers['idempotency-key']), reference)
+    const charge = this.#charge(key, reference)
     await pause(this.#random() * 60)
     if (this.#random() < 0.08) return void response.destroy()
     send(response, charge, 201)

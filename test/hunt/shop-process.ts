@@ -34,8 +34,8 @@ ledger.startReaper({ every: 1000 })
 
 type Work = (given: { number: number; context: IdempotencyContext<unknown, unknown> }) => Promise<Reply>
 
-const reconcile: NonNullable<ProtectOptions['reconcile']> = async (entry) => {
-  const found = await work.reconcile(entry)
+const reconcile: NonNullable<ProtectOptions['reconcile']> = async (entry, { deriveKey }) => {
+  const found = await work.reconcile(deriveKey('charge'))
   say(found === 'rerun' ? 'not charged' : 'reconciled', { key: entry.key })
   return found
 }

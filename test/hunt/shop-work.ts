@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Entry, IdempotencyContext, Reply } from '../../src/server/index.ts'
+import type { IdempotencyContext, Reply } from '../../src/server/index.ts'
 import { json } from '../../src/server/index.ts'
 import { hang, say } from '../support/child-voice.ts'
 import { fillingOf, kindOf } from './operation-kinds.ts'
@@ -31,6 +31,7 @@ export class ShopWork {
   async order({ number, context }: Work): Promise<Reply> {
     const isSlow = kindOf(number) === 'slow'
     if (isSlow) await pause(Math.random() * 600)
+    if (isSlow && Math.random() < 0.1) stall()
     const written: Written = { number, nonce: randomUUID(), pauseMs: isSlow ? Math.random() * 300 : 0 }
     const reply = await this.#store.effect(context, written, () => orderAnswer(written))
     if (isSlow) await pause(Math.random() * 100)
@@ -50,6 +51,7 @@ export class ShopWork {
     const charge = (await answer.json()) as Charge
     await this.#pass('after the charge')
     await pause(Math.random() * 250)
+    if (Math.random() < 0.03) stall()
     return paymentAnswer(charge)
   }
 
@@ -60,11 +62,17 @@ export class ShopWork {
   }
 
   /** What became of a payment whose shop was killed: its answer, or that it may run again. */
-  async reconcile({ key }: Entry): Promise<Reply | 'rerun'> {
-    const answer = await fetch(`${this.#provider}/charges/${key}`)
+  async reconcile(providerKey: string): Promise<Reply | 'rerun'> {
+    const answer = await fetch(`${this.#provider}/charges`, { headers: { 'idempotency-key': providerKey } })
     if (answer.status === 404) return 'rerun'
     return paymentAnswer((await answer.json()) as Charge)
   }
+}
+
+/** The whole process stands still for longer than its lease, at the worst moment: holding a claim, about to write. */
+function stall(): void {
+  say('stalled')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000 + Math.random() * 3000)
 }
 
 function orderAnswer({ number, nonce }: Written): Reply {
