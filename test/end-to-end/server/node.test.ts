@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import {
   createLedger,
   json,
+  type LedgerEvent,
   type LedgerOptions,
   type MemoryTransaction,
   memoryLedger,
@@ -102,12 +103,17 @@ describe('a response of node:http', () => {
 
   it('knows that it was ended', async () => {
     const seen: unknown[] = []
-    const { first, errors } = await twice((_req, res) => {
+    const events: string[] = []
+    const observe = ({ type }: LedgerEvent): void => void events.push(type)
+    const handler: Handler = (_req, res) => {
       seen.push(res.headersSent, res.writableEnded)
       res.end('once')
       seen.push(res.headersSent, res.writableEnded)
       res.setHeader('x-late', '1')
-    })
+    }
+    const { first, errors } = await twice(handler, { observe })
+    // It threw, but what it had said before stands.
+    expect(events.sort()).toEqual(['entry.claimed', 'entry.recorded', 'entry.replayed', 'handler.failed'])
     expect(first.body.toString()).toBe('once')
     expect(seen.slice(0, 4)).toEqual([false, false, true, true])
     expect(errors).toEqual([expect.objectContaining({ code: 'ERR_HTTP_HEADERS_SENT' })])
