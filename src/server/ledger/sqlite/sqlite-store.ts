@@ -83,7 +83,7 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
     } catch (error) {
       // Refused before the work was called: as if it had thrown.
       if (!begun && transaction.claim && !(error instanceof StorageError)) {
-        await this.release(transaction.claim).catch(() => {})
+        await this.#change(transaction.whenUndone, mine(transaction.claim)).catch(() => {})
       }
       throw error
     }
