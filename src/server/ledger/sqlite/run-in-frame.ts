@@ -91,7 +91,6 @@ function promised(work: PromiseLike<unknown>): ConfigurationError {
 
 /** Keeps the writes of the work, or undoes them. False where the transaction is no longer the one that we began. */
 function leaveWork({ database }: EffectFrame, { kind }: Judged): boolean {
-  if (!database.inTransaction) return false
   try {
     database.exec(kind === 'keep' ? 'RELEASE holdfast_effect' : 'ROLLBACK TO holdfast_effect')
     return true
