@@ -9,6 +9,7 @@ import {
   draft,
   effect,
   found,
+  keep,
   ledgerScene,
   type PgLedger,
 } from '../../support/postgres-ledger.ts'
@@ -73,6 +74,21 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
     await ended(client, 'ROLLBACK')
     await ledger.close()
     expect(await scene.ledger().find(claim.scope, claim.key)).toBeUndefined()
+  })
+
+  it('is not forgotten where the work commits it before its answer is written', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const client = await begun(level)
+    const work = async () => {
+      await client.query('COMMIT')
+      return keep()
+    }
+    const early = effect(ledger, claim, { work, options: { transaction: client } })
+    await expect(early).rejects.toThrow('ended its transaction')
+    client.release()
+    expect(await scene.effects(claim.key)).toBe(1)
+    expect((await found(ledger, claim)).entry.state).toBe('unknown')
   })
 
   it('is fenced where the claim was lost before it began', async () => {

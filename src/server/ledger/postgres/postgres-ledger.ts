@@ -19,6 +19,7 @@ import type {
 } from '../port.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { consumeGiven, consumeOwn } from './consume-message.ts'
+import { EndedTransactionError } from './effect-savepoint.ts'
 import { GivenTransaction } from './given-transaction.ts'
 import { LedgerPool } from './ledger-pool.ts'
 import { type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
@@ -125,7 +126,9 @@ class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
   /** The client is back in the pool by now: one connection is enough for all of this. */
   async #settle(end: OwnEnd, { claim, whenUndone }: Transaction<Tx>): Promise<Transacted> {
     if (end.kind === 'doubtful') return this.#afterLostCommit(failureOf(end.error), { claim, whenUndone })
-    if (end.after !== 'nothing') this.#endLater(claim, end.after)
+    // Before anybody hears of it: a duplicate that came first would run again what has been done.
+    if (end.after === 'abandon' && claim) await this.abandon(claim).catch(() => {})
+    if (end.after === 'release') this.#endLater(claim, 'release')
     if (end.kind === 'threw') throw end.error
     return end.ended
   }
@@ -157,7 +160,8 @@ class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
       if (ended === 'freed') this.#endLater(claim, 'release')
       return ended
     } catch (error) {
-      this.#endLater(claim, whenUndone)
+      if (error instanceof EndedTransactionError && claim) await this.abandon(claim).catch(() => {})
+      else this.#endLater(claim, whenUndone)
       throw seen.threw ? error : failureOf(error)
     }
   }
