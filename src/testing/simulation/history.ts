@@ -1,5 +1,6 @@
 import { memoryJournal } from '../../client/journal/memory/memory-journal.ts'
 import type { Journal } from '../../client/journal/port.ts'
+import { type Clock, sleepOn } from '../../foundation/clock.ts'
 import { ApiServer, type SimulatedApi } from './api-server.ts'
 import { Coverage, type CoverageCounts } from './coverage.ts'
 import { Ending } from './ending.ts'
@@ -14,7 +15,7 @@ import { SimulatedNetwork } from './simulated-network.ts'
 import { Slots } from './slots.ts'
 import { WrittenTrace } from './trace.ts'
 import type { WireServer } from './wire.ts'
-import { World } from './world.ts'
+import { BEGINNING, World } from './world.ts'
 
 export interface HistoryOptions {
   /** Faults that are left out, by name: what remains happens as before. */
@@ -22,8 +23,8 @@ export interface HistoryOptions {
   readonly traced?: boolean | undefined
   /** A journal of one's own; it begins empty. */
   readonly journal?: (() => Journal | Promise<Journal>) | undefined
-  /** A server of one's own. */
-  readonly api?: (() => SimulatedApi | Promise<SimulatedApi>) | undefined
+  /** A server of one's own; it is given the right time. */
+  readonly api?: ((clock: Clock) => SimulatedApi | Promise<SimulatedApi>) | undefined
 }
 
 /** One history, from its seed to its judgement. */
@@ -51,7 +52,7 @@ export async function runHistory(seed: number | string, options: HistoryOptions 
   const store = (await options.journal?.()) ?? memoryJournal()
   await store.open()
   try {
-    const server = options.api ? new ApiServer(world, await options.api()) : new ModelServer(world)
+    const server = options.api ? new ApiServer(world, await options.api(rightClock(world))) : new ModelServer(world)
     await happen(world, store, server)
   } finally {
     await store.close()
@@ -68,6 +69,12 @@ export async function runHistory(seed: number | string, options: HistoryOptions 
     operations: plan.calls.length,
     lines: trace?.lines ?? [],
   }
+}
+
+/** Simulated time, by a machine whose clock nobody sets. */
+function rightClock({ timeline }: World): Clock {
+  const after = (ms: number, callback: () => void): (() => void) => timeline.at(timeline.now + ms, callback)
+  return { now: () => BEGINNING + timeline.now, after, sleep: (ms, signal) => sleepOn(after, ms, signal) }
 }
 
 async function happen(world: World, store: Journal, server: WireServer): Promise<void> {

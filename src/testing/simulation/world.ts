@@ -31,7 +31,7 @@ const STRIKES: Partial<Record<Fault, number>> = {
 }
 
 /** 1 January 2025 at noon, by every machine whose clock is right. */
-const BEGINNING = 1_735_732_800_000
+export const BEGINNING = 1_735_732_800_000
 
 /** A machine has a clock of its own, which people and programs set. */
 export interface Machine {
