@@ -30,21 +30,29 @@ export interface IdempotencyVariables<Ledger = unknown> {
 }
 
 export interface HonoLedgerOptions<Native> extends ProtectOptions {
-  /** What the ledger's `scope` and `authorize` are asked about: `(c) => c` where they need Hono's context. Default `c.req.raw`. */
-  readonly native?: ((c: Context) => Native) | undefined
+  /** What the ledger's `scope` and `authorize` are asked about: `(c) => c` is Hono's context. Default: `c.req.raw`. */
+  readonly native: (c: Context) => Native
 }
 
-type Env<Tx, Returned> = { Variables: { idempotency: HonoIdempotency<Tx, Returned> } }
+type Middleware<Tx, Returned> = MiddlewareHandler<{ Variables: { idempotency: HonoIdempotency<Tx, Returned> } }>
 
 /**
  * Does the work of the handlers behind it once per key.
  *
  * @example app.use(honoLedger(ledger))
  */
-export function honoLedger<Tx, Returned, Native = Request>(
+export function honoLedger<Tx, Returned>(
+  ledger: GuardingLedger<Tx, Returned, Request>,
+  options?: ProtectOptions & { readonly native?: undefined },
+): Middleware<Tx, Returned>
+export function honoLedger<Tx, Returned, Native>(
   ledger: GuardingLedger<Tx, Returned, Native>,
-  options: HonoLedgerOptions<Native> = {},
-): MiddlewareHandler<Env<Tx, Returned>> {
+  options: HonoLedgerOptions<Native>,
+): Middleware<Tx, Returned>
+export function honoLedger<Tx, Returned, Native>(
+  ledger: GuardingLedger<Tx, Returned, Native>,
+  options: ProtectOptions & { readonly native?: HonoLedgerOptions<Native>['native'] | undefined } = {},
+): Middleware<Tx, Returned> {
   const { native = (c: Context) => c.req.raw as Native, ...said } = options
   const protection = Object.keys(said).length === 0 ? undefined : said
   return async (c, next) => {

@@ -1,0 +1,82 @@
+/** What the types of the adapters let through and what they refuse. Checked by `npm run typecheck`; nothing here runs. */
+import { createServer, type IncomingMessage } from 'node:http'
+import express from 'express'
+import fastify, { type FastifyRequest } from 'fastify'
+import { type Context, Hono } from 'hono'
+import { fastifyLedger } from '../../src/server/fastify/index.ts'
+import { honoLedger, type IdempotencyVariables } from '../../src/server/hono/index.ts'
+import { createLedger, json, type LedgerStore, memoryLedger, type Reply } from '../../src/server/index.ts'
+import { nodeHandler } from '../../src/server/node/index.ts'
+
+/** A store whose transactions don't wait. */
+interface Database {
+  run(sql: string): void
+}
+declare const database: LedgerStore<Database, Reply>
+const store = memoryLedger()
+
+const anybody = createLedger({ store, scope: 'public' })
+const ofFetch = createLedger({ store, scope: (request) => request.headers.get('authorization') ?? '' })
+const ofNode = createLedger({ store: database, scope: (req: IncomingMessage) => req.headers.authorization ?? '' })
+const ofExpress = createLedger({ store, scope: (req: express.Request) => req.ip ?? '' })
+const ofFastify = createLedger({ store, scope: (request: FastifyRequest) => request.ip })
+const ofHono = createLedger({ store, scope: (c: Context) => String(c.get('account')) })
+const letIn = createLedger({
+  store,
+  scope: 'public',
+  authorize: (request: IncomingMessage) => (request.url ? undefined : json(1)),
+})
+
+// The transaction is the store's.
+createServer(nodeHandler(ofNode, (req) => req.idempotency.effect((tx) => (tx.run('insert'), json({})))))
+createServer(nodeHandler(anybody, (req, res) => void res.end(req.idempotency.key)))
+createServer(nodeHandler(letIn, () => {}, { external: true, onAbandoned: 'rerun', onError: () => {} }))
+// @ts-expect-error this store takes no promise
+nodeHandler(ofNode, (req) => req.idempotency.effect(async () => json({})))
+// @ts-expect-error this ledger asks about requests of fetch
+createServer(nodeHandler(ofFetch, () => {}))
+// @ts-expect-error an option that does not exist
+nodeHandler(anybody, () => {}, { externall: true })
+
+const app = express()
+app.post(
+  '/a',
+  express.json(),
+  nodeHandler(anybody, (_req, res: express.Response) => void res.json({})),
+)
+app.post(
+  '/b',
+  nodeHandler(ofExpress, (req, _res, next) => next(req.ip)),
+)
+app.post(
+  '/c',
+  nodeHandler(ofNode, (req: express.Request, res: express.Response) => void res.json(req.body)),
+)
+const wrong = nodeHandler(ofFetch, () => {})
+// @ts-expect-error this ledger asks about requests of fetch
+app.post('/d', wrong)
+
+const server = fastify()
+server.register(fastifyLedger, { ledger: anybody })
+server.register(fastifyLedger, { ledger: ofFastify })
+server.register(fastifyLedger, { ledger: ofNode as never })
+// @ts-expect-error this ledger asks about requests of fetch
+server.register(fastifyLedger, { ledger: ofFetch })
+server.post('/a', { config: { idempotency: { external: true } } }, ({ idempotency }) =>
+  idempotency.effect((tx: Database) => (tx.run('insert'), json({}))),
+)
+server.post('/b', { config: { idempotency: false } }, async () => 'ok')
+
+new Hono()
+  .use(honoLedger(anybody))
+  .post('/a', (c) => c.get('idempotency').respond((tx) => (tx.onRollback(() => {}), json({}))))
+new Hono().post('/b', honoLedger(ofFetch), (c) => c.text(c.get('idempotency').key ?? ''))
+new Hono().use(honoLedger(ofHono, { native: (c) => c }))
+new Hono<{ Variables: IdempotencyVariables<typeof ofFetch> }>().post('/c', async (c) => {
+  await c.get('idempotency').effect((tx) => (tx.onRollback(() => {}), json({})))
+  return c.body(null)
+})
+// @ts-expect-error this ledger asks about requests of node:http
+new Hono().use(honoLedger(ofNode, { native: (c) => c }))
+// @ts-expect-error and is told of one of fetch
+new Hono().use(honoLedger(ofNode))
