@@ -1,5 +1,5 @@
-import { endRunner } from '../../foundation/runners-here.ts'
 import type { Journal, JournalCommand, JournalResult } from '../../client/journal/port.ts'
+import { endRunner } from '../../foundation/runners-here.ts'
 import { type Fuse, never } from './fuse.ts'
 import { JournalMoments, ownersOf } from './journal-moments.ts'
 
