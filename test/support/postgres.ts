@@ -22,11 +22,21 @@ export function postgresScene(): PostgresScene {
   const options = { connectionString: url, options: `-c search_path=${schema}` }
   const own = new pg.Pool({ ...options, max: 2 })
   const pools: pg.Pool[] = []
+  const clients = new Set<pg.PoolClient>()
   const query: PostgresScene['query'] = async (text, values) => (await own.query(text, values)).rows
+
+  /** What a failed test has left open, with all that it holds. */
+  const endBackends = async (): Promise<void> => {
+    for (const client of clients) client.on('error', () => {})
+    const text = 'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1'
+    await query(text, [schema])
+  }
 
   beforeAll(() => query(`CREATE SCHEMA ${schema}`))
   afterEach(async () => {
-    await Promise.all(pools.splice(0).map(ended))
+    const ends = await Promise.all(pools.splice(0).map(ended))
+    if (ends.includes('late')) await endBackends()
+    clients.clear()
   })
   afterAll(async () => {
     await query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
@@ -38,7 +48,8 @@ export function postgresScene(): PostgresScene {
     schema,
     query,
     pool: (more) => {
-      const pool = new pg.Pool({ ...options, ...more })
+      const pool = new pg.Pool({ ...options, application_name: schema, ...more })
+      pool.on('connect', (client) => clients.add(client))
       // A connection that dies while nobody uses it is reported here; the tests look at what happens to those in use.
       pool.on('error', () => {})
       pools.push(pool)
@@ -51,12 +62,13 @@ export function postgresScene(): PostgresScene {
 }
 
 /** A test that failed may have left a client outside, for which its pool would wait for ever. */
-async function ended(pool: pg.Pool): Promise<void> {
-  if (pool.ended) return
+async function ended(pool: pg.Pool): Promise<'ended' | 'late'> {
+  if (pool.ended) return 'ended'
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, 2000)
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), 2000)
   })
-  await Promise.race([pool.end(), late])
+  const how = await Promise.race([pool.end().then(() => 'ended' as const), late])
   clearTimeout(timer)
+  return how
 }
