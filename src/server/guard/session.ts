@@ -9,7 +9,7 @@ import { announced } from './announce.ts'
 import { ClaimLostError } from './claim-lost.ts'
 import type { IdempotencyContext } from './context.ts'
 import { deriveKey } from './derive-key.ts'
-import { type Held, letGo, recordClaim } from './end-claim.ts'
+import { type Held, letGo, recordClaim, releaseClaim } from './end-claim.ts'
 import { type GuardOptions, staysUnknown } from './guard-options.ts'
 import { keepClaim } from './keep-claim.ts'
 import { recordedAnswer } from './recorded-answer.ts'
@@ -27,6 +27,7 @@ export class Session {
   #effect: EffectOutcome | 'none' | 'running' = 'none'
   #running: Promise<EffectOutcome> | undefined
   #lost = false
+  #isGiven = false
   #ended = false
 
   constructor(guard: GuardOptions, held: Held | null) {
@@ -102,7 +103,13 @@ export class Session {
 
   /** A handler that did not wait for its effect is waited for: what the effect says is the answer. */
   async #effectEnded(): Promise<EffectOutcome | 'none'> {
-    return this.#running ?? 'none'
+    const effect = (await this.#running) ?? 'none'
+    // What was freed inside a transaction of the caller is not free where they have rolled that back.
+    if (this.#held && this.#isGiven && effect !== 'none') {
+      if (effect.kind === 'freed') await releaseClaim(this.#guard, this.#held, { status: effect.answer.status })
+      if (effect.kind === 'threw') await letGo(this.#guard, this.#held, { error: effect.error })
+    }
+    return effect
   }
 
   #watch(): void {
@@ -139,6 +146,7 @@ export class Session {
     }
     if (this.#lost) throw new ClaimLostError()
     this.#effect = 'running'
+    this.#isGiven = options.transaction !== undefined
     this.#running = runEffect(this.#guard, { held: this.#held, work, options })
     const outcome = await this.#running
     this.#effect = outcome

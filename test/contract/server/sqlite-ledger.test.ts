@@ -302,3 +302,49 @@ describe('a ledger in SQLite', () => {
     },
   )
 })
+
+describe('an effect in a transaction of the handler', () => {
+  const request = (): Request =>
+    new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': 'k' } })
+
+  function handling(status: number | 'throws', end: 'COMMIT' | 'ROLLBACK') {
+    const { database, effect: write, effects } = open()
+    const store = sqliteLedger({ database })
+    const handler = createLedger({ store, scope: 'public' }).protect(async (_, { effect }) => {
+      database.exec('BEGIN')
+      try {
+        return await effect(
+          () => {
+            write('k')
+            if (status === 'throws') throw new Error('broken')
+            return json({ status }, { status })
+          },
+          { transaction: database },
+        )
+      } finally {
+        database.exec(end)
+      }
+    })
+    const ask = async (): Promise<unknown[]> => {
+      const answered = await handler(request()).then(
+        (response) => response.status,
+        (error: Error) => error.message,
+      )
+      return [answered, (await store.find('public', 'k'))?.state, effects()]
+    }
+    return { ask }
+  }
+
+  it.each([
+    { status: 201, end: 'COMMIT', becomes: [201, 'done', 1] },
+    { status: 422, end: 'COMMIT', becomes: [422, 'done', 0] },
+    { status: 500, end: 'COMMIT', becomes: [500, undefined, 0] },
+    { status: 500, end: 'ROLLBACK', becomes: [500, undefined, 0] },
+    { status: 'throws', end: 'COMMIT', becomes: ['broken', undefined, 0] },
+    { status: 'throws', end: 'ROLLBACK', becomes: ['broken', undefined, 0] },
+  ] as const)('that answers $status and ends in $end leaves a key that is done or free', async (each) => {
+    const { ask } = handling(each.status, each.end)
+    expect(await ask()).toEqual(each.becomes)
+    expect(await ask()).toEqual(each.becomes)
+  })
+})
