@@ -148,6 +148,7 @@ function ofExpress(plan: Plan, ledger: Ledger<MemoryTransaction>, parser: 'befor
       )
       return run(() => answer(req, res).catch(next))
     },
+    { onError: () => {} },
   )
   const answer = async (req: express.Request, res: express.Response): Promise<void> => {
     const body: unknown = req.body

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import express from 'express'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -233,6 +235,35 @@ describe('a response of node:http', () => {
     expect(bodies.filter((text) => text !== '')).toEqual(['hello'])
   })
 
+  it('of a caller who hung up takes a pipeline as if it were open', async () => {
+    const held = gate()
+    const entered = gate()
+    const recorded = gate()
+    const errors: unknown[] = []
+    const ledger = newLedger({ observe: ({ type }) => type === 'entry.recorded' && recorded.open() })
+    const handler = nodeHandler(
+      ledger,
+      async (req, res) => {
+        if (req.method === 'GET') return void res.end()
+        entered.open()
+        await held.opened
+        await pipeline(Readable.from(['one,', 'two']), res)
+      },
+      { onError: (error) => errors.push(error) },
+    )
+    const origin = await listen(handler)
+    const outgoing = begin(origin, { key: 'one' })
+    outgoing.on('error', () => {}).end()
+    await entered.opened
+    outgoing.destroy()
+    for (let round = 0; round < 3; round++) await call(origin, { method: 'GET' })
+    held.open()
+    await recorded.opened
+    expect((await call(origin, { key: 'one' })).body.toString()).toBe('one,two')
+    // That nobody was there in the end is told by the pipeline, when all is done.
+    expect(errors).toEqual([expect.objectContaining({ code: 'ERR_STREAM_PREMATURE_CLOSE' })])
+  })
+
   it('is not needed by a request that was cut off', async () => {
     let runs = 0
     const errors: unknown[] = []
@@ -398,6 +429,35 @@ describe('a route of Express', () => {
       expect(got.body.toString()).toBe('failed')
     }
     expect(seen.runs).toBe(2)
+  })
+
+  it.each([
+    ['before', 'small', 10],
+    ['before', 'large', 40_000],
+    ['behind', 'small', 10],
+    ['behind', 'large', 40_000],
+  ])('gets on with who wraps the response %s the ledger: %s', async (where, _size, count) => {
+    /** As compression does it. */
+    const louder: express.RequestHandler = (_req, res, next) => {
+      const { write, end } = res
+      const loud = (chunk: unknown): unknown => (chunk ? String(chunk).toUpperCase() : chunk)
+      Object.assign(res, {
+        write: (chunk: unknown) => write.call(res, loud(chunk), 'utf8'),
+        end: (chunk: unknown) => end.call(res, loud(chunk), 'utf8'),
+      })
+      next()
+    }
+    const protect = nodeHandler(newLedger(), (_req, _res, next) => next())
+    const answer: express.RequestHandler = (_req, res) => {
+      Readable.from(Array.from({ length: count }, (_, index) => `${'ab'.repeat(32)}${index},`)).pipe(res)
+    }
+    const stack = where === 'before' ? [louder, protect, answer] : [protect, louder, answer]
+    const origin = await app((server) => server.post('/orders', ...(stack as express.RequestHandler[])))
+    const expected = Array.from({ length: count }, (_, index) => `${'AB'.repeat(32)}${index},`).join('')
+    expect((await call(origin, { key: 'k' })).body.toString()).toBe(expected)
+    const again = await call(origin, { key: 'k' })
+    expect(again.header('idempotency-replayed')).toBe('true')
+    expect(again.body.toString()).toBe(count === 10 ? expected : '')
   })
 
   it('does not keep what is said in front of it', async () => {
