@@ -1,3 +1,4 @@
+import { isThenable } from '../foundation/thenable.ts'
 import type { PostgresClient, PostgresPool } from './postgres-driver.ts'
 
 /** A client that is ours for a while. */
@@ -9,13 +10,11 @@ export interface Borrowed {
 
 /** Gives the work a client of the pool, and always gives it back. */
 export async function borrowed<T>(pool: PostgresPool, work: (borrowed: Borrowed) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
   let spoilt = false
   const spoil = (): void => {
     spoilt = true
   }
-  // A client that loses its connection between two statements tells so here, and would end the process otherwise.
-  client.on('error', spoil)
+  const client = await taken(pool, spoil)
   try {
     return await work({ client, spoil })
   } catch (error) {
@@ -25,4 +24,27 @@ export async function borrowed<T>(pool: PostgresPool, work: (borrowed: Borrowed)
     client.removeListener('error', spoil)
     client.release(spoilt)
   }
+}
+
+type TakeClient = (given: (error: unknown, client?: PostgresClient) => void) => unknown
+
+/**
+ * A client that loses its connection while no statement runs tells so to `onLost`, and would end the process otherwise.
+ * By a callback, which the driver calls in the moment in which it takes its own listener away: a promise comes later,
+ * and the end of the connection may have been read in the same piece as what came before it.
+ */
+function taken(pool: PostgresPool, onLost: () => void): Promise<PostgresClient> {
+  return new Promise((resolve, reject) => {
+    const given = (error: unknown, client?: PostgresClient): void => {
+      if (!client) {
+        reject(error)
+        return
+      }
+      client.on('error', onLost)
+      resolve(client)
+    }
+    // Pools of other make may know promises only.
+    const promised = (pool.connect as TakeClient).call(pool, given)
+    if (isThenable(promised)) promised.then((client) => given(undefined, client as PostgresClient), given)
+  })
 }
