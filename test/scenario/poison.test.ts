@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LEASE_MS, leaveBehind, type Neighbourhood, neighbourhood, settle } from '../support/shared-clients.ts'
+import { LEASE_MS, leaveBehind, type Neighbourhood, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 /** A resume whose process dies with the attempt under way. */
 async function dieWhileResuming(place: Neighbourhood): Promise<void> {
@@ -41,6 +41,17 @@ describe('an operation whose runner dies again and again', () => {
     await client.resume()
     expect((await client.retry(key)).status).toBe(201)
     expect((await client.operation(key))?.status).toBe('succeeded')
+  })
+
+  it('is sent again for a call with its id that was waiting for it when it was parked', async () => {
+    const place = neighbourhood()
+    await leaveBehind(place, { id: 'order:1' })
+    for (let death = 2; death <= 5; death++) await dieWhileResuming(place)
+    const waiting = outcome(place.client({ deadline: 2 * LEASE_MS }).post('/charges', { body: 'one', id: 'order:1' }))
+    await place.clock.advance(LEASE_MS)
+    expect(await place.client().resume()).toMatchObject({ claimed: 1, pending: 1 })
+    await place.clock.advance(2000)
+    expect((await waiting).value?.status).toBe(201)
   })
 
   it('is not yet parked after four', async () => {

@@ -1,6 +1,7 @@
 import { StorageError } from '../../errors/classes.ts'
 import { refOf, tell } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
+import { reopen } from '../operation/transition.ts'
 import { claimByKey, goneOwner, isFree } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 import { hint } from './hints.ts'
@@ -48,7 +49,8 @@ async function takeOverAndRun(
   const deadOwners = goneOwner(engine, operation.record, operation)
   const record = await claimByKey(engine, operation.record.key, { statuses: ['pending'], deadOwners })
   if (!record) return undefined
-  operation.record = record
+  // Parked while the caller waited for it, who has asked for it by its key or id.
+  operation.record = record.heldBy === 'poison' ? reopen(record) : record
   const finish = await runUnderLease(engine, operation, terms)
   if (finish.is !== 'lost') return finish
   operation.resetStop()
