@@ -46,7 +46,13 @@ export class HuntJudge {
   readonly #complaints: string[] = []
   readonly #again: number[] = []
   #posted = 0
+  #told = 0
   accepted = 0
+
+  /** How many were accepted and have not been told. */
+  get open(): number {
+    return this.accepted - this.#told
+  }
 
   /** The next operation to post: one that is to be posted again, or a new one. */
   next(): number {
@@ -67,7 +73,10 @@ export class HuntJudge {
     if (!operation) return
     if (key !== undefined) operation.keys.add(key)
     if (answer !== undefined) operation.answers.add(answer)
-    if (is === 'told' && status !== undefined) operation.statuses.add(status)
+    if (is === 'told' && status !== undefined) {
+      if (operation.statuses.size === 0) this.#told++
+      operation.statuses.add(status)
+    }
     if (is !== 'accepted' || operation.accepted) return
     operation.accepted = true
     this.accepted++

@@ -43,6 +43,7 @@ export interface HuntResult extends HuntVerdict {
 const REPLICAS = ['fetch', 'node', 'node'] as const
 /** How many operations the client has at once. */
 const AT_ONCE = 24
+const MOST_OPEN = 60
 const LEASE_MS = 1000
 /** How many lines are said, on average, between two blows: a slow machine is hit as often as a fast one. */
 const LINES_BETWEEN = 14
@@ -160,7 +161,9 @@ class Hunt {
   }
 
   #handOut(): void {
-    while (this.#buyer.isReady && this.#buyer.posted.size < AT_ONCE) this.#buyer.post(this.#judge.next())
+    // What is given up is left to a resume, and what is killed with its client too: they should not pile up.
+    while (this.#buyer.isReady && this.#buyer.posted.size < AT_ONCE && this.#judge.open < MOST_OPEN)
+      this.#buyer.post(this.#judge.next())
   }
 
   /** Until enough was said, or nothing for long, and then a moment more: a blow may come at any time. */
