@@ -20,7 +20,7 @@ it('does each operation once and answers it alike, while both halves, the networ
   await backstage.close()
   process.stdout.write(`${JSON.stringify(result)}\n`)
   expect(result.complaints).toEqual([])
-  expect(result).toMatchObject({ lost: 0, doubled: 0, untold: 0, wrongAnswers: 0, unfinished: 0 })
+  expect(result).toMatchObject({ lost: 0, doubled: 0, untold: 0, wrongAnswers: 0, unfinished: 0, crashes: 0 })
   expect(result.accepted).toBeGreaterThanOrEqual(60)
   const { clientKills, serverKills, storeBlows, cuts, doubledRequests } = result
   for (const blows of [clientKills + serverKills, storeBlows, cuts, doubledRequests]) {

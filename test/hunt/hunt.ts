@@ -30,6 +30,8 @@ export interface HuntResult extends HuntVerdict {
   readonly storeBlows: number
   /** How often a replica stood still by itself, just before it wanted to write. */
   readonly stalls: number
+  /** Processes that ended in an error of their own. */
+  readonly crashes: number
   /** Claims that a replica took over from one that was gone. */
   readonly takeovers: number
   /** Claims that a replica had lost when it wanted to write. */
@@ -112,6 +114,7 @@ class Hunt {
       doubledRequests: this.#proxy.doubles,
       fates: Object.fromEntries(this.#proxy.counts),
       stalls: heard('stalled'),
+      crashes: heard('crashed'),
       takeovers: heard('taken over'),
       claimsLost: heard('claim lost'),
       reconciled: heard('reconciled'),

@@ -32,6 +32,9 @@ export class HuntedProcess {
     const child = await startProgram(this.#program, this.#input())
     this.#child = child
     child.onLine((line) => this.#hear(child, JSON.parse(line) as Said))
+    void child.ended.then(({ code }) => {
+      if (code) this.#onSaid({ is: 'crashed' })
+    })
   }
 
   post(number: number): void {

@@ -1,5 +1,5 @@
-import type { HuntVerdict } from './hunt-judge.ts'
+import type { HuntResult } from './hunt.ts'
 
-export function isClean({ lost, doubled, untold, wrongAnswers, unfinished }: HuntVerdict): boolean {
-  return lost + doubled + untold + wrongAnswers + unfinished === 0
+export function isClean({ lost, doubled, untold, wrongAnswers, unfinished, crashes }: HuntResult): boolean {
+  return lost + doubled + untold + wrongAnswers + unfinished + crashes === 0
 }
