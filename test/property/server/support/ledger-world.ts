@@ -34,7 +34,7 @@ export interface Answered {
 }
 
 const STATUS = { done: 201, refused: 422, failed: 500 } as const
-const SERVERS = 3
+const SERVERS = 2
 
 /** A few servers on one ledger, and handlers that go on only when they are told to. */
 export class LedgerWorld {
