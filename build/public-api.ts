@@ -4,6 +4,12 @@ import ts from 'typescript'
 export const API_RECORDS = {
   holdfast: 'dist/index.d.ts',
   'holdfast-indexeddb': 'dist/indexeddb/index.d.ts',
+  'holdfast-server': 'dist/server/index.d.ts',
+  'holdfast-server-fastify': 'dist/server/fastify/index.d.ts',
+  'holdfast-server-hono': 'dist/server/hono/index.d.ts',
+  'holdfast-server-node': 'dist/server/node/index.d.ts',
+  'holdfast-server-postgres': 'dist/server/postgres/index.d.ts',
+  'holdfast-server-sqlite': 'dist/server/sqlite/index.d.ts',
   'holdfast-service-worker': 'dist/service-worker/index.d.ts',
   'holdfast-sqlite': 'dist/sqlite/index.d.ts',
   'holdfast-testing': 'dist/testing/index.d.ts',

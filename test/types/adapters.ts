@@ -28,7 +28,7 @@ const letIn = createLedger({
 })
 
 // The transaction is the store's.
-createServer(nodeHandler(ofNode, (req) => req.idempotency.effect((tx) => (tx.run('insert'), json({})))))
+createServer(nodeHandler(ofNode, (req) => req.idempotency.effect((tx) => json(tx.run('insert')))))
 createServer(nodeHandler(anybody, (req, res) => void res.end(req.idempotency.key)))
 createServer(nodeHandler(letIn, () => {}, { external: true, onAbandoned: 'rerun', onError: () => {} }))
 // @ts-expect-error this store takes no promise
@@ -63,17 +63,17 @@ server.register(fastifyLedger, { ledger: ofNode as never })
 // @ts-expect-error this ledger asks about requests of fetch
 server.register(fastifyLedger, { ledger: ofFetch })
 server.post('/a', { config: { idempotency: { external: true } } }, ({ idempotency }) =>
-  idempotency.effect((tx: Database) => (tx.run('insert'), json({}))),
+  idempotency.effect((tx: Database) => json(tx.run('insert'))),
 )
 server.post('/b', { config: { idempotency: false } }, async () => 'ok')
 
 new Hono()
   .use(honoLedger(anybody))
-  .post('/a', (c) => c.get('idempotency').respond((tx) => (tx.onRollback(() => {}), json({}))))
+  .post('/a', (c) => c.get('idempotency').respond((tx) => json(tx.onRollback(() => {}))))
 new Hono().post('/b', honoLedger(ofFetch), (c) => c.text(c.get('idempotency').key ?? ''))
 new Hono().use(honoLedger(ofHono, { native: (c) => c }))
 new Hono<{ Variables: IdempotencyVariables<typeof ofFetch> }>().post('/c', async (c) => {
-  await c.get('idempotency').effect((tx) => (tx.onRollback(() => {}), json({})))
+  await c.get('idempotency').effect((tx) => json(tx.onRollback(() => {})))
   return c.body(null)
 })
 // @ts-expect-error this ledger asks about requests of node:http

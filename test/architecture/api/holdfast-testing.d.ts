@@ -1,5 +1,5 @@
 // Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
-export { AnswerStep, BrokenPromise, ContractCase, CoverageCounts, Crash, CrashAtOptions, CrashPoint, FailedHistory, FaultStep, HangStep, JournalContractOptions, ManualClock, PlainStep, PromiseName, ScriptedCall, ScriptedFault, ScriptedFetch, ScriptedFetchOptions, ScriptedStep, SeededRandom, SimulateOptions, SimulatedApi, SimulationProgress, SimulationReport, StepFunction, StepResult, crashAt, crashPoints, journalContract, manualClock, reportText, scriptedFetch, seededRandom, simulate }
+export { AnswerStep, BrokenPromise, ContractCase, CoverageCounts, Crash, CrashAtOptions, CrashPoint, FailedHistory, FaultStep, HangStep, JournalContractOptions, LedgerContractOptions, ManualClock, PlainStep, PromiseName, ScriptedCall, ScriptedFault, ScriptedFetch, ScriptedFetchOptions, ScriptedStep, SeededRandom, SimulateOptions, SimulatedApi, SimulationProgress, SimulationReport, StepFunction, StepResult, crashAt, crashPoints, journalContract, ledgerContract, manualClock, reportText, scriptedFetch, seededRandom, simulate }
 
 declare const EXPECTED: {
     readonly state: readonly [
@@ -121,6 +121,8 @@ declare function crashAt(point: CrashPoint$1, options: CrashAtOptions): Crash;
 
 declare function journalContract(options: JournalContractOptions): ContractCase[];
 
+declare function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCase[];
+
 declare function manualClock(startAt?: number): ManualClock;
 
 declare function reportText(report: SimulationReport): string;
@@ -158,6 +160,13 @@ interface Claim extends Claimant {
     readonly dueBy: number;
     readonly deliverNames: readonly string[] | '*';
     readonly exceptOrigins: readonly string[];
+}
+
+interface Claim {
+    readonly scope: string;
+    readonly key: string;
+    readonly token: string;
+    readonly attempt: number;
 }
 
 interface ClaimOne extends Claimant {
@@ -206,6 +215,16 @@ interface Commit extends Fence {
     readonly change: RowChange;
 }
 
+interface Consumed {
+    readonly duplicate: boolean;
+    readonly value: string | null;
+}
+
+interface Consumption<Tx> {
+    readonly work: (tx: Tx) => string | null | Promise<string | null>;
+    readonly options: TransactOptions<Tx>;
+}
+
 interface ContractCase {
     readonly name: string;
     run(): Promise<void>;
@@ -228,6 +247,38 @@ interface CrashAtOptions {
     readonly fetch?: FetchLike | undefined;
     readonly clock?: Clock | undefined;
     readonly occurrence?: number | undefined;
+}
+
+interface Entry {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly state: EntryState;
+    readonly token: string;
+    readonly attempt: number;
+    readonly external: boolean;
+    readonly inEffect: boolean;
+    readonly createdAt: number;
+    readonly leaseUntil: number;
+    readonly completedAt: number | null;
+    readonly expiresAt: number;
+    readonly answer: RecordedAnswer | null;
+    readonly version: number;
+}
+
+interface EntryDraft {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly token: string;
+    readonly external: boolean;
+    readonly leaseMs: number;
+    readonly retentionMs: number;
+    readonly now: number;
 }
 
 interface FailedHistory {
@@ -253,6 +304,12 @@ interface Forget {
     readonly namespace: string;
 }
 
+interface FoundEntry {
+    readonly entry: Entry;
+    readonly now: number;
+    readonly owner: 'held' | 'gone' | 'unsure';
+}
+
 interface HangStep extends Timing {
     readonly hang: true;
 }
@@ -261,7 +318,7 @@ interface HistoryOptions {
     readonly without?: ReadonlySet<string> | undefined;
     readonly traced?: boolean | undefined;
     readonly journal?: (() => Journal | Promise<Journal>) | undefined;
-    readonly api?: (() => SimulatedApi | Promise<SimulatedApi>) | undefined;
+    readonly api?: ((clock: Clock) => SimulatedApi | Promise<SimulatedApi>) | undefined;
 }
 
 interface Journal {
@@ -298,6 +355,48 @@ interface JournalRow {
     readonly responseBody: Uint8Array | null;
 }
 
+interface LedgerContractOptions<Tx = unknown> {
+    open(): Eventually<LedgerStore<Tx>>;
+    another?: ((store: LedgerStore<Tx>) => Eventually<LedgerStore<Tx>>) | undefined;
+    readonly effects: {
+        write(tx: Tx, name: string): Eventually<void>;
+        count(name: string, store: LedgerStore<Tx>): Eventually<number>;
+    };
+    readonly synchronous?: boolean | undefined;
+    inTransaction?: ((store: LedgerStore<Tx>, work: (tx: Tx) => Promise<void>, end: 'commit' | 'rollback') => Promise<void>) | undefined;
+}
+
+interface LedgerStats {
+    readonly running: number;
+    readonly done: number;
+    readonly unknown: number;
+    readonly expired: number;
+    readonly messages: number;
+}
+
+interface LedgerStore<Tx = unknown, Returned = unknown> {
+    readonly name: string;
+    readonly returned?: Returned;
+    insert(draft: EntryDraft): Promise<Insertion>;
+    takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>;
+    renew(claim: Claim, lease: {
+        readonly leaseMs: number;
+        readonly now: number;
+    }): Promise<boolean>;
+    complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
+    release(claim: Claim): Promise<boolean>;
+    abandon(claim: Claim, now: number): Promise<boolean>;
+    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
+    find(scope: string, key: string): Promise<Entry | undefined>;
+    reap(options: {
+        readonly limit: number;
+        readonly now: number;
+    }): Promise<Reaped>;
+    stats(now: number): Promise<LedgerStats>;
+    close(): Promise<void>;
+}
+
 interface List {
     readonly do: 'list';
     readonly namespace: string;
@@ -311,6 +410,13 @@ interface ManualClock extends Clock {
     advance(by: Duration): Promise<void>;
     pending(): number;
     next(): number | undefined;
+}
+
+interface MessageDraft {
+    readonly scope: string;
+    readonly id: string;
+    readonly retentionMs: number;
+    readonly now: number;
 }
 
 interface NextDue {
@@ -340,6 +446,19 @@ interface Read {
     readonly do: 'read';
     readonly namespace: string;
     readonly keyOrId: string;
+}
+
+interface Reaped {
+    readonly deleted: number;
+    readonly abandoned: number;
+    readonly more: boolean;
+}
+
+interface RecordedAnswer {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+    readonly bodyOmitted: boolean;
 }
 
 interface Remove extends Fence {
@@ -410,6 +529,19 @@ interface Timing {
     readonly repeat?: boolean | undefined;
 }
 
+interface TransactOptions<Tx> {
+    readonly transaction?: Tx | undefined;
+    readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
+}
+
+interface Transaction<Tx> {
+    readonly claim: Claim | null;
+    readonly now: number;
+    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
+    readonly whenUndone: 'release' | 'abandon';
+    readonly options: TransactOptions<Tx>;
+}
+
 type AppendResult = {
     readonly appended: true;
 } | {
@@ -429,13 +561,30 @@ type DurabilityLevel = 'memory' | 'process' | 'power';
 
 type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
+type EntryState = 'running' | 'done' | 'unknown';
+
+type Eventually<T> = T | Promise<T>;
+
 type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+type HeaderList = readonly (readonly [
+    name: string,
+    value: string
+])[];
 
 type HeadersInput = Headers | readonly (readonly [
     string,
     string
 ])[] | {
     readonly [name: string]: string | undefined;
+};
+
+type Insertion = {
+    readonly kind: 'inserted';
+    readonly claim: Claim;
+} | {
+    readonly kind: 'found';
+    readonly found: FoundEntry;
 };
 
 type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
@@ -471,5 +620,14 @@ type Stage = (typeof STAGES)[number];
 type StepFunction = (call: ScriptedCall, n: number) => StepResult | Promise<StepResult>;
 
 type StepResult = PlainStep | Response;
+
+type Transacted = 'recorded' | 'freed' | 'fenced';
+
+type Verdict = {
+    readonly kind: 'keep' | 'undo';
+    readonly answer: RecordedAnswer;
+} | {
+    readonly kind: 'free';
+};
 
 type Write = (typeof WRITES)[number];

@@ -707,6 +707,8 @@ type HeaderList = readonly (readonly [
     value: string
 ])[];
 
+type HeadersFunction = (attempt: AttemptContext) => HeadersInput | Promise<HeadersInput>;
+
 type HeadersInput = Headers | readonly (readonly [
     string,
     string
@@ -714,7 +716,7 @@ type HeadersInput = Headers | readonly (readonly [
     readonly [name: string]: string | undefined;
 };
 
-type HeadersOption = HeadersInput | ((attempt: AttemptContext) => HeadersInput | Promise<HeadersInput>);
+type HeadersOption = HeadersInput | HeadersFunction;
 
 type HoldfastEvent = (OfOperation & {
     readonly type: 'operation.accepted';
@@ -743,6 +745,12 @@ type HoldfastEvent = (OfOperation & {
     readonly attempts: number;
 }) | (OfOperation & {
     readonly type: 'lease.lost';
+}) | (Told & {
+    readonly type: 'horizon.shortened';
+    readonly origin: string;
+    readonly key: string;
+    readonly windowMs: number;
+    readonly horizonAt: number;
 }) | (Told & {
     readonly type: 'budget.exhausted';
     readonly origin: string;

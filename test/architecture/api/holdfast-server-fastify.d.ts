@@ -1,0 +1,357 @@
+// Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
+export { FastifyLedgerOptions, fastifyLedger, fastifyRetryContext }
+
+declare class Session {
+    #private;
+    readonly context: IdempotencyContext;
+    constructor(guard: GuardOptions, held: Held | null);
+    get decides(): boolean;
+    get answersWith(): 'handler' | 'effect' | 'committer';
+    complete(answer: Answer): Promise<Answer>;
+    fail(error: unknown): Promise<Answer | undefined>;
+}
+
+declare function fastifyLedger(app: FastifyInstance, { ledger }: FastifyLedgerOptions, done: () => void): void;
+
+declare function fastifyRetryContext(app: FastifyInstance, options: RetryContextOptions, done: () => void): void;
+
+interface Answer {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+}
+
+interface AnyGuardingLedger<Native> {
+    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<{
+        readonly kind: 'answered';
+        readonly answer: Answer;
+    } | {
+        readonly kind: 'run';
+        readonly session: Session;
+    }>;
+    readonly limits: GuardingLedger<unknown, unknown, Native>['limits'];
+}
+
+interface Claim {
+    readonly scope: string;
+    readonly key: string;
+    readonly token: string;
+    readonly attempt: number;
+}
+
+interface Clock {
+    now(): number;
+    sleep(ms: number, signal?: AbortSignal): Promise<void>;
+    after?(ms: number, callback: () => void): () => void;
+    turn?(): Promise<void>;
+}
+
+interface Consumed {
+    readonly duplicate: boolean;
+    readonly value: string | null;
+}
+
+interface Consumption<Tx> {
+    readonly work: (tx: Tx) => string | null | Promise<string | null>;
+    readonly options: TransactOptions<Tx>;
+}
+
+interface Entry {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly state: EntryState;
+    readonly token: string;
+    readonly attempt: number;
+    readonly external: boolean;
+    readonly inEffect: boolean;
+    readonly createdAt: number;
+    readonly leaseUntil: number;
+    readonly completedAt: number | null;
+    readonly expiresAt: number;
+    readonly answer: RecordedAnswer | null;
+    readonly version: number;
+}
+
+interface EntryDraft {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly token: string;
+    readonly external: boolean;
+    readonly leaseMs: number;
+    readonly retentionMs: number;
+    readonly now: number;
+}
+
+interface FastifyLedgerOptions {
+    readonly ledger: AnyGuardingLedger<FastifyRequest>;
+}
+
+interface FoundEntry {
+    readonly entry: Entry;
+    readonly now: number;
+    readonly owner: 'held' | 'gone' | 'unsure';
+}
+
+interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+    readonly store: LedgerStore<Tx>;
+    readonly scope: (request: Native) => string | Promise<string>;
+    readonly authorize: Authorize<Native> | undefined;
+    readonly leaseMs: number;
+    readonly timeoutMs: number | undefined;
+    readonly storeTimeoutMs: number;
+    readonly inFlight: 'reject' | 'wait';
+    readonly waitForMs: number;
+    readonly store5xx: boolean;
+    readonly maxResponseBytes: number;
+    readonly maxRequestBytes: number;
+    readonly dropHeaders: ReadonlySet<string>;
+    readonly observe: ObserveLedger | undefined;
+    readonly clock: Clock;
+    readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
+}
+
+interface GuardingLedger<Tx, Returned, Native> {
+    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
+    readonly limits: {
+        readonly maxRequestBytes: number;
+        readonly maxResponseBytes: number;
+    };
+}
+
+interface Held {
+    readonly request: KeyRequest;
+    readonly claim: Claim;
+    readonly protection: Protection;
+}
+
+interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
+    readonly key: string | undefined;
+    readonly scope: string | undefined;
+    readonly attempt: number;
+    readonly signal: AbortSignal;
+    effect(work: (tx: Tx) => Returned, options?: TransactOptions<Tx>): Promise<Reply>;
+    deriveKey(label: string): string;
+}
+
+interface Inbound<Native = unknown> {
+    readonly native: Native;
+    readonly method: string;
+    readonly path: string;
+    readonly query: string;
+    readonly headers: HeaderList;
+    readonly body: () => InboundBody | Promise<InboundBody>;
+}
+
+interface KeyRequest {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+}
+
+interface LedgerStats {
+    readonly running: number;
+    readonly done: number;
+    readonly unknown: number;
+    readonly expired: number;
+    readonly messages: number;
+}
+
+interface LedgerStore<Tx = unknown, Returned = unknown> {
+    readonly name: string;
+    readonly returned?: Returned;
+    insert(draft: EntryDraft): Promise<Insertion>;
+    takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>;
+    renew(claim: Claim, lease: {
+        readonly leaseMs: number;
+        readonly now: number;
+    }): Promise<boolean>;
+    complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
+    release(claim: Claim): Promise<boolean>;
+    abandon(claim: Claim, now: number): Promise<boolean>;
+    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
+    find(scope: string, key: string): Promise<Entry | undefined>;
+    reap(options: {
+        readonly limit: number;
+        readonly now: number;
+    }): Promise<Reaped>;
+    stats(now: number): Promise<LedgerStats>;
+    close(): Promise<void>;
+}
+
+interface LimitHeaders {
+    readonly doNotRetry?: string | undefined;
+    readonly timeout?: string | undefined;
+}
+
+interface MessageDraft {
+    readonly scope: string;
+    readonly id: string;
+    readonly retentionMs: number;
+    readonly now: number;
+}
+
+interface OfEntry extends Told {
+    readonly scope: string;
+    readonly key: string;
+    readonly method: string;
+    readonly path: string;
+}
+
+interface ParsedBody {
+    readonly json: unknown;
+}
+
+interface ProtectOptions {
+    readonly external?: boolean | undefined;
+    readonly reconcile?: Reconcile | undefined;
+    readonly onAbandoned?: OnAbandoned | undefined;
+}
+
+interface Protection {
+    readonly external: boolean;
+    readonly onAbandoned: OnAbandoned | undefined;
+    readonly reconcile: Reconcile | undefined;
+}
+
+interface Reaped {
+    readonly deleted: number;
+    readonly abandoned: number;
+    readonly more: boolean;
+}
+
+interface ReconcileContext {
+    deriveKey(label: string): string;
+}
+
+interface RecordedAnswer {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+    readonly bodyOmitted: boolean;
+}
+
+interface Reply {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+}
+
+interface RetryContextOptions extends LimitHeaders {
+    readonly clock?: Clock | undefined;
+}
+
+interface ScreenPolicy {
+    readonly methods: ReadonlySet<string>;
+    readonly required: boolean;
+    readonly keyHeader: string;
+    readonly retentionMs: number;
+}
+
+interface Told {
+    readonly at: number;
+}
+
+interface TransactOptions<Tx> {
+    readonly transaction?: Tx | undefined;
+    readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
+}
+
+interface Transaction<Tx> {
+    readonly claim: Claim | null;
+    readonly now: number;
+    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
+    readonly whenUndone: 'release' | 'abandon';
+    readonly options: TransactOptions<Tx>;
+}
+
+type Authorize<Native> = (request: Native) => Reply | Response | undefined | Promise<Reply | Response | undefined>;
+
+type Begun<Tx = unknown, Returned = EffectReturn> = {
+    readonly kind: 'answered';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'run';
+    readonly session: Session & {
+        readonly context: IdempotencyContext<Tx, Returned>;
+    };
+};
+
+type EffectReturn = Reply | Response | Promise<Reply | Response>;
+
+type EntryState = 'running' | 'done' | 'unknown';
+
+type HeaderList = readonly (readonly [
+    name: string,
+    value: string
+])[];
+
+type InboundBody = Uint8Array | ParsedBody | null;
+
+type Insertion = {
+    readonly kind: 'inserted';
+    readonly claim: Claim;
+} | {
+    readonly kind: 'found';
+    readonly found: FoundEntry;
+};
+
+type LedgerEvent = (OfEntry & {
+    readonly type: 'entry.claimed';
+    readonly attempt: number;
+    readonly takenOver: boolean;
+}) | (OfEntry & {
+    readonly type: 'entry.recorded';
+    readonly status: number;
+    readonly bodyOmitted: boolean;
+}) | (OfEntry & {
+    readonly type: 'entry.replayed';
+    readonly status: number;
+}) | (OfEntry & {
+    readonly type: 'entry.released';
+    readonly status: number | undefined;
+    readonly error?: unknown;
+}) | (OfEntry & {
+    readonly type: 'entry.abandoned';
+    readonly error?: unknown;
+}) | (OfEntry & {
+    readonly type: 'claim.lost';
+}) | (OfEntry & {
+    readonly type: 'handler.failed';
+    readonly error: unknown;
+}) | (Told & {
+    readonly type: 'request.refused';
+    readonly reason: RefusalReason;
+    readonly method: string;
+    readonly path: string;
+}) | (Told & {
+    readonly type: 'ledger.failed';
+    readonly error: unknown;
+});
+
+type ObserveLedger = (event: LedgerEvent) => void;
+
+type OnAbandoned = 'rerun' | 'hold';
+
+type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>;
+
+type Reconciled = Reply | Response | 'rerun' | undefined;
+
+type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer';
+
+type Transacted = 'recorded' | 'freed' | 'fenced';
+
+type Verdict = {
+    readonly kind: 'keep' | 'undo';
+    readonly answer: RecordedAnswer;
+} | {
+    readonly kind: 'free';
+};

@@ -1,0 +1,195 @@
+// Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
+export { SqliteDatabase, SqliteDurability, SqliteLedgerFileOptions, SqliteLedgerHandleOptions, SqliteLedgerOptions, SqliteStatement, sqliteLedger }
+
+declare function sqliteLedger<D extends SqliteDatabase = SqliteDatabase>(options: SqliteLedgerOptions<D>): LedgerStore<D, Reply>;
+
+interface Claim {
+    readonly scope: string;
+    readonly key: string;
+    readonly token: string;
+    readonly attempt: number;
+}
+
+interface Consumed {
+    readonly duplicate: boolean;
+    readonly value: string | null;
+}
+
+interface Consumption<Tx> {
+    readonly work: (tx: Tx) => string | null | Promise<string | null>;
+    readonly options: TransactOptions<Tx>;
+}
+
+interface Entry {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly state: EntryState;
+    readonly token: string;
+    readonly attempt: number;
+    readonly external: boolean;
+    readonly inEffect: boolean;
+    readonly createdAt: number;
+    readonly leaseUntil: number;
+    readonly completedAt: number | null;
+    readonly expiresAt: number;
+    readonly answer: RecordedAnswer | null;
+    readonly version: number;
+}
+
+interface EntryDraft {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly token: string;
+    readonly external: boolean;
+    readonly leaseMs: number;
+    readonly retentionMs: number;
+    readonly now: number;
+}
+
+interface FoundEntry {
+    readonly entry: Entry;
+    readonly now: number;
+    readonly owner: 'held' | 'gone' | 'unsure';
+}
+
+interface LedgerStats {
+    readonly running: number;
+    readonly done: number;
+    readonly unknown: number;
+    readonly expired: number;
+    readonly messages: number;
+}
+
+interface LedgerStore<Tx = unknown, Returned = unknown> {
+    readonly name: string;
+    readonly returned?: Returned;
+    insert(draft: EntryDraft): Promise<Insertion>;
+    takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>;
+    renew(claim: Claim, lease: {
+        readonly leaseMs: number;
+        readonly now: number;
+    }): Promise<boolean>;
+    complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
+    release(claim: Claim): Promise<boolean>;
+    abandon(claim: Claim, now: number): Promise<boolean>;
+    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
+    find(scope: string, key: string): Promise<Entry | undefined>;
+    reap(options: {
+        readonly limit: number;
+        readonly now: number;
+    }): Promise<Reaped>;
+    stats(now: number): Promise<LedgerStats>;
+    close(): Promise<void>;
+}
+
+interface MessageDraft {
+    readonly scope: string;
+    readonly id: string;
+    readonly retentionMs: number;
+    readonly now: number;
+}
+
+interface Reaped {
+    readonly deleted: number;
+    readonly abandoned: number;
+    readonly more: boolean;
+}
+
+interface RecordedAnswer {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+    readonly bodyOmitted: boolean;
+}
+
+interface Reply {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+}
+
+interface SharedOptions {
+    readonly durability?: SqliteDurability | undefined;
+}
+
+interface SqliteDatabase {
+    readonly name: string;
+    readonly open: boolean;
+    readonly inTransaction: boolean;
+    readonly memory: boolean;
+    readonly readonly: boolean;
+    prepare(source: string): SqliteStatement;
+    exec(source: string): unknown;
+    pragma(source: string, options?: {
+        simple?: boolean | undefined;
+    }): unknown;
+    close(): unknown;
+}
+
+interface SqliteLedgerFileOptions extends SharedOptions {
+    readonly path: string;
+    readonly database?: undefined;
+}
+
+interface SqliteLedgerHandleOptions<D extends SqliteDatabase> extends SharedOptions {
+    readonly database: D;
+    readonly path?: undefined;
+}
+
+interface SqliteStatement {
+    run(...values: unknown[]): {
+        readonly changes: number;
+        readonly lastInsertRowid: number | bigint;
+    };
+    get(...values: unknown[]): unknown;
+    all(...values: unknown[]): unknown[];
+    safeIntegers(toggle?: boolean): unknown;
+}
+
+interface TransactOptions<Tx> {
+    readonly transaction?: Tx | undefined;
+    readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
+}
+
+interface Transaction<Tx> {
+    readonly claim: Claim | null;
+    readonly now: number;
+    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
+    readonly whenUndone: 'release' | 'abandon';
+    readonly options: TransactOptions<Tx>;
+}
+
+type EntryState = 'running' | 'done' | 'unknown';
+
+type HeaderList = readonly (readonly [
+    name: string,
+    value: string
+])[];
+
+type Insertion = {
+    readonly kind: 'inserted';
+    readonly claim: Claim;
+} | {
+    readonly kind: 'found';
+    readonly found: FoundEntry;
+};
+
+type SqliteDurability = 'full' | 'process';
+
+type SqliteLedgerOptions<D extends SqliteDatabase = SqliteDatabase> = SqliteLedgerHandleOptions<D> | SqliteLedgerFileOptions;
+
+type Transacted = 'recorded' | 'freed' | 'fenced';
+
+type Verdict = {
+    readonly kind: 'keep' | 'undo';
+    readonly answer: RecordedAnswer;
+} | {
+    readonly kind: 'free';
+};

@@ -1,0 +1,494 @@
+// Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
+export { Answer, Authorize, Begun, Claim, ClaimLostError, Consumed, Consumption, EffectReturn, Entry, EntryDraft, EntryState, FoundEntry, HeaderSource, IdempotencyContext, Inbound, InboundBody, InboundContext, InboundSource, Insertion, Ledger, LedgerEvent, LedgerOptions, LedgerStats, LedgerStore, MemoryTransaction, MessageDraft, ObserveLedger, OnAbandoned, Once, OnceOptions, OverloadedOptions, ProtectOptions, Reaped, Reaper, ReaperOptions, Reconcile, Reconciled, RecordedAnswer, Reply, ReplyInit, RetryContextOptions, RetryContexts, Session, TransactOptions, Transacted, Transaction, UnheldAnswer, Verdict, createLedger, json, memoryLedger, overloaded, reply, retryContext }
+
+declare class ClaimLostError extends HoldfastError {
+    name: string;
+    constructor();
+}
+
+declare class HoldfastError extends Error {
+    name: string;
+    readonly code: string;
+    readonly effect: Effect;
+    readonly reason: Reason | undefined;
+    readonly operation: OperationRef | undefined;
+    readonly attempts: readonly AttemptSummary[];
+    readonly pending: boolean;
+    readonly retryAt: number | undefined;
+    constructor(message: string, details: ErrorDetails);
+}
+
+declare class Session {
+    #private;
+    readonly context: IdempotencyContext;
+    constructor(guard: GuardOptions, held: Held | null);
+    get decides(): boolean;
+    get answersWith(): 'handler' | 'effect' | 'committer';
+    complete(answer: Answer): Promise<Answer>;
+    fail(error: unknown): Promise<Answer | undefined>;
+}
+
+declare const retryContext: RetryContexts;
+
+declare function createLedger<Tx, Returned = EffectReturn, Native = Request>(options: LedgerOptions<Tx, Returned, Native>): Ledger<Tx, Returned, Native>;
+
+declare function createLedger<Tx, Returned = EffectReturn>(options: LedgerOptions<Tx, Returned, unknown> & {
+    readonly scope: string;
+    readonly authorize?: undefined;
+}): Ledger<Tx, Returned, unknown>;
+
+declare function json(value: unknown, init?: ReplyInit): Reply;
+
+declare function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn>;
+
+declare function overloaded(options?: OverloadedOptions): Reply;
+
+declare function reply(body: string | Uint8Array | null, init?: ReplyInit): Reply;
+
+interface Answer {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+}
+
+interface AttemptSummary {
+    readonly number: number;
+    readonly startedAt: number;
+    readonly durationMs: number;
+    readonly status?: number | undefined;
+    readonly fault?: string | undefined;
+}
+
+interface Claim {
+    readonly scope: string;
+    readonly key: string;
+    readonly token: string;
+    readonly attempt: number;
+}
+
+interface Clock {
+    now(): number;
+    sleep(ms: number, signal?: AbortSignal): Promise<void>;
+    after?(ms: number, callback: () => void): () => void;
+    turn?(): Promise<void>;
+}
+
+interface Consumed {
+    readonly duplicate: boolean;
+    readonly value: string | null;
+}
+
+interface Consumption<Tx> {
+    readonly work: (tx: Tx) => string | null | Promise<string | null>;
+    readonly options: TransactOptions<Tx>;
+}
+
+interface Entry {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly state: EntryState;
+    readonly token: string;
+    readonly attempt: number;
+    readonly external: boolean;
+    readonly inEffect: boolean;
+    readonly createdAt: number;
+    readonly leaseUntil: number;
+    readonly completedAt: number | null;
+    readonly expiresAt: number;
+    readonly answer: RecordedAnswer | null;
+    readonly version: number;
+}
+
+interface EntryDraft {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+    readonly token: string;
+    readonly external: boolean;
+    readonly leaseMs: number;
+    readonly retentionMs: number;
+    readonly now: number;
+}
+
+interface ErrorDetails {
+    readonly code: string;
+    readonly effect: Effect;
+    readonly reason?: Reason | undefined;
+    readonly operation?: OperationRef | undefined;
+    readonly attempts?: readonly AttemptSummary[] | undefined;
+    readonly pending?: boolean | undefined;
+    readonly retryAt?: number | undefined;
+    readonly cause?: unknown;
+}
+
+interface FoundEntry {
+    readonly entry: Entry;
+    readonly now: number;
+    readonly owner: 'held' | 'gone' | 'unsure';
+}
+
+interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+    readonly store: LedgerStore<Tx>;
+    readonly scope: (request: Native) => string | Promise<string>;
+    readonly authorize: Authorize<Native> | undefined;
+    readonly leaseMs: number;
+    readonly timeoutMs: number | undefined;
+    readonly storeTimeoutMs: number;
+    readonly inFlight: 'reject' | 'wait';
+    readonly waitForMs: number;
+    readonly store5xx: boolean;
+    readonly maxResponseBytes: number;
+    readonly maxRequestBytes: number;
+    readonly dropHeaders: ReadonlySet<string>;
+    readonly observe: ObserveLedger | undefined;
+    readonly clock: Clock;
+    readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
+}
+
+interface Held {
+    readonly request: KeyRequest;
+    readonly claim: Claim;
+    readonly protection: Protection;
+}
+
+interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
+    readonly key: string | undefined;
+    readonly scope: string | undefined;
+    readonly attempt: number;
+    readonly signal: AbortSignal;
+    effect(work: (tx: Tx) => Returned, options?: TransactOptions<Tx>): Promise<Reply>;
+    deriveKey(label: string): string;
+}
+
+interface Inbound<Native = unknown> {
+    readonly native: Native;
+    readonly method: string;
+    readonly path: string;
+    readonly query: string;
+    readonly headers: HeaderList;
+    readonly body: () => InboundBody | Promise<InboundBody>;
+}
+
+interface InboundContext {
+    readonly doNotRetry: boolean;
+    readonly deadlineAt: number | undefined;
+}
+
+interface KeyRequest {
+    readonly scope: string;
+    readonly key: string;
+    readonly fingerprint: string;
+    readonly method: string;
+    readonly path: string;
+}
+
+interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> {
+    protect<Rest extends unknown[]>(handler: FetchHandler<Tx, Returned, Rest>, options?: ProtectOptions): (request: Request, ...rest: Rest) => Promise<Response>;
+    begin(inbound: Inbound<Native>, options?: ProtectOptions): Promise<Begun<Tx, Returned>>;
+    readonly limits: {
+        readonly maxRequestBytes: number;
+        readonly maxResponseBytes: number;
+    };
+    once<T>(id: string, work: (tx: Tx) => T | Promise<T>, options: OnceOptions<Tx>): Promise<Once<T>>;
+    reap(options?: {
+        readonly limit?: number | undefined;
+    }): Promise<Reaped>;
+    startReaper(options?: ReaperOptions): Reaper;
+    find(scope: string, key: string): Promise<Entry | undefined>;
+    stats(): Promise<LedgerStats>;
+    resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>;
+    close(): Promise<void>;
+}
+
+interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
+    readonly store: LedgerStore<Tx, Returned>;
+    readonly scope: string | ((request: Native) => string | Promise<string>);
+    readonly authorize?: Authorize<Native> | undefined;
+    readonly retention?: Duration | undefined;
+    readonly lease?: Duration | undefined;
+    readonly timeout?: Duration | undefined;
+    readonly inFlight?: 'reject' | 'wait' | undefined;
+    readonly waitFor?: Duration | undefined;
+    readonly required?: boolean | undefined;
+    readonly methods?: readonly string[] | undefined;
+    readonly keyHeader?: string | undefined;
+    readonly store5xx?: boolean | undefined;
+    readonly maxResponseBytes?: number | undefined;
+    readonly maxRequestBytes?: number | undefined;
+    readonly dropHeaders?: readonly string[] | undefined;
+    readonly storeTimeout?: Duration | undefined;
+    readonly observe?: ObserveLedger | undefined;
+    readonly clock?: Clock | undefined;
+}
+
+interface LedgerStats {
+    readonly running: number;
+    readonly done: number;
+    readonly unknown: number;
+    readonly expired: number;
+    readonly messages: number;
+}
+
+interface LedgerStore<Tx = unknown, Returned = unknown> {
+    readonly name: string;
+    readonly returned?: Returned;
+    insert(draft: EntryDraft): Promise<Insertion>;
+    takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>;
+    renew(claim: Claim, lease: {
+        readonly leaseMs: number;
+        readonly now: number;
+    }): Promise<boolean>;
+    complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
+    release(claim: Claim): Promise<boolean>;
+    abandon(claim: Claim, now: number): Promise<boolean>;
+    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
+    find(scope: string, key: string): Promise<Entry | undefined>;
+    reap(options: {
+        readonly limit: number;
+        readonly now: number;
+    }): Promise<Reaped>;
+    stats(now: number): Promise<LedgerStats>;
+    close(): Promise<void>;
+}
+
+interface LimitHeaders {
+    readonly doNotRetry?: string | undefined;
+    readonly timeout?: string | undefined;
+}
+
+interface MemoryTransaction {
+    onRollback(undo: () => void): void;
+}
+
+interface MessageDraft {
+    readonly scope: string;
+    readonly id: string;
+    readonly retentionMs: number;
+    readonly now: number;
+}
+
+interface OfEntry extends Told {
+    readonly scope: string;
+    readonly key: string;
+    readonly method: string;
+    readonly path: string;
+}
+
+interface Once<T> {
+    readonly duplicate: boolean;
+    readonly value: T;
+}
+
+interface OnceOptions<Tx> extends TransactOptions<Tx> {
+    readonly scope: string;
+    readonly retention?: Duration | undefined;
+}
+
+interface OperationRef {
+    readonly key: string;
+    readonly id?: string | undefined;
+    readonly name?: string | undefined;
+}
+
+interface OverloadedOptions {
+    readonly retryAfter?: Duration | undefined;
+    readonly detail?: string | undefined;
+}
+
+interface ParsedBody {
+    readonly json: unknown;
+}
+
+interface ProtectOptions {
+    readonly external?: boolean | undefined;
+    readonly reconcile?: Reconcile | undefined;
+    readonly onAbandoned?: OnAbandoned | undefined;
+}
+
+interface Protection {
+    readonly external: boolean;
+    readonly onAbandoned: OnAbandoned | undefined;
+    readonly reconcile: Reconcile | undefined;
+}
+
+interface Reaped {
+    readonly deleted: number;
+    readonly abandoned: number;
+    readonly more: boolean;
+}
+
+interface Reaper {
+    stop(): Promise<void>;
+}
+
+interface ReaperOptions {
+    readonly every?: Duration | undefined;
+    readonly limit?: number | undefined;
+}
+
+interface ReconcileContext {
+    deriveKey(label: string): string;
+}
+
+interface RecordedAnswer {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+    readonly bodyOmitted: boolean;
+}
+
+interface Reply {
+    readonly status: number;
+    readonly headers: HeaderList;
+    readonly body: Uint8Array | null;
+}
+
+interface ReplyInit {
+    readonly status?: number | undefined;
+    readonly headers?: Readonly<Record<string, string>> | HeaderList | Headers | undefined;
+}
+
+interface RetryContextOptions extends LimitHeaders {
+    readonly clock?: Clock | undefined;
+}
+
+interface RetryContexts {
+    run<T>(request: InboundSource, serve: () => T, options?: RetryContextOptions): T;
+    current(): InboundContext | undefined;
+    outside<T>(work: () => T): T;
+}
+
+interface ScreenPolicy {
+    readonly methods: ReadonlySet<string>;
+    readonly required: boolean;
+    readonly keyHeader: string;
+    readonly retentionMs: number;
+}
+
+interface Told {
+    readonly at: number;
+}
+
+interface TransactOptions<Tx> {
+    readonly transaction?: Tx | undefined;
+    readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
+}
+
+interface Transaction<Tx> {
+    readonly claim: Claim | null;
+    readonly now: number;
+    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
+    readonly whenUndone: 'release' | 'abandon';
+    readonly options: TransactOptions<Tx>;
+}
+
+interface UnheldAnswer extends Answer {
+    readonly unheld: true;
+}
+
+type Authorize<Native> = (request: Native) => Reply | Response | undefined | Promise<Reply | Response | undefined>;
+
+type Begun<Tx = unknown, Returned = EffectReturn> = {
+    readonly kind: 'answered';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'run';
+    readonly session: Session & {
+        readonly context: IdempotencyContext<Tx, Returned>;
+    };
+};
+
+type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+type Effect = 'none' | 'unknown' | 'applied';
+
+type EffectReturn = Reply | Response | Promise<Reply | Response>;
+
+type EntryState = 'running' | 'done' | 'unknown';
+
+type FetchHandler<Tx, Returned, Rest extends unknown[]> = (request: Request, context: IdempotencyContext<Tx, Returned>, ...rest: Rest) => Response | Reply | Promise<Response | Reply>;
+
+type HeaderList = readonly (readonly [
+    name: string,
+    value: string
+])[];
+
+type HeaderSource = {
+    get(name: string): string | null;
+} | HeaderList | {
+    readonly [name: string]: string | readonly string[] | undefined;
+};
+
+type InboundBody = Uint8Array | ParsedBody | null;
+
+type InboundSource = HeaderSource | {
+    readonly headers: HeaderSource;
+};
+
+type Insertion = {
+    readonly kind: 'inserted';
+    readonly claim: Claim;
+} | {
+    readonly kind: 'found';
+    readonly found: FoundEntry;
+};
+
+type LedgerEvent = (OfEntry & {
+    readonly type: 'entry.claimed';
+    readonly attempt: number;
+    readonly takenOver: boolean;
+}) | (OfEntry & {
+    readonly type: 'entry.recorded';
+    readonly status: number;
+    readonly bodyOmitted: boolean;
+}) | (OfEntry & {
+    readonly type: 'entry.replayed';
+    readonly status: number;
+}) | (OfEntry & {
+    readonly type: 'entry.released';
+    readonly status: number | undefined;
+    readonly error?: unknown;
+}) | (OfEntry & {
+    readonly type: 'entry.abandoned';
+    readonly error?: unknown;
+}) | (OfEntry & {
+    readonly type: 'claim.lost';
+}) | (OfEntry & {
+    readonly type: 'handler.failed';
+    readonly error: unknown;
+}) | (Told & {
+    readonly type: 'request.refused';
+    readonly reason: RefusalReason;
+    readonly method: string;
+    readonly path: string;
+}) | (Told & {
+    readonly type: 'ledger.failed';
+    readonly error: unknown;
+});
+
+type ObserveLedger = (event: LedgerEvent) => void;
+
+type OnAbandoned = 'rerun' | 'hold';
+
+type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network';
+
+type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>;
+
+type Reconciled = Reply | Response | 'rerun' | undefined;
+
+type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer';
+
+type Transacted = 'recorded' | 'freed' | 'fenced';
+
+type Verdict = {
+    readonly kind: 'keep' | 'undo';
+    readonly answer: RecordedAnswer;
+} | {
+    readonly kind: 'free';
+};
