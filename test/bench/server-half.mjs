@@ -98,6 +98,7 @@ async function measureDuplicates(kind, { server, post, times }) {
     await timed('bare', 201, () => post('/bare'))
     await timed('duplicate', 409, () => post('/held', key))
     await timed('guarded', 201, () => post('/guarded'))
+    server.send('go on')
     await first
   }
   console.log(`\nDuplicate of a request in flight, ledger in ${kind}: milliseconds until it is answered`)

@@ -1,11 +1,10 @@
-// A server on node:http in its own process: POST /guarded, /bare (the same without a ledger) and /held (guarded, slow).
+// A server on node:http in its own process: POST /guarded, /bare (the same without a ledger) and /held (guarded, and at
+// work until a message comes).
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json as readJson } from 'node:stream/consumers'
 import { nodeHandler } from 'holdfast/server/node'
 import { openStore } from './server-handlers.mjs'
-
-/** How long a held handler takes: longer than any duplicate of it should have to wait. */
-const HELD_MS = 300
 
 const store = await openStore(JSON.parse(process.argv[2]))
 const send = (response, { status, headers, body }) => {
@@ -17,7 +16,7 @@ const guarded = nodeHandler(store.ledger, async (request) =>
 const held = nodeHandler(store.ledger, async (request) => {
   const body = await readJson(request)
   process.send?.({ held: request.idempotency.key })
-  await new Promise((resolve) => setTimeout(resolve, HELD_MS))
+  await once(process, 'message')
   return store.guarded({ body, effect: request.idempotency.effect })
 })
 const bare = async (request, response) => send(response, await store.bare({ body: await readJson(request) }))
