@@ -10,6 +10,7 @@ const heavy = [
   'test/documentation/**',
   'test/end-to-end/**',
   'test/examples/**',
+  'test/hunt/**',
   'test/simulation/**',
 ]
 
