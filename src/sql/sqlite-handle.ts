@@ -15,6 +15,12 @@ interface Obstacle {
   readonly blockedMs: number
 }
 
+/**
+ * `later`: on disk no later than the next write that waits for it. After a loss of power it may be as if it had never
+ * been, together with everything that came after it.
+ */
+export type Sync = 'now' | 'later'
+
 /** A connection on the caller's own thread, perhaps the caller's own. Its file and its settings stay theirs. */
 export class SqliteHandle {
   readonly database: SqliteDatabase
@@ -40,10 +46,10 @@ export class SqliteHandle {
    * Stays out of the caller's transactions and out of other processes' way without blocking this thread. The first
    * try is made at once, before anything is awaited. `relax` ends the haste early, where the action holds the lock.
    */
-  async patiently<T>(action: (relax: () => void) => T): Promise<T> {
+  async patiently<T>(action: (relax: () => void) => T, sync: Sync = 'now'): Promise<T> {
     let waitedMs = 0
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const outcome = this.#attempt(action)
+      const outcome = this.#attempt(action, sync)
       if ('value' in outcome) return outcome.value
       if (waitedMs >= LOCK_PATIENCE_MS) throw outcome.failure
       await systemClock.sleep(pauseMs)
@@ -65,17 +71,32 @@ export class SqliteHandle {
   }
 
   /** The value, or the failure to report if waiting does not help; throws what waiting cannot help. */
-  #attempt<T>(action: (relax: () => void) => T): { readonly value: T } | Obstacle {
+  #attempt<T>(action: (relax: () => void) => T, sync: Sync): { readonly value: T } | Obstacle {
     const { database } = this
     if (!database.open) throw new StorageError(`The database handle that was given to ${this.#owner} is closed`)
     if (database.inTransaction) return { failure: new StorageError(this.#transactionOpen), blockedMs: 0 }
     try {
-      return { value: this.#withSettings(action) }
+      return { value: sync === 'later' ? this.#withoutSync(action) : this.#withSettings(action) }
     } catch (error) {
       const failure = this.failure(error)
       if (isBusy(error)) return { failure, blockedMs: BLOCKING_MS }
       throw failure
     }
+  }
+
+  /** Only in WAL mode: elsewhere a write that is not synced can damage the file. */
+  #withoutSync<T>(action: (relax: () => void) => T): T {
+    const { database } = this
+    const theirs = Number(database.pragma('synchronous', { simple: true }))
+    if (theirs < 2 || database.pragma('journal_mode', { simple: true }) !== 'wal') return this.#withSettings(action)
+    return this.#withSettings((relax) => {
+      database.pragma('synchronous = NORMAL')
+      try {
+        return action(relax)
+      } finally {
+        database.pragma(`synchronous = ${theirs}`)
+      }
+    })
   }
 
   #withSettings<T>(action: (relax: () => void) => T): T {

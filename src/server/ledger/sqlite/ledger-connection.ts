@@ -1,7 +1,7 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import { loadSqliteDriver, locateSqliteDriver, type SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
-import { SqliteHandle } from '../../../sql/sqlite-handle.ts'
+import { SqliteHandle, type Sync } from '../../../sql/sqlite-handle.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'
 import { openSqliteFile, type SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { TransactOptions } from '../port.ts'
@@ -32,9 +32,9 @@ export class LedgerConnection {
   }
 
   /** Something short, outside of the caller's transactions. */
-  async run<T>(action: (statements: LedgerStatements) => T): Promise<T> {
+  async run<T>(action: (statements: LedgerStatements) => T, sync: Sync = 'now'): Promise<T> {
     const handle = this.#opened()
-    return handle.patiently(() => action(this.#prepared(handle)))
+    return handle.patiently(() => action(this.#prepared(handle)), sync)
   }
 
   /**

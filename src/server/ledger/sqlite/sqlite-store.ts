@@ -1,6 +1,7 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { isDeadOwner, newProcessOwner } from '../../../foundation/process-owner.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import type { Sync } from '../../../sql/sqlite-handle.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Reply } from '../../entry/reply.ts'
 import type {
@@ -46,19 +47,20 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
         if (row) return { kind: 'found', found: { entry: entryOf(row), now, owner: ownerOf(row) } }
       }
       throw new StorageError(`The ledger in SQLite found a key taken and free again, ${MOST_ROUNDS} times in a row`)
-    })
+    }, claimSync(draft))
   }
 
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
     const { scope, key, token } = draft
     const seen = { seenToken: found.token, seenState: found.state, seenLease: found.leaseUntil }
     const values = { ...draftValues(draft, this.#process.owner), ...seen }
-    const row = await this.#connection.run(({ takeOver }) => takeOver.get(values) as { attempt: number } | undefined)
+    const claim = ({ takeOver }: LedgerStatements): unknown => takeOver.get(values)
+    const row = (await this.#connection.run(claim, claimSync(draft))) as { attempt: number } | undefined
     return row && { scope, key, token, attempt: row.attempt }
   }
 
   renew(claim: Claim, { leaseMs, now }: { readonly leaseMs: number; readonly now: number }): Promise<boolean> {
-    return this.#change('renew', { ...mine(claim), leaseUntil: now + leaseMs })
+    return this.#change('renew', { ...mine(claim), leaseUntil: now + leaseMs }, 'later')
   }
 
   complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean> {
@@ -66,7 +68,7 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
   }
 
   release(claim: Claim): Promise<boolean> {
-    return this.#change('release', mine(claim))
+    return this.#change('release', mine(claim), 'later')
   }
 
   abandon(claim: Claim): Promise<boolean> {
@@ -112,9 +114,17 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
     await this.#connection.close()
   }
 
-  #change(statement: keyof LedgerStatements, values: Values): Promise<boolean> {
-    return this.#connection.run((statements) => statements[statement].run(values).changes === 1)
+  #change(statement: keyof LedgerStatements, values: Values, sync: Sync = 'now'): Promise<boolean> {
+    return this.#connection.run((statements) => statements[statement].run(values).changes === 1, sync)
   }
+}
+
+/**
+ * Work outside must not begin before its claim is on disk. All other work is in a transaction that is on disk no
+ * sooner than its claim is, or runs again after a crash anyway.
+ */
+function claimSync({ external }: EntryDraft): Sync {
+  return external ? 'now' : 'later'
 }
 
 /** Where the process that held the claim is known to be dead, its lease says nothing. */
