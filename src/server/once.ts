@@ -1,4 +1,5 @@
 import { checkDuration, checkLabel, refuse } from '../configuration/option-checks.ts'
+import { ConfigurationError } from '../errors/classes.ts'
 import { isThenable } from '../foundation/thenable.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Once, OnceOptions } from './ledger.ts'
@@ -11,13 +12,22 @@ export async function once<T>(
 ): Promise<Once<T>> {
   const id = checkLabel('id', message.id)
   if (typeof message.work !== 'function') refuse('work', 'a function', message.work)
-  const scope = checkLabel('scope', options?.scope)
+  if (options?.scope === undefined) {
+    throw new ConfigurationError('The option `scope` is missing: whose message it is, e.g. the queue, topic or tenant')
+  }
+  const scope = checkLabel('scope', options.scope)
   const retentionMs =
     options.retention === undefined ? guard.retentionMs : checkDuration('retention', options.retention)
   let value: T | undefined
   const keep = (result: T): string | null => {
     value = result
-    return JSON.stringify(result) ?? null
+    try {
+      return JSON.stringify(result) ?? null
+    } catch (cause) {
+      throw new ConfigurationError(`What the work of message ${id} returned is kept as JSON, which cannot say it`, {
+        cause,
+      })
+    }
   }
   const consumed = await guard.store.consume(
     { scope, id, retentionMs, now: guard.clock.now() },

@@ -24,7 +24,7 @@ export type Begun<Tx = unknown, Returned = EffectReturn> =
 /** Everything that comes before the handler: who asks, which key, has it been done? */
 export async function begin(guard: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
   const forbidden = await guard.authorize?.(inbound.native)
-  if (forbidden) return { kind: 'answered', answer: await plainAnswer(forbidden, 'authorize()') }
+  if (forbidden) return { kind: 'answered', answer: announced(guard, await plainAnswer(forbidden, 'authorize()')) }
   const screening = screen(inbound, guard, guard.clock.now())
   if (screening.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
   if (screening.kind === 'refuse') return refuse(guard, inbound, screening.reason)

@@ -6,7 +6,7 @@ export interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
   /** The caller's key; undefined where the request needed none and brought none. */
   readonly key: string | undefined
   readonly scope: string | undefined
-  /** How many handlers have begun under this key, this one included. */
+  /** Counts the claims on this key since it was last free: more than 1 where somebody died. */
   readonly attempt: number
   /** Aborts when the claim is lost or the handler's time is over. A caller who hangs up does not abort it. */
   readonly signal: AbortSignal

@@ -188,8 +188,12 @@ export class Session {
   async #completeGiven(written: Answer, answer: Answer): Promise<Answer> {
     if (!this.#held) return written
     const { scope, key, token } = this.#held.claim
-    const entry = await withinStoreTime(this.#guard, this.#guard.store.find(scope, key))
-    if (entry?.state === 'done' && entry.token === token) return written
+    // A handle whose transaction is still open can't be asked; then it is not committed.
+    const entry = await withinStoreTime(this.#guard, this.#guard.store.find(scope, key)).catch(() => undefined)
+    if (entry?.state === 'done' && entry.token === token) {
+      this.#tellOf({ kind: 'recorded', answer: written })
+      return written
+    }
     if (answer.status >= 400) return this.#record(answer)
     await letGo(this.#guard, this.#held, {})
     throw new HoldfastError('The transaction given to effect() was not committed when the handler answered', {

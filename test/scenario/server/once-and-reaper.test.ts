@@ -70,7 +70,8 @@ describe('a message', () => {
   it('needs an id and a scope', async () => {
     const { ledger } = protectedShop()
     await expect(ledger.once('', () => 1, { scope: 's' })).rejects.toThrow(/id/)
-    await expect(ledger.once('m', () => 1, {} as never)).rejects.toThrow(/scope/)
+    await expect(ledger.once('m', () => 1, {} as never)).rejects.toThrow(/`scope` is missing/)
+    await expect(ledger.once('m', () => 1n, { scope: 's' })).rejects.toThrow(/message m returned is kept as JSON/)
   })
 })
 
