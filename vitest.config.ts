@@ -3,7 +3,10 @@ import { inlineSourceForVite } from './build/inline-source.ts'
 import { SummaryReporter } from './build/summary-reporter.ts'
 import { testsThatNeedSqlite } from './build/tests-without-sqlite.ts'
 
-/** What starts processes, opens sockets or builds packages: slower, and never more than two files at once. */
+/** Most of the slower tests wait for somebody: one file more at a time than a small machine has cores. */
+const slowly = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, sequence: { groupOrder: 1 } }
+
+/** What starts processes, opens sockets or builds packages. */
 const heavy = [
   'test/architecture/**',
   'test/crash/**',
@@ -42,11 +45,7 @@ export default defineConfig({
           name: 'heavy',
           include: heavy.map((folder) => `${folder}/*.test.ts`),
           exclude: [postgres, ...leftOut],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          maxWorkers: 2,
-          // After the fast ones: vitest wants projects with their own number of workers to run one after the other.
-          sequence: { groupOrder: 1 },
+          ...slowly,
         },
       },
       {
@@ -57,10 +56,7 @@ export default defineConfig({
           include: [postgres],
           exclude: leftOut,
           globalSetup: 'test/support/postgres-setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          ...slowly,
         },
       },
       {
@@ -71,10 +67,7 @@ export default defineConfig({
           include: [browser],
           exclude: leftOut,
           globalSetup: 'test/browser/support/global-setup.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 3 },
+          ...slowly,
         },
       },
     ],

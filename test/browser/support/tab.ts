@@ -45,15 +45,21 @@ export class Tab {
 }
 
 /**
- * Runs in the page. In a turn of its own, because the one that a debugger starts is free of the page's policy.
+ * Runs in the page. In a turn of its own, because the one that a debugger starts is free of the page's policy. The
+ * promise is kept by the page until it settles: the debugger that waits for it does not keep it alive.
  */
-async function answer(question: unknown): Promise<unknown> {
+function answer(question: unknown): Promise<unknown> {
   const [what, args] = question as [string, unknown[]]
-  await new Promise((ready) => setTimeout(ready))
-  const { holdfastDriver } = globalThis as unknown as {
+  const page = globalThis as unknown as {
     holdfastDriver: Record<string, (...args: unknown[]) => unknown>
+    holdfastAsked?: Set<Promise<unknown>>
   }
-  return holdfastDriver[what]?.(...args)
+  const answered = new Promise((ready) => setTimeout(ready)).then(() => page.holdfastDriver[what]?.(...args))
+  page.holdfastAsked ??= new Set()
+  const asked = page.holdfastAsked.add(answered)
+  const done = (): void => void asked.delete(answered)
+  answered.then(done, done)
+  return answered
 }
 
 /** A client in a page. */
