@@ -56,6 +56,8 @@ function byPath(api: CountingApi): Map<string, Counted[]> {
 /** Known only where it was alone at the point: others may have come near it. */
 function isMiscounted(orders: readonly Order[], { crash, isTarget, path }: Order, requests: number): boolean {
   if (!isTarget || crash.requests === undefined || requests === crash.requests) return false
+  // Who resumes may stop there with another one of those that were left, before this one had its turn.
+  if (crash.resumerPoint && requests === crash.requests - 1) return false
   const page = path.split('/')[1]
   return orders.filter((order) => order.isTarget && order.path.split('/')[1] === page).length === 1
 }
