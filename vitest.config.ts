@@ -36,6 +36,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...heavy, browser, postgres, ...leftOut],
           testTimeout: 10_000,
+          // By itself vitest leaves one core idle.
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },
