@@ -38,27 +38,37 @@ export class Tab {
     await this.page.reload()
   }
 
-  ask<K extends keyof Driver>(what: K, ...args: Parameters<Driver[K]>): Answered<K> {
-    const question: unknown = [what, args]
-    return this.page.evaluate(answer, question) as Answered<K>
+  async ask<K extends keyof Driver>(what: K, ...args: Parameters<Driver[K]>): Promise<Awaited<Answered<K>>> {
+    const question = [++questions, what, args] as const
+    for (;;) {
+      try {
+        return (await this.page.evaluate(answer, question as unknown)) as Awaited<Answered<K>>
+      } catch (error) {
+        // The debugger does not keep alive what it waits for; the page does, and is asked for it again.
+        if (!/promise was garbage collected/i.test(String(error))) throw error
+      }
+    }
   }
 }
 
+let questions = 0
+
 /**
- * Runs in the page. In a turn of its own, because the one that a debugger starts is free of the page's policy. The
- * promise is kept by the page until it settles: the debugger that waits for it does not keep it alive.
+ * Runs in the page. In a turn of its own, because the one that a debugger starts is free of the page's policy. Asked
+ * with the same number again it gives the same promise.
  */
 function answer(question: unknown): Promise<unknown> {
-  const [what, args] = question as [string, unknown[]]
+  const [number, what, args] = question as [number, string, unknown[]]
   const page = globalThis as unknown as {
     holdfastDriver: Record<string, (...args: unknown[]) => unknown>
-    holdfastAsked?: Set<Promise<unknown>>
+    holdfastAnswers?: Map<number, Promise<unknown>>
   }
-  const answered = new Promise((ready) => setTimeout(ready)).then(() => page.holdfastDriver[what]?.(...args))
-  page.holdfastAsked ??= new Set()
-  const asked = page.holdfastAsked.add(answered)
-  const done = (): void => void asked.delete(answered)
-  answered.then(done, done)
+  page.holdfastAnswers ??= new Map()
+  let answered = page.holdfastAnswers.get(number)
+  if (!answered) {
+    answered = new Promise((ready) => setTimeout(ready)).then(() => page.holdfastDriver[what]?.(...args))
+    page.holdfastAnswers.set(number, answered)
+  }
   return answered
 }
 
