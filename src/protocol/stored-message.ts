@@ -21,6 +21,10 @@ function isConstructible(status: number): boolean {
 /** Statuses for which the Response constructor refuses a body. */
 const BODILESS = new Set([101, 103, 204, 205, 304])
 
+export function isBodiless(status: number): boolean {
+  return BODILESS.has(status)
+}
+
 /** What the Response constructor takes for a reason phrase; a server may send anything. */
 const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
 
@@ -29,7 +33,7 @@ const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
  * hold is left out: it must not come between an operation that was done and who waits for it.
  */
 export function toResponse(stored: StoredResponse, rest?: ReadableStream<Uint8Array>): Response {
-  const body = BODILESS.has(stored.status) ? null : (rest ?? stored.body)
+  const body = isBodiless(stored.status) ? null : (rest ?? stored.body)
   const response = new Response(body as BodyInit | null, {
     status: isConstructible(stored.status) ? stored.status : 500,
     statusText: REASON_PHRASE.test(stored.statusText) ? stored.statusText : '',

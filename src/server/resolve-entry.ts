@@ -17,7 +17,8 @@ export async function resolveEntry(
   if (entry?.state !== 'unknown') return false
   const { leaseMs, retentionMs } = guard
   const now = guard.clock.now()
-  const claim = await guard.store.takeOver(entry, { ...entry, token: newClaimToken(), leaseMs, retentionMs, now })
+  const draft = { ...entry, durable: true, token: newClaimToken(), leaseMs, retentionMs, now }
+  const claim = await guard.store.takeOver(entry, draft)
   if (!claim) return false
   return outcome === 'rerun'
     ? guard.store.release(claim)

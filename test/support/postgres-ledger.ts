@@ -40,6 +40,7 @@ export function draft(changes: Partial<EntryDraft> = {}): EntryDraft {
     path: '/charges',
     token: randomUUID(),
     external: false,
+    durable: false,
     leaseMs: 60_000,
     retentionMs: 86_400_000,
     now: 0,

@@ -42,8 +42,7 @@ export class AnnouncedHorizons {
     const bounded = this.#shorten(record)
     if (news && this.#shorter.has(origin)) {
       const { key, horizonAt } = bounded
-      const at = this.#options.clock.now()
-      this.#events.tell({ type: 'horizon.shortened', at, origin, key, windowMs, horizonAt })
+      this.#events.tell({ type: 'horizon.shortened', origin, key, windowMs, horizonAt })
     }
     return bounded
   }

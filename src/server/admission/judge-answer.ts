@@ -12,7 +12,11 @@ const TRANSIENT = new Set([401, 407, 408, 425, 429])
 
 export function judgeAnswer(status: number, policy: { readonly store5xx: boolean }): AnswerFate {
   if (status < 400) return 'keep'
-  if (TRANSIENT.has(status)) return 'free'
-  if (status >= 500) return policy.store5xx ? 'undo' : 'free'
+  if (isForNow(status) && !(policy.store5xx && status >= 500)) return 'free'
   return 'undo'
+}
+
+/** A failure of this moment, as far as its status tells. */
+export function isForNow(status: number): boolean {
+  return status >= 500 || TRANSIENT.has(status)
 }

@@ -2,7 +2,7 @@ import { newClaimToken } from '../../foundation/identity.ts'
 import { type Admission, admit } from '../admission/admit.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Claim, EntryDraft } from '../ledger/port.ts'
-import type { GuardOptions, Protection } from './guard-options.ts'
+import { type GuardOptions, mustOutlive, type Protection } from './guard-options.ts'
 import { withinStoreTime } from './within-store-time.ts'
 
 /** What a request asks of the ledger. */
@@ -52,18 +52,15 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
     const admission = admit(insertion.found, request.fingerprint, policy)
     if (admission.kind === 'replay') return { kind: 'replay', entry }
     if (admission.kind === 'refuse') return { kind: 'refused', reason: admission.reason }
-    const claim = await withinStoreTime(
-      guard,
-      guard.store.takeOver(entry, { ...draft, external: isExternal(entry, draft) }),
-    )
+    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, continuing(entry, draft)))
     if (claim) return { kind: 'claimed', claim, from: entry.state === 'done' ? undefined : entry, next: admission.next }
   }
   return { kind: 'refused', reason: 'in-flight' }
 }
 
 /** What was begun as external stays so, whatever the handler is declared as by now. */
-function isExternal(entry: Entry, draft: EntryDraft): boolean {
-  return draft.external || (entry.external && entry.state !== 'done')
+function continuing(entry: Entry, draft: EntryDraft): EntryDraft {
+  return entry.external && entry.state !== 'done' ? { ...draft, external: true, durable: true } : draft
 }
 
 function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protection): EntryDraft {
@@ -71,6 +68,7 @@ function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protectio
     ...request,
     token: newClaimToken(),
     external: protection.external,
+    durable: mustOutlive(protection),
     leaseMs: guard.leaseMs,
     retentionMs: guard.retentionMs,
     now: guard.clock.now(),

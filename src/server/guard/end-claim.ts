@@ -36,7 +36,11 @@ export async function recordClaim(guard: GuardOptions, held: Held, answer: Answe
   try {
     const kept = await withinStoreTime(guard, guard.store.complete(held.claim, recorded, guard.clock.now()))
     if (!kept) return refusal('in-flight')
-    tellOfEntry(guard, held.request, { type: 'entry.recorded', ...told(recorded) })
+    tellOfEntry(guard, held.request, {
+      type: 'entry.recorded',
+      status: recorded.status,
+      bodyOmitted: recorded.bodyOmitted,
+    })
   } catch (error) {
     // It is done; whoever hears that will not ask again. A refusal here would make them.
     tell(guard, { type: 'ledger.failed', error })
@@ -65,11 +69,4 @@ export async function abandonClaim(guard: GuardOptions, { claim, request }: Held
   } catch (failure) {
     tell(guard, { type: 'ledger.failed', error: failure })
   }
-}
-
-function told({ status, bodyOmitted }: { status: number; bodyOmitted: boolean }): {
-  status: number
-  bodyOmitted: boolean
-} {
-  return { status, bodyOmitted }
 }

@@ -20,10 +20,9 @@ export async function reconcileClaim(
   const found = await ask(guard, held, from)
   if (found === 'rerun') return 'rerun'
   if (found !== undefined) {
-    const { status, bodyOmitted, ...rest } = recordedAnswer(await plainAnswer(found, 'reconcile()'), guard)
-    const answer = { status, bodyOmitted, ...rest }
+    const answer = recordedAnswer(await plainAnswer(found, 'reconcile()'), guard)
     if (!(await withinStoreTime(guard, guard.store.complete(held.claim, answer, guard.clock.now())))) return 'lost'
-    tellOfEntry(guard, held.request, { type: 'entry.recorded', status, bodyOmitted })
+    tellOfEntry(guard, held.request, { type: 'entry.recorded', status: answer.status, bodyOmitted: answer.bodyOmitted })
     return answer
   }
   await abandonClaim(guard, held)

@@ -10,6 +10,8 @@ export interface EntryDraft {
   /** A fresh random name for this claim. */
   readonly token: string
   readonly external: boolean
+  /** On disk before it is ours: where what a dead runner left is not simply run again, its claim must outlive a loss of power. */
+  readonly durable: boolean
   readonly leaseMs: number
   readonly retentionMs: number
   readonly now: number
@@ -101,8 +103,8 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   readonly returned?: Returned
 
   /**
-   * Insert first: the unique index on (scope, key) is the arbiter, never a look before it. Durable before it resolves
-   * where `external` is true. Where a row is there already it is given as it is, whatever its state.
+   * Insert first: the unique index on (scope, key) is the arbiter, never a look before it. On disk before it
+   * resolves where `durable` is true. Where a row is there already it is given as it is, whatever its state.
    */
   insert(draft: EntryDraft): Promise<Insertion>
 

@@ -157,7 +157,7 @@ it('writes a claim to disk at once where its work is outside, and lazily otherwi
     'CREATE CONSTRAINT TRIGGER see AFTER INSERT ON holdfast_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION see()',
   )
   await claimed(ledger)
-  await claimed(ledger, { external: true })
+  await claimed(ledger, { external: true, durable: true })
   await scene.query('DROP TRIGGER see ON holdfast_entries')
   expect(await scene.query('SELECT * FROM seen ORDER BY external')).toEqual([
     { external: false, synchronous_commit: 'off', lock_timeout: '50ms' },

@@ -127,6 +127,16 @@ describe('a route of Fastify', () => {
     expect([free.status, free.body.toString(), free.header('idempotency-retention')]).toEqual([200, 'run 2', undefined])
   })
 
+  it('is not run again blindly where it is external and throws what is for now only', async () => {
+    const origin = await listen((app) => {
+      app.post('/external', { config: { idempotency: { external: true } } }, async () => {
+        throw Object.assign(new Error('the provider is busy'), { statusCode: 429 })
+      })
+    })
+    const [first, second] = await twice(origin, '/external')
+    expect([first.status, second.status]).toEqual([429, 409])
+  })
+
   it('keeps an error that says 4xx, and frees the key for others', async () => {
     let runs = 0
     const origin = await listen((app) => {

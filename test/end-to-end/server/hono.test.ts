@@ -110,6 +110,15 @@ describe('a route of Hono', () => {
     expect(runs).toBe(3)
   })
 
+  it('is not run again blindly where it is external and throws what is for now only', async () => {
+    const app = new Hono().use(honoLedger(newLedger(), { external: true }))
+    app.post('/external', () => {
+      throw new HTTPException(429, { message: 'the provider is busy' })
+    })
+    const [first, second] = await twice(await listen(app), '/external')
+    expect([first.status, second.status]).toEqual([429, 409])
+  })
+
   it('may be protected alone, and ask Hono whose key it is', async () => {
     const ledger = createLedger({ store: memoryLedger(), scope: (c: Context) => String(c.get('account')) })
     const app = new Hono()

@@ -237,3 +237,22 @@ describe('a handler that throws', () => {
     expect(shop.orders).toEqual([])
   })
 })
+
+describe('a claim is on disk before its handler runs', () => {
+  it.each([
+    ['where the handler is external', { external: true, onAbandoned: 'rerun' }, true],
+    ['where what a dead one left is held', { onAbandoned: 'hold' }, true],
+    ['where what a dead one left is asked about', { reconcile: () => undefined }, true],
+    ['but not where it is simply run again', {}, false],
+  ] as const)('%s', async (_, protect, durable) => {
+    const shop = protectedShop({}, protect)
+    const drafts: unknown[] = []
+    const insert = shop.store.insert.bind(shop.store)
+    shop.store.insert = (draft) => {
+      drafts.push(draft)
+      return insert(draft)
+    }
+    await shop.placeOrder(ask('k'))
+    expect(drafts).toEqual([expect.objectContaining({ durable })])
+  })
+})

@@ -1,5 +1,5 @@
+import { isEventStream } from '../../../protocol/event-stream.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
-import { isEventStream } from '../event-stream.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault, untrustedRedirect } from '../network-fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
+import { isEventStream } from '../../../protocol/event-stream.ts'
 import { type HeaderList, headerValue } from '../../../protocol/headers.ts'
-import { isEventStream } from '../event-stream.ts'
 import { BodySink, type Valve } from './body-sink.ts'
 import { ContentDecoder, type DecoderSink, parseCodings } from './content-decoder.ts'
 import { fromHeaderObject } from './response-headers.ts'

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { isEventStream } from '../../../protocol/event-stream.ts'
+import { headerListOf } from '../own-headers.ts'
 
 /** What Fastify is about to send: whole, or its beginning and the rest. */
 export interface HeldPayload {
@@ -12,7 +14,7 @@ export async function holdPayload(payload: unknown, reply: FastifyReply, limit: 
   const given = isResponse(payload) ? unpack(payload, reply) : payload
   if (given === undefined || given === null) return { body: null }
   if (typeof given === 'string' || given instanceof Uint8Array) return { body: bytesOf(given) }
-  if (/^text\/event-stream\b/i.test(String(reply.getHeader('content-type') ?? ''))) return { body: null, stream: given }
+  if (isEventStream(headerListOf(reply.getHeaders()))) return { body: null, stream: given }
   return holdStream(chunksOf(given), limit)
 }
 

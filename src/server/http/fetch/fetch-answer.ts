@@ -1,6 +1,8 @@
-import { readableHeaders } from '../../../protocol/stored-message.ts'
+import { joinChunks } from '../../../foundation/join-chunks.ts'
+import { isEventStream } from '../../../protocol/event-stream.ts'
+import { isBodiless, readableHeaders } from '../../../protocol/stored-message.ts'
 import type { Answer, UnheldAnswer } from '../port.ts'
-import { joined, readUpTo } from './read-limited.ts'
+import { readUpTo } from './read-limited.ts'
 
 /** A Response in plain values; `stream` is its body where that is too large to hold, or has no end by its nature. */
 export interface HeldResponse {
@@ -8,16 +10,14 @@ export interface HeldResponse {
   readonly stream?: ReadableStream<Uint8Array>
 }
 
-const NEVER_ENDS = /^text\/event-stream\b/i
-
 export async function answerOf(response: Response, limit: number): Promise<HeldResponse> {
   const plain = { status: response.status, headers: [...response.headers], body: null }
   if (!response.body) return { answer: plain }
-  if (NEVER_ENDS.test(response.headers.get('content-type') ?? '')) {
+  if (isEventStream(plain.headers)) {
     return { answer: { ...plain, unheld: true }, stream: response.body }
   }
-  const { chunks, more } = await readUpTo(response.body, limit)
-  if (!more) return { answer: { ...plain, body: joined(chunks) } }
+  const { chunks, size, more } = await readUpTo(response.body, limit)
+  if (!more) return { answer: { ...plain, body: joinChunks(chunks, size) } }
   return { answer: { ...plain, unheld: true }, stream: continued(chunks, more) }
 }
 
@@ -39,10 +39,7 @@ function continued(
   })
 }
 
-/** Statuses for which the Response constructor refuses a body. */
-const BODILESS = new Set([204, 205, 304])
-
 export function responseOf(answer: Answer, stream?: ReadableStream<Uint8Array>): Response {
-  const body = BODILESS.has(answer.status) ? null : (stream ?? answer.body)
+  const body = isBodiless(answer.status) ? null : (stream ?? answer.body)
   return new Response(body as BodyInit | null, { status: answer.status, headers: readableHeaders(answer.headers) })
 }

@@ -1,3 +1,4 @@
+import { joinChunks } from '../../../foundation/join-chunks.ts'
 import { BodyTooLarge } from '../../admission/body-too-large.ts'
 
 /** All bytes of a stream, or BodyTooLarge. */
@@ -6,36 +7,29 @@ export async function readLimited(
   limit: number,
 ): Promise<Uint8Array | null> {
   if (!stream) return null
-  const { chunks, more } = await readUpTo(stream, limit)
-  if (!more) return joined(chunks)
+  const { chunks, size, more } = await readUpTo(stream, limit)
+  if (!more) return joinChunks(chunks, size)
   // One of two branches of a stream: its cancel resolves only when the other one is cancelled too.
   more.cancel().catch(() => {})
   throw new BodyTooLarge()
 }
 
+interface Beginning {
+  readonly chunks: Uint8Array[]
+  readonly size: number
+  readonly more?: ReadableStreamDefaultReader<Uint8Array>
+}
+
 /** The beginning of a stream; `more` is the rest of it where it is longer than `limit`. */
-export async function readUpTo(
-  stream: ReadableStream<Uint8Array>,
-  limit: number,
-): Promise<{ readonly chunks: Uint8Array[]; readonly more?: ReadableStreamDefaultReader<Uint8Array> }> {
+export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number): Promise<Beginning> {
   const reader = stream.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return { chunks }
+    if (done) return { chunks, size }
     chunks.push(value)
     size += value.length
-    if (size > limit) return { chunks, more: reader }
+    if (size > limit) return { chunks, size, more: reader }
   }
-}
-
-export function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole
 }

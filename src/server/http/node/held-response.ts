@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { isEventStream } from '../../../protocol/event-stream.ts'
 import { isOwn, type OwnAnswer, ownHeaders } from '../own-headers.ts'
 import type { Answer, UnheldAnswer } from '../port.ts'
 import {
@@ -96,7 +97,7 @@ export class HeldResponse implements ResponseListener {
     if (this.#state !== 'holding') return
     this.headersSent = true
     // Whoever waits for events waits for the head first.
-    if (isEventStream(this.#res)) this.#decideOwn()
+    if (isEventStream(headersOf(this.#res))) this.#decideOwn()
   }
 
   write(chunk: Buffer, done: Done): boolean {
@@ -130,10 +131,11 @@ export class HeldResponse implements ResponseListener {
   }
 
   #decideOwn(): void {
-    const headers = ownHeaders(headersOf(this.#res), this.#blank.headers)
+    const said = headersOf(this.#res)
+    const headers = ownHeaders(said, this.#blank.headers)
     const answer: OwnAnswer = { status: this.#res.statusCode, headers, body: null, own: true }
     const unheld: OwnAnswer & UnheldAnswer = { ...answer, unheld: true }
-    const isUnheld = this.#size > this.#decider.limit || isEventStream(this.#res)
+    const isUnheld = this.#size > this.#decider.limit || isEventStream(said)
     void this.#decide(isUnheld ? unheld : { ...answer, body: this.#body() })
   }
 
@@ -186,10 +188,6 @@ export class HeldResponse implements ResponseListener {
     for (const { done } of this.#chunks.splice(0)) done?.()
     for (const done of this.#ended.splice(0)) done?.()
   }
-}
-
-function isEventStream(res: ServerResponse): boolean {
-  return /^text\/event-stream\b/i.test(String(res.getHeader('content-type') ?? ''))
 }
 
 /** It is here; whoever wrote it may go on. */

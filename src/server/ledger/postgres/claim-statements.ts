@@ -45,7 +45,7 @@ export class ClaimStatements {
   }
 
   async #inserted(draft: EntryDraft): Promise<boolean> {
-    const text = `WITH ${settings(COMMIT_PATIENCE, '$7::boolean')}
+    const text = `WITH ${settings(COMMIT_PATIENCE, '$10::boolean')}
       INSERT INTO ${this.#entries} (scope, key, fingerprint, method, path, token, external, state, attempt, in_effect,
         created_at, lease_until, expires_at, version)
       SELECT $1, $2, $3, $4, $5, $6, $7::boolean, 'running', 1, false, now, now + $8::float8 * interval '1 millisecond',
@@ -80,9 +80,9 @@ export class ClaimStatements {
 
   /** Only from exactly what was seen: a claim that was renewed or has entered its effect since is alive. */
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
-    const text = `WITH ${settings(ROW_PATIENCE, '$7::boolean')}, free AS MATERIALIZED (
-        SELECT id FROM ${this.#entries} WHERE scope = $1 AND key = $2 AND token = $10 AND state = $11
-          AND in_effect = $12::boolean AND ${inMs('lease_until')} = $13
+    const text = `WITH ${settings(ROW_PATIENCE, '$10::boolean')}, free AS MATERIALIZED (
+        SELECT id FROM ${this.#entries} WHERE scope = $1 AND key = $2 AND token = $11 AND state = $12
+          AND in_effect = $13::boolean AND ${inMs('lease_until')} = $14
           AND (state <> 'done' OR expires_at <= clock_timestamp()) FOR NO KEY UPDATE SKIP LOCKED)
       UPDATE ${this.#entries} AS entry SET fingerprint = $3, method = $4, path = $5, token = $6, external = $7::boolean,
         state = 'running', attempt = CASE entry.state WHEN 'done' THEN 1 ELSE entry.attempt + 1 END, in_effect = false,
@@ -159,6 +159,6 @@ function claimOf({ scope, key, token }: EntryDraft, attempt: number): Claim {
 }
 
 function draftValues(draft: EntryDraft): unknown[] {
-  const { scope, key, fingerprint, method, path, token, external, leaseMs, retentionMs } = draft
-  return [scope, key, fingerprint, method, path, token, external, leaseMs, retentionMs]
+  const { scope, key, fingerprint, method, path, token, external, leaseMs, retentionMs, durable } = draft
+  return [scope, key, fingerprint, method, path, token, external, leaseMs, retentionMs, durable]
 }

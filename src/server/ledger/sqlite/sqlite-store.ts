@@ -119,12 +119,9 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
   }
 }
 
-/**
- * Work outside must not begin before its claim is on disk. All other work is in a transaction that is on disk no
- * sooner than its claim is, or runs again after a crash anyway.
- */
-function claimSync({ external }: EntryDraft): Sync {
-  return external ? 'now' : 'later'
+/** Where it need not be on disk by itself, it is so no later than the transaction of its work. */
+function claimSync({ durable }: EntryDraft): Sync {
+  return durable ? 'now' : 'later'
 }
 
 /** Where the process that held the claim is known to be dead, its lease says nothing. */

@@ -12,7 +12,7 @@ export const insertCases: Record<string, LedgerCase> = {
     const asked = draft('a', { external: true, leaseMs: 1_234, retentionMs: 98_765 })
     await store.insert(asked)
     const { createdAt, leaseUntil, expiresAt, ...rest } = await entryAt(store, 'a')
-    const { leaseMs, retentionMs, now: _, ...same } = asked
+    const { leaseMs, retentionMs, durable: _durable, now: _now, ...same } = asked
     const state = { state: 'running', attempt: 1, inEffect: false, completedAt: null, answer: null, version: 1 }
     expectSame(rest, { ...same, ...state }, 'the entry')
     expectSame([leaseUntil - createdAt, expiresAt - createdAt], [leaseMs, retentionMs], 'lease and retention')

@@ -28,6 +28,7 @@ export function draft(key: string, more: Partial<EntryDraft> = {}): EntryDraft {
     path: `/orders/${key}`,
     token: newClaimToken(),
     external: false,
+    durable: false,
     leaseMs: 60_000,
     retentionMs: 86_400_000,
     now: systemClock.now(),

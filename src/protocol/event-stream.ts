@@ -1,4 +1,4 @@
-import { type HeaderList, headerValue } from '../../protocol/headers.ts'
+import { type HeaderList, headerValue } from './headers.ts'
 
 /** An event stream may never end: it is handed over as it comes. */
 export function isEventStream(headers: HeaderList): boolean {
