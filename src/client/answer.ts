@@ -1,5 +1,5 @@
 import type { Finish } from './engine/live-operation.ts'
-import { errorOf } from './operation/outcome.ts'
+import { errorOf, refOf } from './operation/outcome.ts'
 import type { Answer } from './operation-handle.ts'
 
 /** What a caller gets of a finish: the answer of a success, else a throw. */
@@ -8,7 +8,7 @@ export function answerOf(finish: Finish): Answer {
     case 'settled': {
       const { record, rest, cause } = finish
       if (record.status !== 'succeeded') throw errorOf(record, { cause, rest })
-      return { response: record.response ?? EMPTY, rest }
+      return { response: record.response ?? EMPTY, rest, operation: refOf(record), attempts: record.attempts }
     }
     case 'kept':
       throw finish.error

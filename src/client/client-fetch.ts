@@ -35,6 +35,7 @@ function readFetch(
     url: request ? request.url : (input as string | URL),
     redirect: (init.redirect ?? request?.redirect ?? 'follow') as Target['redirect'],
     body,
+    dropIn: true,
   }
   const headers = init.headers === undefined ? request?.headers : new Headers(init.headers)
   const signal = init.signal ?? request?.signal

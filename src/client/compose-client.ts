@@ -4,6 +4,7 @@ import { AnnouncedHorizons } from './engine/announced-horizons.ts'
 import { Background } from './engine/background.ts'
 import { Breakers } from './engine/breakers.ts'
 import { Counter } from './engine/counter.ts'
+import { ClientCredentials } from './engine/credentials.ts'
 import { Emitter } from './engine/emitter.ts'
 import type { EngineContext } from './engine/engine-context.ts'
 import { Housekeeping } from './engine/engine-lifecycle.ts'
@@ -61,6 +62,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     breakers: new Breakers(options.breaker, events),
     resumeBudget: new ResumeBudget(options.budget),
     horizons: new AnnouncedHorizons(options, events),
+    credentials: new ClientCredentials(options),
     leases: new LeaseKeeper(clock, keeper, events),
     live: new LiveOperations(),
     handlers: new Handlers(outside),
@@ -72,6 +74,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     forgets: new Counter(),
     passes: new Background(),
     outside,
+    warn: platform.warn,
   }
   const { coordination, leases } = engine
   leases.onHeld = () => coordination.arrive?.()

@@ -12,6 +12,7 @@ import type { EngineContext } from './engine/engine-context.ts'
 import { closeEngine, flushEngine, forgetAll } from './engine/engine-lifecycle.ts'
 import { viewOf } from './engine/expire.ts'
 import type { SettlementHandler } from './engine/handlers.ts'
+import type { LiveOperation } from './engine/live-operation.ts'
 import { type ResumeReport, resumeOnce } from './engine/resume.ts'
 import { awaitFinish, cancelStored, listStored } from './engine/stored-operations.ts'
 import { watch } from './engine/watch.ts'
@@ -108,6 +109,7 @@ export class HoldfastClient implements Client {
     }
     const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal
     const pass = options.continuous ? watch : resumeOnce
+    engine.housekeeping.attended = true
     const resumed = engine.outside(() => pass(engine, concurrency, signal))
     engine.passes.add(resumed)
     return resumed
@@ -123,13 +125,13 @@ export class HoldfastClient implements Client {
   async operation(keyOrId: string): Promise<FoundOperation | undefined> {
     const { engine } = this.#core
     const live = engine.live.find(keyOrId)
-    if (live) return this.#found(live.record)
+    if (live) return this.#found(live.record, live)
     await engine.keeper.open()
     const record = await engine.keeper.read(engine.options.namespace, keyOrId)
     return record && this.#found(record)
   }
 
-  #found(record: OperationRecord): FoundOperation {
+  #found(record: OperationRecord, live?: LiveOperation): FoundOperation {
     const { engine } = this.#core
     // Waiting begins when somebody asks for the result, not with the look-up.
     let answer: HandleSource['answer'] | undefined
@@ -139,7 +141,7 @@ export class HoldfastClient implements Client {
       id: record.id,
       accepted: Promise.resolve(engine.keeper.level),
       get answer() {
-        answer ??= awaitFinish(engine, record, { signal: undefined }).then(answerOf)
+        answer ??= awaitFinish(engine, record, live).then(answerOf)
         return answer
       },
       cancel: async () => void (await cancelStored(engine, record.key)),
@@ -193,6 +195,7 @@ export class HoldfastClient implements Client {
           signal: options.signal,
           giveUp,
           credentials,
+          preparedAt: isFreshlyKeyed(options) ? record.acceptedAt : undefined,
         }),
       )
     }
@@ -215,4 +218,9 @@ export class HoldfastClient implements Client {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+/** Is the key of what was prepared certainly one that was made for it? */
+function isFreshlyKeyed({ id, key, headers }: CallOptions): boolean {
+  return id === undefined && key === undefined && headers === undefined
 }

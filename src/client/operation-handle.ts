@@ -1,4 +1,6 @@
 import { BodyError, IndeterminateError } from '../errors/classes.ts'
+import type { AttemptSummary, OperationRef } from '../errors/holdfast-error.ts'
+import { isBodyOmitted } from '../protocol/header-names.ts'
 import { type StoredResponse, toResponse } from '../protocol/stored-message.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 import { Observation } from './observed-promise.ts'
@@ -8,6 +10,8 @@ export interface Answer {
   readonly response: StoredResponse
   /** The body where it was too large to hold. Can be taken once. */
   readonly rest: ReadableStream<Uint8Array> | undefined
+  readonly operation: OperationRef
+  readonly attempts: readonly AttemptSummary[]
 }
 
 /** What a handle needs from the client. */
@@ -52,18 +56,16 @@ export class OperationHandle implements Promise<Response> {
     return this.#observation.watch(this.#source.accepted)
   }
 
-  /** The answer's body, parsed. */
+  /** The answer's body, parsed; `undefined` where a success has none, as a 204. */
   json<T = unknown>(): Promise<T> {
     return this.#read(async (answer) => {
-      const text = new TextDecoder().decode(await this.#bytesOf(answer))
+      const bytes = await this.#bytesOf(answer)
+      if (bytes.length === 0) return undefined as T
       try {
-        return JSON.parse(text) as T
+        return JSON.parse(new TextDecoder().decode(bytes)) as T
       } catch (cause) {
-        throw new BodyError(`The answer (status ${answer.response.status}) is not valid JSON`, {
-          code: 'HOLDFAST_INVALID_JSON',
-          cause,
-          operation: { key: this.key, id: this.id },
-        })
+        const message = `It was done, but its answer (status ${answer.response.status}) is not valid JSON`
+        throw unreadableAnswer(answer, message, { code: 'HOLDFAST_INVALID_JSON', body: bytes, cause })
       }
     })
   }
@@ -108,20 +110,35 @@ export class OperationHandle implements Promise<Response> {
   #read<T>(read: (answer: Answer) => Promise<T>): Promise<T> {
     return this.#observation.watch(this.#source.answer.then(read))
   }
+
   /** A body that was too large to hold can be taken once; all readers share what it gave. */
-  #bytesOf({ response, rest }: Answer): Promise<Uint8Array> {
-    this.#bytes ??= rest
-      ? new Response(rest).arrayBuffer().then((buffer) => new Uint8Array(buffer), this.#lost)
-      : Promise.resolve(response.body ?? new Uint8Array())
+  #bytesOf(answer: Answer): Promise<Uint8Array> {
+    this.#bytes ??= readBytes(answer)
     return this.#bytes
   }
+}
 
-  readonly #lost = (cause: unknown): never => {
-    throw new IndeterminateError('It was done, but its answer did not arrive whole', {
-      effect: 'applied',
-      reason: 'network',
-      cause,
-      operation: { key: this.key, id: this.id },
-    })
+async function readBytes(answer: Answer): Promise<Uint8Array> {
+  const { response, rest, operation, attempts } = answer
+  if (!rest && (response.bodyOmitted || isBodyOmitted(response.headers))) {
+    const message = 'It was done, but the record of its answer has no body: that was too large to keep'
+    throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
   }
+  if (!rest) return response.body ?? new Uint8Array()
+  try {
+    return new Uint8Array(await new Response(rest).arrayBuffer())
+  } catch (cause) {
+    const message = 'It was done, but its answer did not arrive whole'
+    throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
+  }
+}
+
+/** A success whose body is not what was asked for: the operation happened all the same. */
+function unreadableAnswer(
+  { response, operation, attempts }: Answer,
+  message: string,
+  { body, ...details }: { readonly code: string; readonly body: Uint8Array | null; readonly cause?: unknown },
+): BodyError {
+  const shown = toResponse({ ...response, body })
+  return new BodyError(message, { ...details, effect: 'applied', response: shown, operation, attempts })
 }

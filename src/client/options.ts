@@ -119,6 +119,14 @@ export interface OperationView {
   readonly acceptedAt: number
   readonly method: string
   readonly url: string
+  /** Did it happen, as far as the record tells? */
+  readonly effect: Effect
+  /** Is an attempt on record that has not ended? Of a runner that died in it, too, until a resume takes it over. */
+  readonly inFlight: boolean
+  /** Epoch milliseconds after which it is not attempted any more. */
+  readonly horizonAt: number
+  /** Epoch milliseconds before which no resume attempts it; undefined where nothing is planned. */
+  readonly nextAttemptAt: number | undefined
   /** Why it is not being worked on, or why it ended, where there is a reason. */
   readonly reason: Reason | undefined
 }
@@ -137,8 +145,17 @@ export interface DispatcherLike {
   close?(): Promise<void>
 }
 
+/** Does the server behind this URL do the work of a key once, however often the key arrives? */
+export type HonoursKeys = boolean | ((url: string) => boolean)
+
 /** Everything that `createClient` takes. */
 export interface ClientOptions {
+  /**
+   * Does the server do a key's work once? `false`: a POST or PATCH is sent again only where it certainly was not done.
+   * Recorded with the operation, so that a resume keeps to it. Default `true` for the verbs of the client; for
+   * `client.fetch` only where the request brought a key of its own.
+   */
+  readonly honoursKeys?: HonoursKeys | undefined
   /** Relative URLs resolve against it. */
   readonly baseUrl?: string | URL | undefined
   /** Sent only to `baseUrl`'s origin and `trustedOrigins`; a function runs afresh at every attempt. Never journaled. */

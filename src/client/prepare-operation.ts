@@ -5,7 +5,7 @@ import { resolveCall } from './policy/resolve-options.ts'
 import { PreparedOperation } from './prepared-operation.ts'
 import { snapshotBody } from './request-body.ts'
 import { readRequest } from './request-input.ts'
-import type { CallSettings, Target } from './start-call.ts'
+import { type CallSettings, doesHonourKeys, type Target } from './start-call.ts'
 
 /** Makes key and bytes for an operation that will be written in somebody else's transaction. */
 export async function prepareOperation(
@@ -23,7 +23,10 @@ export async function prepareOperation(
   const now = engine.clock.now()
   const key = input.key ?? newOperationKey()
   const horizonAt = now + engine.horizons.horizonMs(input.origin)
-  const record = newRecord({ namespace, key, input, body, fingerprint, options, now, horizonAt, lease: undefined })
+  const honoursKeys = doesHonourKeys(engine.options, input, true)
+  const clientCredentials = engine.credentials.namesFor(input.origin)
+  const birth = { namespace, key, input, body, fingerprint, options, now, horizonAt, clientCredentials, honoursKeys }
+  const record = newRecord({ ...birth, lease: undefined })
   const row = await engine.keeper.encode(record)
   const { credentials } = input
   return new PreparedOperation(record, { row, keeper: engine.keeper, credentials, call, options })

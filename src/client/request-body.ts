@@ -28,14 +28,19 @@ export function snapshotBody(options: CallOptions, limit: number): BodySnapshot 
   return readBody(body, limit)
 }
 
+/** A body that no attempt can send: nothing was. */
+function unsendable(message: string, details: { readonly code?: string; readonly cause?: unknown } = {}): BodyError {
+  return new BodyError(message, { reason: 'not-replayable', ...details, effect: 'none' })
+}
+
 function jsonBytes(value: unknown): Uint8Array {
   let text: string | undefined
   try {
     text = JSON.stringify(value)
   } catch (cause) {
-    throw new BodyError(`The json option cannot be serialised: ${(cause as Error).message}`, { cause })
+    throw unsendable(`The json option cannot be serialised: ${(cause as Error).message}`, { cause })
   }
-  if (text === undefined) throw new BodyError('The json option cannot be serialised: it is a function or a symbol')
+  if (text === undefined) throw unsendable('The json option cannot be serialised: it is a function or a symbol')
   return encoder.encode(text)
 }
 
@@ -54,7 +59,7 @@ export function checkedBody(bytes: Uint8Array, contentType: string | undefined, 
 }
 
 function tooLarge(limit: number): BodyError {
-  return new BodyError(
+  return unsendable(
     `The request body is larger than maxBodyBytes (${limit} bytes); nothing was sent. Raise maxBodyBytes, or upload it elsewhere and post a reference`,
     { code: 'HOLDFAST_BODY_TOO_LARGE' },
   )
@@ -64,7 +69,7 @@ function tooLarge(limit: number): BodyError {
 export function unreadable(cause: unknown): never {
   if (cause instanceof BodyError) throw cause
   const detail = cause instanceof Error ? cause.message : String(cause)
-  throw new BodyError(`The body could not be read: ${detail}`, { code: 'HOLDFAST_BODY_UNREADABLE', cause })
+  throw unsendable(`The body could not be read: ${detail}`, { code: 'HOLDFAST_BODY_UNREADABLE', cause })
 }
 
 function readBody(body: BodyInput, limit: number): Promise<BodySnapshot> {
@@ -76,7 +81,7 @@ function readBody(body: BodyInput, limit: number): Promise<BodySnapshot> {
   if (body instanceof FormData) return readForm(body, limit).catch(unreadable)
   if (body instanceof ReadableStream) {
     if (body.locked)
-      throw new BodyError('The body is a stream that somebody else is already reading; it cannot be replayed')
+      throw unsendable('The body is a stream that somebody else is already reading; it cannot be replayed')
     return readChunks(body as unknown as AsyncIterable<unknown>, limit).catch(unreadable)
   }
   if (isAsyncIterable(body)) return readChunks(body, limit).catch(unreadable)
@@ -109,7 +114,7 @@ async function readChunks(source: AsyncIterable<unknown>, limit: number): Promis
 function chunkBytes(chunk: unknown): Uint8Array {
   if (typeof chunk === 'string') return encoder.encode(chunk)
   if (chunk instanceof Uint8Array) return chunk.slice()
-  throw new BodyError('A streamed body must give strings or Uint8Arrays')
+  throw unsendable('A streamed body must give strings or Uint8Arrays')
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

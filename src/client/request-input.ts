@@ -11,6 +11,8 @@ export interface CallCredentials {
   /** The whole URL, as the caller gave it. */
   readonly url: string
   readonly headers: HeaderList
+  /** The names of these headers, and of the query parameters that carry credentials, each after a question mark. */
+  readonly names: readonly string[]
 }
 
 /** What a call wants sent, as plain values. */
@@ -22,8 +24,6 @@ export interface RequestInput {
   /** What may be written down and is sent again by a resume. */
   readonly headers: HeaderList
   readonly credentials: CallCredentials
-  /** The names of what is sent but not written down, as `OperationRequest` has them. */
-  readonly withheld: readonly string[]
   /** The caller's own key, from the option or from a header. */
   readonly key: string | undefined
 }
@@ -41,15 +41,14 @@ export function readRequest(
 ): RequestInput {
   const url = readUrl(target.url, options.searchParams, settings.baseUrl)
   const sorted = sortHeaders(checkHeaders('headers', options.headers ?? []), settings.keyHeaderName)
-  const credentials = { url: url.href, headers: sorted.credentials }
-  const withheld = [...withholdParameters(url), ...sorted.credentials.map(([name]) => name)]
+  const { href } = url
+  const names = [...withholdParameters(url), ...sorted.credentials.map(([name]) => name)]
   return {
     method: readMethod(target.method),
     url: url.href,
     origin: url.origin,
     headers: sorted.headers,
-    credentials,
-    withheld,
+    credentials: { url: href, headers: sorted.credentials, names },
     key: options.key ?? sorted.key,
   }
 }

@@ -1,3 +1,4 @@
+import { checkBoolean } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
 import { newOperationKey } from '../foundation/identity.ts'
@@ -15,8 +16,9 @@ import type { DurabilityLevel } from './journal/port.ts'
 import type { HandleSource } from './operation-handle.ts'
 import type { CallOptions } from './options.ts'
 import { resolveCall } from './policy/resolve-options.ts'
+import type { ResolvedOptions } from './policy/resolved-options.ts'
 import { type BodySnapshot, snapshotBody, unreadable } from './request-body.ts'
-import { readRequest } from './request-input.ts'
+import { type RequestInput, readRequest } from './request-input.ts'
 
 /** What was called. */
 export interface Target {
@@ -25,6 +27,8 @@ export interface Target {
   readonly redirect: 'follow' | 'error' | 'manual'
   /** The body where it has to be read from somewhere else than the options. */
   readonly body?: Promise<BodySnapshot> | undefined
+  /** Made in place of a fetch: its caller knows of keys only where it brought one. */
+  readonly dropIn?: boolean | undefined
 }
 
 export interface CallSettings {
@@ -84,6 +88,8 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     key,
     freshKey,
     keyed,
+    honoursKeys: doesHonourKeys(engine.options, input, !target.dropIn || ownKey !== undefined),
+    named: durable && (id !== undefined || ownKey !== undefined),
     durable,
     deadlineAt,
     singleAttempt: context.doNotRetry === true ? 'outer-retries' : atMostOnce ? 'at-most-once' : undefined,
@@ -96,6 +102,14 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   const source = begin(engine, submission)
   if (id !== undefined) void source.answer.catch(() => {}).finally(() => reservations.release(id))
   return source
+}
+
+/** Does the server that is called do a key's work once? Where the option says nothing, it is taken as assumed. */
+export function doesHonourKeys(options: ResolvedOptions, { credentials }: RequestInput, assumed: boolean): boolean {
+  const { honoursKeys = assumed } = options
+  if (typeof honoursKeys === 'boolean') return honoursKeys
+  const answer: unknown = honoursKeys(credentials.url)
+  return checkBoolean('honoursKeys(url)', answer as boolean)
 }
 
 /** Has it moved on since now? */
@@ -151,7 +165,7 @@ function begin(engine: EngineContext, submission: Submission): HandleSource {
   // From the first moment on it is something that this client is running.
   engine.background.add(finish)
   const answer = finish.then(answerOf).catch((error: unknown) => {
-    throw toldOf(error, { key: submission.key, id, name })
+    throw toldOf(error, { key: submission.key, id, name }, submission.named)
   })
   // Where nothing could be accepted, whoever waits for acceptance is told why.
   answer.catch(refuse)

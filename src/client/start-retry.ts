@@ -11,6 +11,7 @@ import type { CallSettings } from './start-call.ts'
 export interface RetryTerms extends Pick<RunTerms, 'giveUp' | 'credentials' | 'call'> {
   readonly deadlineMs: number
   readonly signal: AbortSignal | undefined
+  readonly preparedAt?: number | undefined
 }
 
 /** From a key or id to the operation that the journal has under it. */
@@ -30,7 +31,8 @@ export function startRetry(settings: CallSettings, keyOrId: string, how: RetryTe
     if (cancelled) found.stop({ because: 'cancelled' })
   }
   const terms = runTerms(settings, how)
-  const finish = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined, closing })
+  const { preparedAt } = how
+  const finish = retryStored(engine, keyOrId, { terms, caller: { signal: how.signal }, joined, closing, preparedAt })
   engine.background.add(finish)
   const answer = finish.then(answerOf)
   answer.catch(refuse)
@@ -59,6 +61,6 @@ function runTerms({ engine, context }: CallSettings, { call, deadlineMs, credent
     keyed: true,
     redirect: 'follow',
     giveUp,
-    persistence: journaled(engine, 'call'),
+    persistence: journaled(engine),
   }
 }

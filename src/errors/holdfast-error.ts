@@ -53,7 +53,8 @@ export class HoldfastError extends Error {
   constructor(message: string, details: ErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = details.code
-    this.effect = details.effect
+    // Made without types, an error may not say: then nothing is ruled out.
+    this.effect = details.effect ?? 'unknown'
     this.reason = details.reason
     this.operation = details.operation
     this.attempts = details.attempts ?? []

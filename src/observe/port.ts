@@ -30,6 +30,8 @@ export type HoldfastEvent =
       readonly effect: Effect
       readonly attempts: number
       readonly replayed: boolean
+      /** It succeeded, but an earlier attempt may have been done as well, and the answer shows no sign of a kept key. */
+      readonly mayHaveRepeated: boolean
     })
   | (OfOperation & { readonly type: 'operation.resumed'; readonly attempts: number })
   | (OfOperation & { readonly type: 'lease.lost' })
@@ -49,6 +51,13 @@ export type HoldfastEvent =
       readonly origin: string
       readonly from: 'closed' | 'open' | 'half-open'
       readonly to: 'closed' | 'open' | 'half-open'
+    })
+  | (Told & {
+      readonly type: 'journal.unattended'
+      /** How many operations of an earlier run are pending; 20 where there may be more. */
+      readonly operations: number
+      /** When the oldest of them was accepted; epoch milliseconds. */
+      readonly oldestAt: number
     })
   | (Told & { readonly type: 'journal.failed'; readonly error: Error; readonly key?: string | undefined })
 

@@ -1,4 +1,5 @@
-import type { HeaderList } from './headers.ts'
+import { type HeaderList, headerValue } from './headers.ts'
+import { parseKey } from './idempotency-key.ts'
 import { saysTrue } from './truth-value.ts'
 
 /** Every header that the two halves say to each other, in lower case as header lists have them. */
@@ -25,6 +26,20 @@ export const REPLAY_MARKERS: readonly string[] = [
   'x-idempotent-replayed',
   'x-idempotency-replayed',
 ]
+
+/**
+ * Does the answer show that its server knows idempotency keys: by a dedup window, a mark that it is a recorded answer,
+ * or the key itself, which APIs that keep keys send back?
+ */
+export function showsKeyHonoured(headers: HeaderList, key: string): boolean {
+  if (isReplayed(headers) || headerValue(headers, HEADER.idempotencyRetention) !== undefined) return true
+  return parseKey(headerValue(headers, HEADER.idempotencyKey) ?? '') === key
+}
+
+/** Does a ledger say that it has kept the answer, but not its body? */
+export function isBodyOmitted(headers: HeaderList): boolean {
+  return headerValue(headers, HEADER.idempotencyBody) === 'omitted'
+}
 
 /** Is this the recorded answer of an earlier attempt? */
 export function isReplayed(headers: HeaderList): boolean {

@@ -32,7 +32,8 @@ export function storageFailure(error: unknown, subject: string): StorageError {
   const sentence = SENTENCES.find(([start]) => code.startsWith(start))?.[1]
   const detail = error instanceof Error ? error.message : String(error)
   const text = sentence ? `${subject} ${sentence} (${code})` : `${subject} failed: ${detail}`
-  return new StorageError(text, { cause: error })
+  // Where the disk itself failed, a commit may be on it all the same; everything else was rolled back.
+  return new StorageError(text, { cause: error, effect: /^SQLITE_IOERR/.test(code) ? 'unknown' : 'none' })
 }
 
 /** Somebody else is in the way for a moment; the same batch may succeed if it is tried again. */

@@ -74,7 +74,8 @@ export class SqliteHandle {
   #attempt<T>(action: (relax: () => void) => T, sync: Sync): { readonly value: T } | Obstacle {
     const { database } = this
     if (!database.open) throw new StorageError(`The database handle that was given to ${this.#owner} is closed`)
-    if (database.inTransaction) return { failure: new StorageError(this.#transactionOpen), blockedMs: 0 }
+    if (database.inTransaction)
+      return { failure: new StorageError(this.#transactionOpen, { effect: 'none' }), blockedMs: 0 }
     try {
       return { value: sync === 'later' ? this.#withoutSync(action) : this.#withSettings(action) }
     } catch (error) {

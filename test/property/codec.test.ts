@@ -57,6 +57,7 @@ const record: fc.Arbitrary<OperationRecord> = fc
       })
       .map((request) => ({ ...request, origin: new URL(request.url).origin })),
     fingerprint: text,
+    honoursKeys: fc.boolean(),
     acceptedAt: time,
     horizonAt: time,
     status: fc.constantFrom('pending', 'succeeded', 'rejected', 'failed', 'expired', 'cancelled'),
@@ -74,6 +75,7 @@ const record: fc.Arbitrary<OperationRecord> = fc
     reason: optional(reason),
     response: optional(response),
     error: optional(fc.record({ detail: optional(text), retryAt: optional(time) })),
+    mayHaveRepeated: fc.boolean(),
     deliveryDue: fc.boolean(),
     awaited: fc.boolean(),
     epoch: count,

@@ -146,10 +146,10 @@ describe('an error', () => {
   it('has a class, a stable code and a parent', async () => {
     const made: readonly (readonly [HoldfastError, string, string])[] = [
       [new ConfigurationError('x'), 'ConfigurationError', 'HOLDFAST_CONFIGURATION'],
-      [new BodyError('x'), 'BodyError', 'HOLDFAST_BODY'],
-      [new NotSentError('x'), 'NotSentError', 'HOLDFAST_NOT_SENT'],
+      [new BodyError('x', { effect: 'none' }), 'BodyError', 'HOLDFAST_BODY'],
+      [new NotSentError('x', { effect: 'none' }), 'NotSentError', 'HOLDFAST_NOT_SENT'],
       [new RejectedError('x', { effect: 'none' }), 'RejectedError', 'HOLDFAST_REJECTED'],
-      [new KeyReuseError('x'), 'KeyReuseError', 'HOLDFAST_KEY_REUSE'],
+      [new KeyReuseError('x', { effect: 'none' }), 'KeyReuseError', 'HOLDFAST_KEY_REUSE'],
       [new IndeterminateError('x', { effect: 'unknown' }), 'IndeterminateError', 'HOLDFAST_INDETERMINATE'],
       [new StorageError('x'), 'StorageError', 'HOLDFAST_STORAGE'],
     ]
@@ -166,7 +166,7 @@ describe('an error', () => {
     vi.resetModules()
     const copy = (await import('../../src/index.ts')) as typeof import('../../src/index.ts')
     expect(copy.NotSentError).not.toBe(NotSentError)
-    const foreign = new copy.NotSentError('x')
+    const foreign = new copy.NotSentError('x', { effect: 'none' })
     expect(foreign).not.toBeInstanceOf(NotSentError)
     expect(isHoldfastError(foreign)).toBe(true)
     for (const other of [new Error('x'), null, undefined, 'x', { code: 'HOLDFAST_NOT_SENT' }])

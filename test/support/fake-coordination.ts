@@ -6,7 +6,7 @@ import type { Client, ClientOptions } from '../../src/index.ts'
 /** One side of a street: what it is told to be, and a way to make its platform speak. */
 export interface FakeCoordination extends Coordination {
   online: boolean
-  /** Owners that are to be seen as dead from the next look around on. */
+  /** Owners that are to be seen as dead. */
   readonly dead: Set<string>
   looks: number
   wake(): void
@@ -20,7 +20,6 @@ export function street(): { neighbour(): FakeCoordination; readonly said: Hint[]
   const neighbour = (): FakeCoordination => {
     const wakers = new Set<() => void>()
     const ears = new Set<(hint: Hint) => void>()
-    let known: ReadonlySet<string> = new Set()
     const self: FakeCoordination = {
       owner: `tab-${++count}`,
       online: true,
@@ -30,11 +29,10 @@ export function street(): { neighbour(): FakeCoordination; readonly said: Hint[]
         for (const wake of [...wakers]) wake()
       },
       isOnline: () => self.online,
-      isDead: (owner) => known.has(owner),
       mayReturn: () => true,
-      async lookAround() {
+      async findDead(owners) {
         self.looks++
-        known = new Set(self.dead)
+        return owners.filter((owner) => self.dead.has(owner))
       },
       onWake: (listener) => subscribe(wakers, listener),
       onHint: (listener) => subscribe(ears, listener),

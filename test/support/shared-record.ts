@@ -13,16 +13,17 @@ export function freshRecord(more: Partial<OperationRecord> = {}): OperationRecor
       url: 'https://api.example.com/charges',
       origin: 'https://api.example.com',
       headers: [['content-type', 'text/plain']],
-      credentials: { url: 'https://api.example.com/charges', headers: [] },
-      withheld: [],
+      credentials: { url: 'https://api.example.com/charges', headers: [], names: [] },
       key: undefined,
-    } as Parameters<typeof newRecord>[0]['input'],
+    },
     body: { bytes: new TextEncoder().encode('one'), contentType: undefined },
     fingerprint: 'f'.repeat(64),
     options: {},
     now: NOW,
     horizonAt: NOW + 28_800_000,
     lease: { owner: 'me', epoch: 1, until: NOW + 30_000 },
+    clientCredentials: [],
+    honoursKeys: true,
   })
   return { ...record, ...more }
 }

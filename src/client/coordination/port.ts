@@ -16,12 +16,13 @@ export interface Coordination {
   readonly owner: string
   /** A lease is about to be taken, or still held: from now on neighbours may ask whether this runner is alive. Never throws. */
   arrive?(): void
-  /** True only where it is certain that this owner no longer runs. */
-  isDead(owner: string): boolean
+  /**
+   * Those of the owners that certainly no longer run, as of a moment after this was asked: a runner that had its lease
+   * before is never among them while it lives. Never throws or rejects.
+   */
+  findDead(owners: readonly string[]): readonly string[] | Promise<readonly string[]>
   /** Can an owner that counts as dead come back and ask for its answers, as a page from the back/forward cache does? */
   mayReturn?(owner: string): boolean
-  /** Brings what `isDead` knows up to date, where that takes a question of its own. Never rejects. */
-  lookAround?(): Promise<void>
   /** May a request leave now? False only where the platform is certain that none can: then none is tried. */
   isOnline?(): boolean
   /** Calls back when it is worth looking for work at once: coming online or back to the front. Returns how to stop. */

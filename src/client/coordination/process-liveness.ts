@@ -3,5 +3,5 @@ import type { Coordination } from './port.ts'
 
 /** Which runners of this host are dead is told by their process ids. */
 export function processLiveness(): Coordination {
-  return { ...newProcessOwner(), isDead: isDeadOwner, onWake: () => () => {} }
+  return { ...newProcessOwner(), findDead: (owners) => owners.filter(isDeadOwner), onWake: () => () => {} }
 }

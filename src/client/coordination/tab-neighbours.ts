@@ -29,7 +29,6 @@ class TabNeighbours implements Coordination {
   readonly #sign: LifeSign | undefined
   readonly #ears = new Set<(hint: Hint) => void>()
   readonly #stops: (() => void)[]
-  #alive: ReadonlySet<string> | undefined
   #channel: BroadcastChannel | undefined
   #left = false
   #asleep: { readonly worked: boolean } | undefined
@@ -48,18 +47,18 @@ class TabNeighbours implements Coordination {
     this.#sign?.give()
   }
 
-  isDead(owner: string): boolean {
-    return owner !== this.owner && owner.startsWith(PREFIX) && this.#alive?.has(owner) === false
+  /** Asks the browser each time: an older list of locks knows nothing of a tab that was opened since. */
+  async findDead(owners: readonly string[]): Promise<readonly string[]> {
+    this.#listen()
+    const tabs = owners.filter((owner) => owner !== this.owner && owner.startsWith(PREFIX))
+    if (!this.#locks || tabs.length === 0) return []
+    const alive = await LifeSign.given(this.#locks).catch(() => undefined)
+    return alive ? tabs.filter((tab) => !alive.has(tab)) : []
   }
 
   /** Closed, or only in the back/forward cache: nobody outside can tell. */
   mayReturn(owner: string): boolean {
     return owner.startsWith(PREFIX)
-  }
-
-  async lookAround(): Promise<void> {
-    this.#listen()
-    this.#alive = this.#locks && (await LifeSign.given(this.#locks).catch(() => undefined))
   }
 
   isOnline(): boolean {

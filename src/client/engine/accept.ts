@@ -16,6 +16,9 @@ export interface Birth {
   readonly horizonAt: number
   /** Born with our lease, or free for whoever resumes it. */
   readonly lease: Lease | undefined
+  /** The names of the credentials that the client's own headers bring. */
+  readonly clientCredentials: Iterable<string>
+  readonly honoursKeys: boolean
 }
 
 /** A fresh record. With a lease, its first attempt is already on it: one write serves for both. */
@@ -32,10 +35,11 @@ export function newRecord(birth: Birth): OperationRecord {
       url: input.url,
       origin: input.origin,
       headers: withContentType(input.headers, birth.body),
-      withheld: input.withheld,
+      withheld: [...new Set([...input.credentials.names, ...birth.clientCredentials])],
       body: birth.body.bytes,
     },
     fingerprint: birth.fingerprint,
+    honoursKeys: birth.honoursKeys,
     acceptedAt: now,
     horizonAt: birth.horizonAt,
     status: 'pending',
@@ -53,6 +57,7 @@ export function newRecord(birth: Birth): OperationRecord {
     reason: undefined,
     response: undefined,
     error: undefined,
+    mayHaveRepeated: false,
     deliveryDue: false,
     awaited: false,
     lease,

@@ -4,7 +4,6 @@ import { inTime } from '../../foundation/in-time.ts'
 import { tell } from '../operation/outcome.ts'
 import { boundedStream } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
-import { inFlightAsUnknown } from './follow.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 
 /** How long an abort waits for its settlement to be written down before the caller is told anyway. */
@@ -36,7 +35,7 @@ export function attach(engine: EngineContext, operation: LiveOperation, terms: C
     function leaveLate(): void {
       leave()
       stopListening()
-      const record = inFlightAsUnknown(operation.record)
+      const { record } = operation
       resolve({ is: 'kept', record, error: tell({ record, reason: 'deadline', pending: true }) })
     }
     async function leaveByAbort(): Promise<unknown> {

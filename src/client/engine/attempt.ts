@@ -6,11 +6,12 @@ import { readProblem, readRefusal } from '../../protocol/problem-details.ts'
 import { toResponse } from '../../protocol/stored-message.ts'
 import type { ClientOptions } from '../options.ts'
 import type { AttemptFacts } from '../policy/classify.ts'
+import { mayStart } from '../policy/decide.ts'
 import type { TransportFault, TransportOutcome, TransportResponse } from '../transport/port.ts'
 import { type AttemptTerms, attemptHeaders, clientHeaders, trustsOrigin } from './attempt-headers.ts'
 import { boundedStream, discard } from './bounded-stream.ts'
+import { missingCredentials } from './credentials.ts'
 import type { EngineContext } from './engine-context.ts'
-import { lacksCredentials } from './lacks-credentials.ts'
 import type { LiveOperation } from './live-operation.ts'
 
 export interface AttemptLimits {
@@ -18,6 +19,8 @@ export interface AttemptLimits {
   readonly attemptTimeoutMs: number
   readonly accept: ClientOptions['accept']
   readonly redirect: 'follow' | 'error' | 'manual'
+  /** Told of the client's headers just before the first byte leaves. False: the lease is lost, and nothing may. */
+  readonly beforeSending: (own: HeaderList) => boolean | Promise<boolean>
 }
 
 /** How one attempt ended. */
@@ -37,13 +40,24 @@ export async function attempt(
   operation: LiveOperation,
   { terms, limits }: { readonly terms: AttemptTerms; readonly limits: AttemptLimits },
 ): Promise<AttemptResult> {
-  if (lacksCredentials(engine.options, operation.record, terms.credentials)) return credentialsMissing(operation)
   const time = new AttemptTime(engine, operation, limits)
   try {
     const made = makeHeaders(engine, operation, { terms, time })
     const own = made instanceof Promise ? await made : made
     if (own instanceof HookFailure) return hookResult(own.cause)
-    if (own === TIMED_OUT || time.signal.aborted) return faultResult(time.fault(notSent()))
+    if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
+    const missing = missingCredentials(operation.record.request, { own, call: terms.credentials })
+    if (missing.length > 0) return credentialsMissing(missing)
+    const noted = limits.beforeSending(own)
+    if (!(noted instanceof Promise ? await noted : noted)) return faultResult({ ...notSent(), code: 'lease-lost' })
+    if (time.signal.aborted) return faultResult(time.fault(notSent()))
+    // Making the headers may have taken long: no attempt starts after the deadline or the horizon.
+    const late = mayStart({
+      now: engine.clock.now(),
+      deadlineAt: limits.deadlineAt,
+      horizonAt: operation.record.horizonAt,
+    })
+    if (late !== 'yes') return faultResult({ ...notSent(), code: late })
     // Frozen while the headers were made: somebody else may have the operation by now. The next write finds out.
     if (engine.leases.hasLapsed(operation)) return faultResult({ ...notSent(), code: 'lease-lapsed' })
     const { record } = operation
@@ -166,9 +180,9 @@ function faultResult(fault: TransportFault): AttemptResult {
 }
 
 /** Told like headers that could not be made: nothing was sent, and another attempt would not mend it. */
-function credentialsMissing({ record }: LiveOperation): AttemptResult {
+function credentialsMissing(names: readonly string[]): AttemptResult {
   const cause = new Error(
-    `It was called with credentials (${record.request.withheld.join(', ')}), which are never written down: call again with its id or key, and with them`,
+    `It was called with credentials (${names.join(', ')}), which are never written down, and would go out without them: resume it with a client whose headers make them, or call again with its id or key, and with them`,
   )
   return { facts: { ...NOT_SENT, transient: false }, fault: 'credentials-missing', cause, hook: 'headers' }
 }

@@ -1,4 +1,3 @@
-import type { Coordination } from '../coordination/port.ts'
 import type { Claimant } from '../journal/port.ts'
 import type { ClaimedRecord } from '../journal/record-keeper.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
@@ -21,17 +20,20 @@ export function claimant(engine: EngineContext, deadOwners: readonly string[]): 
 }
 
 /** The record of a fresh claim: an attempt that was left open counts as unknown, and so does the runner that died with it. */
-export function takeOver(engine: EngineContext, { record, previousOwner }: ClaimedRecord): OperationRecord {
+export function takeOver(
+  engine: EngineContext,
+  { record, previousOwner }: ClaimedRecord,
+  deadOwners: readonly string[],
+): OperationRecord {
   const lease = { owner: engine.coordination.owner, epoch: record.epoch, until: record.lease?.until ?? 0 }
   const died = previousOwner !== null && record.inFlightSince !== undefined
   const taken = claim(record, lease, died ? 1 : 0)
   // Its runner may only have been slow, or sleep, and somebody there may still wait for the answer.
-  const waited = record.status === 'pending' && previousOwner !== null && mayAsk(engine.coordination, previousOwner)
+  const waited =
+    record.status === 'pending' &&
+    previousOwner !== null &&
+    (!deadOwners.includes(previousOwner) || engine.coordination.mayReturn?.(previousOwner) === true)
   return { ...taken, awaited: taken.awaited || waited }
-}
-
-function mayAsk(coordination: Coordination, owner: string): boolean {
-  return !coordination.isDead(owner) || coordination.mayReturn?.(owner) === true
 }
 
 /**
@@ -52,30 +54,28 @@ export async function claimByKey(
   { statuses, deadOwners }: { readonly statuses: readonly OperationStatus[]; readonly deadOwners: readonly string[] },
 ): Promise<OperationRecord | undefined> {
   const claimed = await engine.keeper.claimOne(claimant(engine, deadOwners), key, statuses)
-  return claimed && takeOver(engine, claimed)
+  return claimed && takeOver(engine, claimed, deadOwners)
 }
 
 /**
  * The holder of the lease, where it is certain that nobody works under it: its runner is dead, or it is we
  * ourselves and we don't (the journal failed at the wrong moment).
  */
-export function goneOwner(engine: EngineContext, { lease, key }: OperationRecord, self?: LiveOperation): string[] {
+export async function goneOwner(
+  engine: EngineContext,
+  { lease, key }: OperationRecord,
+  self?: LiveOperation,
+): Promise<readonly string[]> {
   if (!lease) return []
+  if (lease.owner !== engine.coordination.owner) return engine.coordination.findDead([lease.owner])
   const worker = engine.live.byKey(key)
-  const idle = lease.owner === engine.coordination.owner && (worker === undefined || worker === self)
-  return idle || engine.coordination.isDead(lease.owner) ? [lease.owner] : []
-}
-
-/** Can somebody else take it now? */
-export function isFree(engine: EngineContext, record: OperationRecord, self?: LiveOperation): boolean {
-  const { lease } = record
-  return !lease || lease.until <= engine.clock.now() || goneOwner(engine, record, self).length > 0
+  return worker === undefined || worker === self ? [lease.owner] : []
 }
 
 /** Owners with leases in force who certainly no longer run. */
-export async function deadOwners(engine: EngineContext): Promise<string[]> {
+export async function deadOwners(engine: EngineContext): Promise<readonly string[]> {
   const owners = await engine.keeper.owners(engine.options.namespace, engine.clock.now())
-  // After the journal was asked: who has a lease there has arrived before, and is to be seen if it lives.
-  if (owners.length > 0) await engine.coordination.lookAround?.()
-  return owners.filter((owner) => owner !== engine.coordination.owner && engine.coordination.isDead(owner))
+  const others = owners.filter((owner) => owner !== engine.coordination.owner)
+  // After the journal was asked: a runner that has a lease there has arrived before, and is seen if it lives.
+  return others.length > 0 ? engine.coordination.findDead(others) : []
 }

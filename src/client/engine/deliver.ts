@@ -2,7 +2,7 @@ import { inTime } from '../../foundation/in-time.ts'
 import { countFruitlessRun, markDelivered, release } from '../operation/transition.ts'
 import { delayBetweenRuns } from '../policy/decide.ts'
 import type { EngineContext } from './engine-context.ts'
-import { withoutLease, withoutSecrets } from './kept-record.ts'
+import { expiryOf, withoutLease, withoutSecrets } from './kept-record.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { reportFailure } from './report-failure.ts'
 
@@ -13,8 +13,10 @@ const LONGEST_HANDLER_MS = 300_000
 export async function deliver(engine: EngineContext, operation: LiveOperation): Promise<void> {
   engine.leases.hold(operation)
   try {
-    const failure = await attemptDelivery(engine, operation)
-    await (failure ? postpone(engine, operation, failure.error) : letGo(engine, operation))
+    const outcome = await attemptDelivery(engine, operation)
+    if (outcome === 'delivered') await markAsDelivered(engine, operation)
+    else if (outcome === 'no handler') await leaveUndelivered(engine, operation)
+    else await postpone(engine, operation, outcome.error)
   } catch (error) {
     reportFailure(engine, operation, error)
   } finally {
@@ -25,23 +27,27 @@ export async function deliver(engine: EngineContext, operation: LiveOperation): 
 async function attemptDelivery(
   engine: EngineContext,
   operation: LiveOperation,
-): Promise<{ error: unknown } | undefined> {
+): Promise<'delivered' | 'no handler' | { readonly error: unknown }> {
   try {
-    await inTime(engine.clock, engine.handlers.deliver(operation.record), {
+    const delivered = await inTime(engine.clock, engine.handlers.deliver(operation.record), {
       ms: LONGEST_HANDLER_MS,
       late: () => new Error('The handler did not finish within five minutes'),
     })
-    return undefined
+    return delivered ? 'delivered' : 'no handler'
   } catch (error) {
     return { error }
   }
 }
 
-async function letGo(engine: EngineContext, operation: LiveOperation): Promise<void> {
+async function markAsDelivered(engine: EngineContext, operation: LiveOperation): Promise<void> {
   const delivered = markDelivered(operation.record)
-  const keep = delivered.id !== undefined || delivered.status === 'failed' || delivered.awaited
-  if (keep) await engine.keeper.commit(withoutSecrets(withoutLease(delivered)), operation.fence)
-  else await engine.keeper.remove(operation.fence)
+  const record = { ...delivered, expiresAt: expiryOf(engine.options, delivered) }
+  await engine.keeper.commit(withoutSecrets(withoutLease(record)), operation.fence)
+}
+
+/** Its handler went away while the settlement was being written: the next resume that has one delivers it. */
+async function leaveUndelivered(engine: EngineContext, operation: LiveOperation): Promise<void> {
+  await engine.keeper.commit(withoutSecrets(withoutLease(operation.record)), operation.fence)
 }
 
 /** The handler threw: the settlement stays, and the next resume delivers it again. */

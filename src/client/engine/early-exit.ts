@@ -1,6 +1,7 @@
 import { NotSentError } from '../../errors/classes.ts'
 import { abortReason, onAbort } from '../../foundation/abort.ts'
 import { type Clock, startTimer } from '../../foundation/clock.ts'
+import { tellUnrecorded, type Unrecorded } from '../operation/outcome.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Submission } from './submit.ts'
 
@@ -54,20 +55,25 @@ export class EarlyExit {
 
 /** Why nothing is written or sent: the caller has already left, or its time is already up. */
 export function refusalOf(submission: Submission, clock: Clock): { readonly error: unknown } | undefined {
-  const { signal, id, name } = submission.options
+  const { signal } = submission.options
   if (signal?.aborted) return { error: abortReason(signal) }
-  if (submission.closing.aborted) return { error: closedError() }
-  const { method, origin } = submission.input
-  const operation = { key: submission.key, id, name }
-  if (submission.exit.taken || submission.forgotten()) {
-    const message = `${method} ${origin}: it was cancelled before anything was sent`
-    return { error: new NotSentError(message, { reason: 'aborted', operation }) }
-  }
-  if (clock.now() < submission.deadlineAt) return undefined
-  const message = `${method} ${origin}: the deadline passed before anything was sent`
-  return { error: new NotSentError(message, { reason: 'deadline', operation }) }
+  const call = unrecorded(submission)
+  if (submission.closing.aborted) return { error: tellUnrecorded(call, CLOSED) }
+  // What the caller named may be there from before: the journal is asked first, then it is cancelled there.
+  const cancelled = submission.exit.taken && !submission.named
+  if (cancelled || submission.forgotten()) return { error: tellUnrecorded(call, { reason: 'aborted' }) }
+  return clock.now() < submission.deadlineAt ? undefined : { error: tellUnrecorded(call, { reason: 'deadline' }) }
 }
 
+/** What can be said of a call before the journal has spoken. */
+export function unrecorded({ input, key, options, named }: Submission): Unrecorded {
+  const { id, name } = options
+  return { method: input.method, origin: input.origin, operation: { key, id, name }, named }
+}
+
+const CLOSED = { reason: 'aborted', because: 'this client was closed', code: 'HOLDFAST_CLOSED' } as const
+
+/** For what concerns no operation in particular. */
 export function closedError(): NotSentError {
-  return new NotSentError('This client is closed; nothing was sent', { code: 'HOLDFAST_CLOSED', reason: 'aborted' })
+  return new NotSentError('This client is closed', { code: 'HOLDFAST_CLOSED', reason: 'aborted', effect: 'none' })
 }

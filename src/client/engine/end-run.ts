@@ -1,5 +1,7 @@
-import type { Reason } from '../../errors/reason.ts'
+import type { Effect, Reason } from '../../errors/reason.ts'
 import { redactText } from '../../observe/redact.ts'
+import { showsKeyHonoured } from '../../protocol/header-names.ts'
+import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { tell } from '../operation/outcome.ts'
 import type { OperationRecord, StoredFailure } from '../operation/record.ts'
 import { countFruitlessRun, release } from '../operation/transition.ts'
@@ -25,11 +27,22 @@ export interface Ended {
   readonly last: AttemptResult | undefined
   /** The last answer of this run; an attempt without one may have come after it. */
   readonly lastAnswer: TransportResponse | undefined
+  /** What the attempts before the last one may have done. */
+  readonly earlierEffect: Effect
 }
 
 /** A 2xx. */
 export function succeed(ended: Ended): Promise<Finish> {
-  return settle(ended, { status: 'succeeded', reason: undefined, effect: 'applied', response: ended.last?.response })
+  const response = ended.last?.response
+  const mayHaveRepeated = isPerhapsRepeated(ended)
+  return settle(ended, { status: 'succeeded', reason: undefined, effect: 'applied', response, mayHaveRepeated })
+}
+
+/** An earlier attempt may have been done too, and nothing in the answer shows that the server knows the key. */
+function isPerhapsRepeated({ operation, earlierEffect, last }: Ended): boolean {
+  const { key, request } = operation.record
+  if (earlierEffect === 'none' || isIdempotentMethod(request.method)) return false
+  return !showsKeyHonoured(last?.response?.headers ?? [], key)
 }
 
 function settle({ engine, operation, terms }: Ended, ending: Ending): Promise<Finish> {
@@ -42,8 +55,9 @@ export function refuse(ended: Ended, reason: Reason, status: 'rejected' | 'faile
   const answer = last?.response
   // Where a success had arrived before, a refusal only shows that the server does not honour the key.
   const contradicted = operation.record.effect === 'applied'
-  const whole = answer !== undefined && !contradicted && speaksForTheWhole(answer)
-  const effect = reason === 'key-reuse' || whole ? 'none' : operation.record.effect
+  const knowsKey = operation.record.honoursKeys && reason !== 'key-reuse'
+  const whole = answer !== undefined && !contradicted && knowsKey && speaksForTheWhole(answer)
+  const effect = whole ? 'none' : operation.record.effect
   return settle(ended, { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(ended) })
 }
 

@@ -8,6 +8,7 @@ import type { AnnouncedHorizons } from './announced-horizons.ts'
 import type { Background } from './background.ts'
 import type { Breakers } from './breakers.ts'
 import type { Counter } from './counter.ts'
+import type { ClientCredentials } from './credentials.ts'
 import type { Emitter } from './emitter.ts'
 import type { Housekeeping } from './engine-lifecycle.ts'
 import type { Handlers } from './handlers.ts'
@@ -28,6 +29,7 @@ export interface EngineContext {
   readonly breakers: Breakers
   readonly resumeBudget: ResumeBudget
   readonly horizons: AnnouncedHorizons
+  readonly credentials: ClientCredentials
   readonly leases: LeaseKeeper
   readonly live: LiveOperations
   readonly handlers: Handlers
@@ -44,6 +46,8 @@ export interface EngineContext {
   readonly forgets: Counter
   /** Passes of a resume; `close` waits for them. */
   readonly passes: Background
+  /** Tells a developer something, where there is a place for it. */
+  readonly warn: ((sentence: string) => void) | undefined
   /** Runs work that nobody who is being served waits for: it is not held to what a served request asks. */
   readonly outside: <T>(work: () => T) => T
 }

@@ -1,6 +1,7 @@
 import { inTime } from '../../foundation/in-time.ts'
 import type { EngineContext } from './engine-context.ts'
 import { LEASE_MS } from './lease-keeper.ts'
+import { tellIfUnattended } from './unattended.ts'
 
 /** Waits until nothing is running, delivering or being written. */
 export async function flushEngine(engine: EngineContext): Promise<void> {
@@ -31,21 +32,30 @@ export async function forgetAll(engine: EngineContext): Promise<number> {
   return engine.keeper.forget(engine.options.namespace)
 }
 
-const PRUNE_EVERY_MS = 60_000
+const PRUNE_EVERY_MS = 10_000
 const PRUNE_BATCH = 500
 
 /** Drops what has outlived its retention, now and then, on the way of other work. */
 export class Housekeeping {
+  /** Has this client ever begun to resume? */
+  attended = false
   #lastAt = Number.NEGATIVE_INFINITY
 
   sweep(engine: EngineContext): void {
     const now = engine.clock.now()
     if (now - this.#lastAt < PRUNE_EVERY_MS) return
+    const isFirst = this.#lastAt === Number.NEGATIVE_INFINITY
     this.#lastAt = now
-    const swept = this.prune(engine).catch((error: Error) => {
-      engine.events.tell({ type: 'journal.failed', error })
-    })
-    engine.background.add(swept)
+    engine.background.add(this.#sweep(engine, isFirst))
+  }
+
+  async #sweep(engine: EngineContext, isFirst: boolean): Promise<void> {
+    try {
+      await this.prune(engine)
+      if (isFirst && !this.attended) await tellIfUnattended(engine)
+    } catch (error) {
+      engine.events.tell({ type: 'journal.failed', error: error as Error })
+    }
   }
 
   /** In batches, so that no other write waits long, but all of it: what comes in faster must not pile up. */

@@ -2,7 +2,7 @@ import { StorageError } from '../../errors/classes.ts'
 import { refOf, tell } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
 import { reopen } from '../operation/transition.ts'
-import { claimByKey, goneOwner, isFree } from './claiming.ts'
+import { claimByKey, goneOwner } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 import { hint } from './hints.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
@@ -27,15 +27,12 @@ export async function follow(engine: EngineContext, operation: LiveOperation, te
     if (!record || !same) return { is: 'broken', error: vanished(operation.record) }
     operation.record = record
     if (isSettled(record)) return { is: 'settled', record }
-    if (terms && record.lease && engine.coordination.lookAround) await engine.coordination.lookAround()
-    if (terms && isFree(engine, record, operation)) {
-      const finish = await takeOverAndRun(engine, operation, terms)
-      if (finish) return finish
-    }
+    const finish = terms && (await takeOverAndRun(engine, operation, terms))
+    if (finish) return finish
     const left = (terms?.deadlineAt ?? Number.POSITIVE_INFINITY) - engine.clock.now()
     if (operation.stopOrder || left <= 0) {
       const reason = operation.stopOrder ? 'aborted' : 'deadline'
-      return { is: 'kept', record, error: tell({ record: inFlightAsUnknown(record), reason, pending: true }) }
+      return { is: 'kept', record, error: tell({ record, reason, pending: true }) }
     }
     await pauseForNews(engine, operation, Math.min(pause, left))
   }
@@ -46,8 +43,11 @@ async function takeOverAndRun(
   operation: LiveOperation,
   terms: RunTerms,
 ): Promise<Finish | undefined> {
-  const deadOwners = goneOwner(engine, operation.record, operation)
-  const record = await claimByKey(engine, operation.record.key, { statuses: ['pending'], deadOwners })
+  const { lease, key } = operation.record
+  const deadOwners = await goneOwner(engine, operation.record, operation)
+  // A lease in force, whose runner may live: nothing to claim.
+  if (lease && lease.until > engine.clock.now() && deadOwners.length === 0) return undefined
+  const record = await claimByKey(engine, key, { statuses: ['pending'], deadOwners })
   if (!record) return undefined
   // Parked while the caller waited for it, who has asked for it by its key or id.
   operation.record = record.heldBy === 'poison' ? reopen(record) : record
@@ -55,11 +55,6 @@ async function takeOverAndRun(
   if (finish.is !== 'lost') return finish
   operation.resetStop()
   return undefined
-}
-
-/** Somebody else's attempt may be on its way right now. */
-export function inFlightAsUnknown(record: OperationRecord): OperationRecord {
-  return record.effect === 'none' && record.inFlightSince !== undefined ? { ...record, effect: 'unknown' } : record
 }
 
 function vanished(record: OperationRecord): StorageError {

@@ -19,6 +19,11 @@ export interface Settlement {
   readonly error: HoldfastError | undefined
   /** Did the server answer from its record of an earlier attempt? */
   readonly replayed: boolean
+  /**
+   * It succeeded, but an earlier attempt may have been done as well, and nothing in the answer shows that the server
+   * does the work of a key once.
+   */
+  readonly mayHaveRepeated: boolean
 }
 
 export type SettlementHandler = (settlement: Settlement) => unknown
@@ -57,12 +62,15 @@ export class Handlers {
     return this.#handlers.has('*') ? '*' : [...this.#handlers.keys()]
   }
 
-  /** Calls every handler in turn; throws what the first failing one threw. */
-  async deliver(record: OperationRecord): Promise<void> {
+  /**
+   * Calls every handler in turn; throws what the first failing one threw. False where there is none (any more): a
+   * handler that was there when the operation settled may be gone by now.
+   */
+  async deliver(record: OperationRecord): Promise<boolean> {
     const named = record.name === undefined ? [] : [...(this.#handlers.get(record.name) ?? [])]
-    for (const handler of [...named, ...(this.#handlers.get('*') ?? [])]) {
-      await this.#outside(() => handler(settlementOf(record)))
-    }
+    const handlers = [...named, ...(this.#handlers.get('*') ?? [])]
+    for (const handler of handlers) await this.#outside(() => handler(settlementOf(record)))
+    return handlers.length > 0
   }
 }
 
@@ -74,5 +82,6 @@ function settlementOf(record: OperationRecord): Settlement {
     response: response && toResponse(response),
     error: status === 'succeeded' ? undefined : errorOf(record),
     replayed: response !== undefined && isReplayed(response.headers),
+    mayHaveRepeated: record.mayHaveRepeated,
   }
 }

@@ -4,7 +4,7 @@ import { reopen } from '../operation/transition.ts'
 import { attach } from './attach.ts'
 import { claimByKey, goneOwner } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
-import { follow, inFlightAsUnknown } from './follow.ts'
+import { follow } from './follow.ts'
 import type { LiveOperation } from './live-operation.ts'
 import type { RunTerms } from './run-terms.ts'
 import { work } from './work.ts'
@@ -33,7 +33,7 @@ export async function joinStored(
     await takeOrFollow(engine, operation, { existing, terms, statuses })
   } catch (cause) {
     // The journal failed, but the operation is there: beginning anew would not be safe.
-    const record = inFlightAsUnknown(operation.record)
+    const { record } = operation
     const error = tell({ record, reason: 'storage', pending: record.status === 'pending', cause })
     operation.finish({ is: 'broken', error })
   } finally {
@@ -53,7 +53,7 @@ async function takeOrFollow(
   operation: LiveOperation,
   { existing, terms, statuses }: Joining,
 ): Promise<void> {
-  const deadOwners = goneOwner(engine, existing, operation)
+  const deadOwners = await goneOwner(engine, existing, operation)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
     operation.record = reopen(claimed)

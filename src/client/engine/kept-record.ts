@@ -1,6 +1,7 @@
 import { isCredentialField } from '../../observe/redact.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import { release } from '../operation/transition.ts'
+import type { ResolvedOptions } from '../policy/resolved-options.ts'
 
 /** As it is written down: the answer's cookies and other secrets stay in memory. */
 export function withoutSecrets(record: OperationRecord): OperationRecord {
@@ -9,11 +10,18 @@ export function withoutSecrets(record: OperationRecord): OperationRecord {
   return { ...record, response: { ...record.response, headers } }
 }
 
-/** Must the record outlive its settlement? */
-export function isKept(record: OperationRecord, mode: 'call' | 'resume'): boolean {
-  if (record.id !== undefined || record.deliveryDue || record.awaited || record.status === 'failed') return true
-  // Nobody was told how a resumed operation ended; where it ended badly, somebody may want to look.
-  return mode === 'resume' && record.status !== 'succeeded'
+/** Long enough for a late second use of the key, and for a look at the result, to find it. */
+export const SHORTEST_RETENTION_MS = 60_000
+
+/**
+ * How long the record of a settled operation is kept. With an id, or while a handler or a caller elsewhere has yet to
+ * take the settlement: for `retention`. A failed one at least until its horizon: so long it can be retried by its key.
+ */
+export function expiryOf({ retentionMs }: Pick<ResolvedOptions, 'retentionMs'>, record: OperationRecord): number {
+  const { settledAt = 0, id, deliveryDue, awaited, status, horizonAt } = record
+  if (id !== undefined || deliveryDue || awaited) return settledAt + retentionMs
+  const shortest = settledAt + SHORTEST_RETENTION_MS
+  return status === 'failed' ? Math.max(shortest, horizonAt) : shortest
 }
 
 /** A settled record that nobody works on any more. */

@@ -1,5 +1,6 @@
+import type { OperationRecord } from '../operation/record.ts'
 import type { EngineContext } from './engine-context.ts'
-import { isKept, withoutLease, withoutSecrets } from './kept-record.ts'
+import { withoutLease, withoutSecrets } from './kept-record.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { reportFailure } from './report-failure.ts'
 
@@ -8,7 +9,7 @@ export interface Persistence {
   readonly durable: boolean
   /** Writes the record as it is. False: the lease is lost, nothing was written. */
   save(operation: LiveOperation): Promise<boolean>
-  /** Writes the settlement, or lets the record go where nobody needs it. */
+  /** Writes the settlement. */
   settle(operation: LiveOperation, terms: { readonly deliverHere: boolean }): Promise<boolean>
 }
 
@@ -19,7 +20,12 @@ export const unwritten: Persistence = {
   settle: async () => true,
 }
 
-export function journaled(engine: EngineContext, mode: 'call' | 'resume'): Persistence {
+/** Must the settlement be on disk before it is told? Not a success that is told to its caller alone. */
+function mustBeWritten({ status, id, deliveryDue, awaited }: OperationRecord): boolean {
+  return status !== 'succeeded' || id !== undefined || deliveryDue || awaited
+}
+
+export function journaled(engine: EngineContext): Persistence {
   const { keeper } = engine
   return {
     durable: true,
@@ -28,14 +34,11 @@ export function journaled(engine: EngineContext, mode: 'call' | 'resume'): Persi
       const { fence, record } = operation
       // A renewal that comes after this would find the lease gone, as it should be.
       if (!deliverHere) engine.leases.drop(operation)
-      if (isKept(record, mode)) {
-        return keeper.commit(withoutSecrets(deliverHere ? record : withoutLease(record)), fence)
-      }
-      const removed = keeper.remove(fence)
-      if (record.status !== 'succeeded') return removed
-      // The caller has its answer; letting the record go rides along with the next write. A crash before
-      // that sends the operation once more with its key, and the server answers from its record.
-      removed.catch((error: unknown) => reportFailure(engine, operation, error))
+      const written = keeper.commit(withoutSecrets(deliverHere ? record : withoutLease(record)), fence)
+      if (mustBeWritten(record)) return written
+      // The caller has its answer; its record rides along with the next write. A crash before that sends the
+      // operation once more with its key, and the server answers from its own record.
+      written.catch((error: unknown) => reportFailure(engine, operation, error))
       return Promise.resolve(true)
     },
   }

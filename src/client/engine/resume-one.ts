@@ -4,10 +4,10 @@ import { release } from '../operation/transition.ts'
 import type { ResolvedCall } from '../policy/resolved-options.ts'
 import { trustsOrigin } from './attempt-headers.ts'
 import { takeOver } from './claiming.ts'
+import { lacksCredentials } from './credentials.ts'
 import { deliver } from './deliver.ts'
 import type { EngineContext } from './engine-context.ts'
 import { withoutSecrets } from './kept-record.ts'
-import { lacksCredentials } from './lacks-credentials.ts'
 import { LiveOperation } from './live-operation.ts'
 import { journaled } from './persistence.ts'
 import type { RunTerms } from './run-terms.ts'
@@ -23,8 +23,12 @@ export interface Resumed {
 }
 
 /** Goes on with one operation whose lease has just been taken. */
-export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): Promise<Resumed> {
-  const record = takeOver(engine, claimed)
+export async function resumeOne(
+  engine: EngineContext,
+  claimed: ClaimedRecord,
+  deadOwners: readonly string[],
+): Promise<Resumed> {
+  const record = takeOver(engine, claimed, deadOwners)
   const operation = new LiveOperation(record)
   if (isSettled(record)) return redeliver(engine, operation)
   const { origin } = record.request
@@ -45,7 +49,7 @@ export async function resumeOne(engine: EngineContext, claimed: ClaimedRecord): 
 
 /** A client that knows where it belongs never sends an operation of its journal anywhere else; nor without what it needs. */
 function maySend({ options }: EngineContext, record: OperationRecord): boolean {
-  if (lacksCredentials(options, record, undefined)) return false
+  if (lacksCredentials(options, record)) return false
   return options.baseUrl === undefined || trustsOrigin(options, record.request.origin)
 }
 
@@ -60,7 +64,7 @@ function resumeTerms(engine: EngineContext): RunTerms {
     keyed: true,
     redirect: 'follow',
     giveUp: 'keep',
-    persistence: journaled(engine, 'resume'),
+    persistence: journaled(engine),
   }
 }
 

@@ -52,7 +52,7 @@ export async function resumeOnce(
 export async function resumePass(engine: EngineContext, terms: PassTerms): Promise<void> {
   await engine.keeper.open()
   engine.housekeeping.sweep(engine)
-  let dead: string[] = []
+  let dead: readonly string[] = []
   let checkAt = Number.NEGATIVE_INFINITY
   for (let after = 0; ; ) {
     await terms.crew.roomy()
@@ -63,7 +63,7 @@ export async function resumePass(engine: EngineContext, terms: PassTerms): Promi
     }
     const { claimed, last } = await claimSome(engine, terms, { dead, after })
     if (terms.stopped()) return putAllBack(engine, claimed)
-    for (const one of claimed) start(engine, one, terms)
+    for (const one of claimed) start(engine, one, { ...terms, dead })
     if (last === after) return
     after = last
   }
@@ -95,12 +95,16 @@ function claimSome(
   })
 }
 
-function start(engine: EngineContext, claimed: ClaimedRecord, { crew, report, skip }: PassTerms): void {
+function start(
+  engine: EngineContext,
+  claimed: ClaimedRecord,
+  { crew, report, skip, dead }: PassTerms & { readonly dead: readonly string[] },
+): void {
   if (adopt(engine, claimed)) return
   report.claimed++
   const work = async (): Promise<void> => {
     try {
-      const { record, skipOrigin } = await resumeOne(engine, claimed)
+      const { record, skipOrigin } = await resumeOne(engine, claimed, dead)
       report[record.status]++
       if (skipOrigin) skip.set(skipOrigin.origin, skipOrigin.until)
     } catch (cause) {

@@ -1,5 +1,9 @@
+import { StorageError } from '../../errors/classes.ts'
+import type { Effect } from '../../errors/reason.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { tell } from '../operation/outcome.ts'
+import { effectOf } from '../operation/record.ts'
 import { endAttempt, withdrawAttempt } from '../operation/transition.ts'
 import { classify, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart } from '../policy/decide.ts'
@@ -37,10 +41,13 @@ class Run {
   readonly #admission: Admission
   readonly #maxAttempts: number
   #attempts = 0
+  /** Is an attempt in the transport's hands? */
+  #sending = false
   #previousMs: number
   #refresh: 'unauthorized' | undefined
   #last: AttemptResult | undefined
   #lastAnswer: AttemptResult['response']
+  #earlierEffect: Effect = 'none'
 
   constructor(engine: EngineContext, operation: LiveOperation, terms: RunTerms) {
     this.#engine = engine
@@ -53,6 +60,10 @@ class Run {
 
   async go(): Promise<Finish> {
     try {
+      // It may have arrived at a server that does not know its key: sent again, it could be done twice.
+      if (!this.#replayable && effectOf(this.#operation.record) !== 'none') {
+        return await refuse(this.#ended, 'not-replayable', 'failed')
+      }
       for (;;) {
         const finish = await this.#step()
         if (!finish) continue
@@ -61,16 +72,40 @@ class Run {
       }
     } catch (cause) {
       this.#admission.withdraw()
-      reportFailure(this.#engine, this.#operation, cause)
-      // Told with what is known of the effect.
-      const known = { record: this.#operation.record, pending: this.#terms.persistence.durable }
-      return { is: 'broken', error: tell({ ...known, reason: 'storage', cause }) }
+      return this.#broken(cause)
     }
   }
 
+  /** The journal failed, or this library did: told with what is known of the effect. */
+  #broken(cause: unknown): Finish {
+    const { durable } = this.#terms.persistence
+    if (durable) reportFailure(this.#engine, this.#operation, cause)
+    if (!this.#sending) this.#withdrawUnsent()
+    const reason = cause instanceof StorageError ? 'storage' : undefined
+    return { is: 'broken', error: tell({ record: this.#operation.record, pending: durable, reason, cause }) }
+  }
+
+  /** On record, but it never left. */
+  #withdrawUnsent(): void {
+    const { record } = this.#operation
+    if (record.inFlightSince !== undefined) this.#operation.record = withdrawAttempt(record)
+  }
+
   get #ended(): Ended {
-    const last = this.#last
-    return { engine: this.#engine, operation: this.#operation, terms: this.#terms, last, lastAnswer: this.#lastAnswer }
+    return {
+      engine: this.#engine,
+      operation: this.#operation,
+      terms: this.#terms,
+      last: this.#last,
+      lastAnswer: this.#lastAnswer,
+      earlierEffect: this.#earlierEffect,
+    }
+  }
+
+  /** Can it be sent again without being done twice? */
+  get #replayable(): boolean {
+    const { honoursKeys, request } = this.#operation.record
+    return (this.#terms.keyed && honoursKeys) || isIdempotentMethod(request.method)
   }
 
   /** One attempt with everything before and after it; undefined means: go on. */
@@ -130,10 +165,8 @@ class Run {
   }
 
   #stop(stop: Stop): Promise<Finish> {
-    const operation = this.#operation
-    // On record, but it never left.
-    if (operation.record.inFlightSince !== undefined) operation.record = withdrawAttempt(operation.record)
-    return operation.stopOrder ? obeyStop(this.#ended) : giveUp(this.#ended, stop)
+    this.#withdrawUnsent()
+    return this.#operation.stopOrder ? obeyStop(this.#ended) : giveUp(this.#ended, stop)
   }
 
   async #attempt(): Promise<Verdict> {
@@ -146,18 +179,34 @@ class Run {
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
+    const beforeSending = (own: HeaderList): boolean | Promise<boolean> => this.#beforeSending(own)
     const result = await attempt(this.#engine, operation, {
       terms: { credentials, keyed, retries, number, remainingMs, refresh: this.#refresh },
-      limits: { deadlineAt, attemptTimeoutMs: call.attemptTimeoutMs, accept: call.accept, redirect },
+      limits: { deadlineAt, attemptTimeoutMs: call.attemptTimeoutMs, accept: call.accept, redirect, beforeSending },
     })
     this.#attempts++
     return this.#judge(result, startedAt)
   }
 
+  /** The names of credentials that were not known at acceptance are on record before they are sent. */
+  #beforeSending(own: HeaderList): boolean | Promise<boolean> {
+    const operation = this.#operation
+    const { request } = operation.record
+    const noted = this.#terms.persistence.durable ? this.#engine.credentials.noted(request, own) : request
+    this.#sending = noted === request
+    if (this.#sending) return true
+    operation.record = { ...operation.record, request: noted }
+    return this.#terms.persistence.save(operation).then((saved) => {
+      this.#sending = saved
+      return saved
+    })
+  }
+
   /** What the attempt means; breaker, budget and record learn it. */
   #judge(result: AttemptResult, startedAt: number): Verdict {
     const { record } = this.#operation
-    const { call, keyed } = this.#terms
+    const { call } = this.#terms
+    this.#earlierEffect = record.effect
     const asked = result.hook
       ? { decision: false }
       : askShouldRetry(call.retry.shouldRetry, { result, record, attempt: this.#attempts })
@@ -165,7 +214,7 @@ class Run {
     this.#lastAnswer = result.response ?? this.#lastAnswer
     const verdict = classify(result.facts, {
       now: this.#engine.clock.now(),
-      replayable: keyed || isIdempotentMethod(record.request.method),
+      replayable: this.#replayable,
       earlierUnknown: record.effect !== 'none',
       statuses: call.retry.statuses,
       doNotRetry: this.#engine.options.doNotRetry,
@@ -174,6 +223,7 @@ class Run {
     const ours = this.#operation.stopOrder !== undefined || result.hook !== undefined
     this.#admission.learn({ result, verdict, ours })
     this.#writeEnd(verdict, startedAt)
+    this.#sending = false
     return verdict
   }
 

@@ -7,6 +7,7 @@ import type { TransportResponse } from '../transport/port.ts'
 import { deliver } from './deliver.ts'
 import type { EngineContext } from './engine-context.ts'
 import { hint } from './hints.ts'
+import { expiryOf } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import type { Persistence } from './persistence.ts'
 import { reportFailure } from './report-failure.ts'
@@ -19,6 +20,7 @@ export interface Ending {
   readonly response?: TransportResponse | undefined
   readonly failure?: StoredFailure | undefined
   readonly cause?: unknown
+  readonly mayHaveRepeated?: boolean | undefined
 }
 
 /** Writes the settlement down, then tells: the caller through the finish, the handlers through delivery. */
@@ -36,8 +38,14 @@ export async function settleOperation(
     effect: ending.effect,
     response: ending.response && storable(ending.response),
     failure: ending.failure,
+    mayHaveRepeated: ending.mayHaveRepeated,
     deliveryDue: owed,
-    expiresAt: expiryOf(engine, operation.record, { ending, now, owed }),
+    expiresAt: expiryOf(engine.options, {
+      ...operation.record,
+      status: ending.status,
+      settledAt: now,
+      deliveryDue: owed,
+    }),
   })
   operation.record = record
   const deliverHere = owed && engine.handlers.has(record.name)
@@ -48,7 +56,10 @@ export async function settleOperation(
   }
   tellSettled(engine, record)
   if (persistence.durable) hint(engine, 'settled', record)
-  if (deliverHere && written) operation.delivered = deliver(engine, operation)
+  if (deliverHere && written) {
+    operation.delivered = deliver(engine, operation)
+    engine.background.add(operation.delivered)
+  }
   return { is: 'settled', record, rest: ending.response?.rest, cause: ending.cause }
 }
 
@@ -73,16 +84,6 @@ export function storable(response: TransportResponse): StoredResponse {
   return { status, statusText, headers, body: rest ? null : body, bodyOmitted: rest !== undefined, url, redirected }
 }
 
-/** What is kept only so that it can be retried by key is of no use after its horizon; everything else is kept for `retention`. */
-function expiryOf(
-  engine: EngineContext,
-  record: OperationRecord,
-  { ending, now, owed }: { ending: Ending; now: number; owed: boolean },
-): number {
-  const onlyForRetry = ending.status === 'failed' && record.id === undefined && !owed
-  return onlyForRetry ? record.horizonAt : now + engine.options.retentionMs
-}
-
 function tellSettled(engine: EngineContext, record: OperationRecord): void {
   engine.events.tellOf(record, {
     type: 'operation.settled',
@@ -92,5 +93,6 @@ function tellSettled(engine: EngineContext, record: OperationRecord): void {
     effect: record.effect,
     attempts: record.attemptCount,
     replayed: record.response !== undefined && isReplayed(record.response.headers),
+    mayHaveRepeated: record.mayHaveRepeated,
   })
 }

@@ -1,14 +1,14 @@
-import { ConfigurationError } from '../../errors/classes.ts'
+import { IndeterminateError, StorageError } from '../../errors/classes.ts'
 import { isSettled, type OperationRecord, type OperationStatus } from '../operation/record.ts'
 import { reopen } from '../operation/transition.ts'
 import type { OperationView } from '../options.ts'
 import { attach, type CallerTerms } from './attach.ts'
 import { claimByKey } from './claiming.ts'
-import { closedError } from './early-exit.ts'
 import type { EngineContext } from './engine-context.ts'
 import { viewOf } from './expire.ts'
 import { follow } from './follow.ts'
 import { joinStored } from './join-stored.ts'
+import { SHORTEST_RETENTION_MS } from './kept-record.ts'
 import { type Finish, LiveOperation } from './live-operation.ts'
 import { lookInTime } from './look-in-time.ts'
 import { journaled } from './persistence.ts'
@@ -24,28 +24,31 @@ export async function retryStored(
     caller,
     joined,
     closing,
+    preparedAt,
   }: {
     readonly terms: RunTerms
     readonly caller: CallerTerms
     readonly joined: (operation: LiveOperation) => void
     /** Aborts when the client closes. */
     readonly closing: AbortSignal
+    /** When it was prepared for a transaction of the caller's, with a key that is used nowhere else. */
+    readonly preparedAt?: number | undefined
   },
 ): Promise<Finish> {
-  if (closing.aborted) throw closedError()
+  if (closing.aborted) throw closedBefore(keyOrId)
   const looking = { keyOrId, signal: caller.signal, leaveAt: terms.deadlineAt }
   const live = engine.live.find(keyOrId)
   if (live?.onRecord) {
     // Not yet known whether it is what was asked for, or a call that used somebody else's id.
     await lookInTime(engine, live.onRecord.catch(nothing), looking)
-    return retryStored(engine, keyOrId, { terms, caller, joined, closing })
+    return retryStored(engine, keyOrId, { terms, caller, joined, closing, preparedAt })
   }
   if (live) {
     joined(live)
     return attach(engine, live, { ...caller, leaveAt: terms.deadlineAt })
   }
-  const record = await lookInTime(engine, mustRead(engine, keyOrId), looking)
-  if (closing.aborted) throw closedError()
+  const record = await lookInTime(engine, mustRead(engine, keyOrId, preparedAt), looking)
+  if (closing.aborted) throw closedBefore(keyOrId)
   // Somebody here may have taken it up in the meantime.
   const taken = engine.live.byKey(record.key)
   if (taken) {
@@ -64,24 +67,41 @@ export async function retryStored(
 
 function nothing(): void {}
 
-async function mustRead(engine: EngineContext, keyOrId: string): Promise<OperationRecord> {
+/** What became of the operation was not looked up, so nothing is ruled out. */
+function closedBefore(keyOrId: string): IndeterminateError {
+  const message = `This client was closed before it could go on with ${JSON.stringify(keyOrId)}`
+  const operation = { key: keyOrId }
+  return new IndeterminateError(message, { code: 'HOLDFAST_CLOSED', reason: 'aborted', effect: 'unknown', operation })
+}
+
+async function mustRead(
+  engine: EngineContext,
+  keyOrId: string,
+  preparedAt: number | undefined,
+): Promise<OperationRecord> {
   await engine.keeper.open()
   const record = await engine.keeper.read(engine.options.namespace, keyOrId)
   if (record) return record
-  throw new ConfigurationError(`No operation with the key or id ${JSON.stringify(keyOrId)} is in the journal`, {
-    code: 'HOLDFAST_UNKNOWN_OPERATION',
-  })
+  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} is in the journal: it was never accepted, or its record is gone by now`
+  // Had it ever been committed, it would still be there, pending or settled: its transaction was rolled back.
+  const neverThere = preparedAt !== undefined && engine.clock.now() < preparedAt + SHORTEST_RETENTION_MS
+  throw new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect: neverThere ? 'none' : 'unknown' })
 }
 
-/** Waits for how an operation ends, here or elsewhere, without working on it. */
+/**
+ * Waits for how an operation ends, here or elsewhere, without working on it. `seen` is the run that was under way here
+ * when the operation was looked up; it may be over by now, and its record gone.
+ */
 export async function awaitFinish(
   engine: EngineContext,
   record: OperationRecord,
-  caller: CallerTerms,
+  seen: LiveOperation | undefined,
 ): Promise<Finish> {
   const live = engine.live.byKey(record.key)
-  if (live) return attach(engine, live, caller)
+  if (live) return attach(engine, live, { signal: undefined })
   if (isSettled(record)) return { is: 'settled', record }
+  const ended = await seen?.finished
+  if (ended?.is === 'settled') return { ...ended, rest: undefined }
   const follower = new LiveOperation(record)
   engine.followers.add(follower)
   try {
@@ -111,8 +131,7 @@ export async function cancelStored(engine: EngineContext, keyOrId: string): Prom
   if (!claimed) return false
   const operation = new LiveOperation(reopen(claimed))
   const ending = { status: 'cancelled', reason: 'aborted', effect: claimed.effect } as const
-  const finish = await settleOperation(engine, operation, { ending, persistence: journaled(engine, 'call') })
-  if (operation.delivered) engine.background.add(operation.delivered)
+  const finish = await settleOperation(engine, operation, { ending, persistence: journaled(engine) })
   return finish.is === 'settled'
 }
 

@@ -1,8 +1,8 @@
-import { KeyReuseError, NotSentError } from '../../errors/classes.ts'
+import { KeyReuseError } from '../../errors/classes.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import type { Digest } from '../../foundation/digest.ts'
 import type { DurabilityLevel } from '../journal/port.ts'
-import { refOf } from '../operation/outcome.ts'
+import { tellUnrecorded } from '../operation/outcome.ts'
 import type { OperationRecord } from '../operation/record.ts'
 import type { CallOptions } from '../options.ts'
 import type { ResolvedCall } from '../policy/resolved-options.ts'
@@ -10,7 +10,7 @@ import type { BodySnapshot } from '../request-body.ts'
 import type { RequestInput } from '../request-input.ts'
 import { newRecord } from './accept.ts'
 import { attach } from './attach.ts'
-import { type EarlyExit, refusalOf } from './early-exit.ts'
+import { type EarlyExit, refusalOf, unrecorded } from './early-exit.ts'
 import type { EngineContext } from './engine-context.ts'
 import { joinStored } from './join-stored.ts'
 import { LEASE_MS } from './lease-keeper.ts'
@@ -31,6 +31,9 @@ export interface Submission {
   /** Another key, unless the caller gave one. */
   readonly freshKey: () => string
   readonly keyed: boolean
+  /** Did the caller name a journaled operation, by an id or a key of its own? Then it may be there from before. */
+  readonly named: boolean
+  readonly honoursKeys: boolean
   readonly durable: boolean
   readonly deadlineAt: number
   readonly singleAttempt: RunTerms['singleAttempt']
@@ -93,12 +96,10 @@ function refuseEarly(engine: EngineContext, submission: Submission): void {
 }
 
 /** An open breaker ends a call at once, without a write; unless there may be something on record to be joined or kept. */
-function refuseWhileOpen(engine: EngineContext, { options, call, input, key }: Submission): void {
-  if (options.id !== undefined || call.onGiveUp === 'keep') return
-  const retryAt = engine.breakers.openUntil(input.origin, engine.clock.now())
-  if (retryAt === undefined) return
-  const message = `${input.method} ${input.origin}: the circuit breaker of this origin is open. It was not done.`
-  throw new NotSentError(message, { reason: 'breaker', retryAt, operation: { key, name: options.name } })
+function refuseWhileOpen(engine: EngineContext, submission: Submission): void {
+  if (submission.named || submission.call.onGiveUp === 'keep') return
+  const retryAt = engine.breakers.openUntil(submission.input.origin, engine.clock.now())
+  if (retryAt !== undefined) throw tellUnrecorded(unrecorded(submission), { reason: 'breaker', retryAt })
 }
 
 function birth(
@@ -107,12 +108,13 @@ function birth(
   made: { readonly body: BodySnapshot; readonly fingerprint: string },
 ): OperationRecord {
   const now = engine.clock.now()
-  const { key, input, options, durable } = submission
+  const { key, input, options, durable, honoursKeys } = submission
   const { namespace } = engine.options
   const horizonAt = durable ? now + engine.horizons.horizonMs(input.origin) : Number.MAX_SAFE_INTEGER
   if (durable) engine.coordination.arrive?.()
   const lease = { owner: engine.coordination.owner, epoch: engine.births.next(), until: now + LEASE_MS }
-  return newRecord({ namespace, key, input, options, now, horizonAt, lease, ...made })
+  const clientCredentials = engine.credentials.namesFor(input.origin)
+  return newRecord({ namespace, key, input, options, now, horizonAt, lease, clientCredentials, honoursKeys, ...made })
 }
 
 function startUnwritten(
@@ -161,7 +163,7 @@ async function acceptAndWork(
 ): Promise<void> {
   const terms = runTerms(engine, submission)
   try {
-    const written = writeAhead(engine, operation).catch((error: unknown) => {
+    const written = writeAhead(engine, operation, submission.named).catch((error: unknown) => {
       // Whoever waits for the record looks again when this is told: then it is here no more.
       engine.live.remove(operation)
       throw error
@@ -195,6 +197,8 @@ function isWantedAgain(engine: EngineContext, { id, key, fingerprint }: Operatio
   return again?.record.fingerprint === fingerprint
 }
 
+const LATE_WRITE = 'the deadline passed while the journal was writing it (a resume may find it there) and'
+
 /**
  * The deadline holds for a disk that hangs, too: the caller is told that nothing was sent. What hangs may still be
  * written, and found by a resume before it can be taken back: so it counts as pending.
@@ -202,15 +206,14 @@ function isWantedAgain(engine: EngineContext, { id, key, fingerprint }: Operatio
 function deadlineOf(
   engine: EngineContext,
   operation: LiveOperation,
-  { input, deadlineAt }: Submission,
+  submission: Submission,
 ): { readonly cancel: () => void; readonly passed: () => boolean } {
   let passed = false
-  const cancel = startTimer(engine.clock, deadlineAt - engine.clock.now(), () => {
+  const cancel = startTimer(engine.clock, submission.deadlineAt - engine.clock.now(), () => {
     passed = true
     engine.live.remove(operation)
-    const message = `${input.method} ${input.origin}: the deadline passed before the journal had written it. It was not done, but may still be written and resumed.`
-    const error = new NotSentError(message, { reason: 'deadline', operation: refOf(operation.record), pending: true })
-    operation.finish({ is: 'broken', error })
+    const why = { reason: 'deadline', because: LATE_WRITE, pending: true } as const
+    operation.finish({ is: 'broken', error: tellUnrecorded(unrecorded(submission), why) })
   })
   return { cancel, passed: () => passed }
 }
@@ -228,6 +231,6 @@ export function runTerms(
     keyed: submission.keyed,
     redirect: submission.redirect,
     giveUp: submission.durable ? submission.call.onGiveUp : 'fail',
-    persistence: submission.durable ? journaled(engine, 'call') : unwritten,
+    persistence: submission.durable ? journaled(engine) : unwritten,
   }
 }

@@ -1,14 +1,18 @@
 import { BodyError, StorageError } from '../../errors/classes.ts'
 import type { OperationRef } from '../../errors/holdfast-error.ts'
 
-/** The same failure, told of this operation: several calls may have failed of one cause. */
-export function toldOf(error: unknown, operation: OperationRef): unknown {
+/**
+ * The same failure, told of this call: several may have failed of one cause. A journal that could not even be asked
+ * has written nothing for it; where the caller named the operation, an earlier call may have done it all the same.
+ */
+export function toldOf(error: unknown, operation: OperationRef, named: boolean): unknown {
   if (error instanceof BodyError) {
-    return new BodyError(error.message, { code: error.code, cause: error.cause, operation })
+    const { message, code, reason, cause } = error
+    return new BodyError(message, { code, reason, cause, operation, effect: 'none' })
   }
   if (error instanceof StorageError && error.operation === undefined) {
-    const { message, code, effect, cause = error } = error
-    return new StorageError(message, { code, effect, cause, operation })
+    const { message, code, cause = error } = error
+    return new StorageError(message, { code, cause, operation, effect: named ? 'unknown' : 'none' })
   }
   return error
 }

@@ -11,7 +11,6 @@ export async function work(engine: EngineContext, operation: LiveOperation, term
   else engine.live.addUnwritten(operation)
   const finish = await runAndFollow(engine, operation, terms)
   engine.live.remove(operation)
-  if (operation.delivered) engine.background.add(operation.delivered)
   operation.finish(finish)
   if (finish.is === 'settled') tellFollowers(engine, operation, finish)
   return finish

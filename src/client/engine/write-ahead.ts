@@ -3,7 +3,6 @@ import type { HoldfastError } from '../../errors/holdfast-error.ts'
 import { refOf, tell } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
 import type { EngineContext } from './engine-context.ts'
-import { inFlightAsUnknown } from './follow.ts'
 import type { LiveOperation } from './live-operation.ts'
 
 /**
@@ -13,19 +12,24 @@ import type { LiveOperation } from './live-operation.ts'
 export async function writeAhead(
   engine: EngineContext,
   operation: LiveOperation,
+  named: boolean,
 ): Promise<OperationRecord | undefined> {
-  let existing = await append(engine, operation)
+  let existing = await append(engine, operation, named)
   if (existing && hasOutlived(existing, engine.clock.now())) {
     await engine.housekeeping.prune(engine)
-    existing = await append(engine, operation)
+    existing = await append(engine, operation, named)
   }
   if (existing) refuseReuse(existing, operation.record.fingerprint)
   return existing
 }
 
-async function append(engine: EngineContext, operation: LiveOperation): Promise<OperationRecord | undefined> {
-  const result = await engine.keeper.append(operation.record).catch(async (error: StorageError) => {
-    throw await takenBack(engine, operation, error)
+async function append(
+  engine: EngineContext,
+  operation: LiveOperation,
+  named: boolean,
+): Promise<OperationRecord | undefined> {
+  const result = await engine.keeper.append(operation.record).catch(async (cause: StorageError) => {
+    throw await takenBack(engine, operation, { cause, named })
   })
   if (result.appended) return undefined
   const existing = await result.existing()
@@ -47,20 +51,25 @@ function isThisBirth(found: OperationRecord, { record, fence }: LiveOperation): 
  * A store that lost its connection at the wrong moment may have the record after all. The caller is told that
  * nothing was done, so nothing may be found by a resume; where that can't be made sure, the error says so.
  */
-async function takenBack(engine: EngineContext, operation: LiveOperation, cause: StorageError): Promise<HoldfastError> {
+async function takenBack(
+  engine: EngineContext,
+  operation: LiveOperation,
+  { cause, named }: { readonly cause: StorageError; readonly named: boolean },
+): Promise<HoldfastError> {
   const { record, fence } = operation
   const { message, code } = cause
-  const told = { code, cause, effect: 'none', operation: refOf(record) } as const
+  const told = { code, cause, operation: refOf(record) } as const
   try {
     const found = await engine.keeper.read(fence.namespace, fence.key)
     const ours = found !== undefined && isThisBirth(found, operation)
     // What an earlier call left under this key is not ours to take away, nor what another runner has taken over.
     if (found?.key === fence.key && !ours) return toldOfOther(found, record, cause)
     const removed = await engine.keeper.remove(fence)
-    if (ours && !removed) return await takenBack(engine, operation, cause)
-    return new StorageError(message, told)
+    if (ours && !removed) return await takenBack(engine, operation, { cause, named })
+    return new StorageError(message, { ...told, effect: 'none' })
   } catch {
-    return new StorageError(message, { ...told, pending: cause.effect !== 'none' })
+    // The journal can't be asked: it may have the record, and of a named operation an earlier one.
+    return new StorageError(message, { ...told, effect: named ? 'unknown' : 'none', pending: cause.effect !== 'none' })
   }
 }
 
@@ -69,7 +78,7 @@ function toldOfOther(found: OperationRecord, record: OperationRecord, cause: Sto
   const { message, code } = cause
   const same = found.fingerprint === record.fingerprint
   if (!same) return new StorageError(message, { code, cause, effect: 'none', operation: refOf(record) })
-  return tell({ record: inFlightAsUnknown(found), reason: 'storage', pending: !isSettled(found), cause })
+  return tell({ record: found, reason: 'storage', pending: !isSettled(found), cause })
 }
 
 function hasOutlived(record: OperationRecord, now: number): boolean {
@@ -78,8 +87,7 @@ function hasOutlived(record: OperationRecord, now: number): boolean {
 
 export function refuseReuse(existing: OperationRecord, fingerprint: string): void {
   if (existing.fingerprint === fingerprint) return
-  const what = existing.id === undefined ? 'key' : 'id'
-  throw new KeyReuseError(`This ${what} was used before for another method, URL or body; nothing was sent`, {
-    operation: { key: existing.key, id: existing.id, name: existing.name },
-  })
+  const name = existing.id === undefined ? `key ${existing.key}` : `id ${JSON.stringify(existing.id)}`
+  const message = `The ${name} was used before for another method, URL or body. Of this request nothing was sent`
+  throw new KeyReuseError(message, { operation: refOf(existing), effect: 'none' })
 }

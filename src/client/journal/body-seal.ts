@@ -24,7 +24,7 @@ export class BodySeal {
     try {
       return await this.#encryption.seal(bytes)
     } catch (error) {
-      throw asStorageError(error, 'The body could not be sealed')
+      throw asStorageError(error, 'The body could not be sealed', 'none')
     }
   }
 

@@ -40,7 +40,7 @@ export function checkChange(change: RowChange): void {
 }
 
 function insist(holds: boolean, field: string): void {
-  if (!holds) throw new StorageError(`The journal refuses a record whose ${field} cannot be stored`)
+  if (!holds) throw new StorageError(`The journal refuses a record whose ${field} cannot be stored`, { effect: 'none' })
 }
 
 function isText(value: unknown): value is string {

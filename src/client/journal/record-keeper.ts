@@ -13,9 +13,11 @@ import type {
   DurabilityLevel,
   Fence,
   Journal,
+  JournalCommand,
   JournalRow,
   NextDue,
   PlacedRow,
+  ResultOf,
 } from './port.ts'
 
 export type AppendOutcome =
@@ -70,6 +72,14 @@ export class RecordKeeper {
     return this.#opened
   }
 
+  async #ask<C extends JournalCommand>(command: C): Promise<ResultOf<C>> {
+    try {
+      return await this.#writes.run(command)
+    } catch (error) {
+      throw unknowing(error as StorageError)
+    }
+  }
+
   /** Opens once; a failed opening may be tried again. */
   open(): Promise<void> {
     this.#opening ??= this.#journal.open().then(
@@ -78,7 +88,7 @@ export class RecordKeeper {
       },
       (error: unknown) => {
         this.#opening = undefined
-        throw asStorageError(error, 'The journal could not be opened')
+        throw unknowing(asStorageError(error, 'The journal could not be opened'))
       },
     )
     return this.#opening
@@ -104,20 +114,20 @@ export class RecordKeeper {
       ...columns
     } = encodeRecord(record)
     const responseBody = await this.#bodies.seal(record.response?.body ?? null)
-    return this.#writes.run({ do: 'commit', ...fence, change: { ...columns, responseBody } })
+    return this.#ask({ do: 'commit', ...fence, change: { ...columns, responseBody } })
   }
 
   remove(fence: Fence): Promise<boolean> {
-    return this.#writes.run({ do: 'remove', ...fence })
+    return this.#ask({ do: 'remove', ...fence })
   }
 
   renew(fence: Fence, leaseUntil: number): Promise<boolean> {
-    return this.#writes.run({ do: 'renew', ...fence, leaseUntil })
+    return this.#ask({ do: 'renew', ...fence, leaseUntil })
   }
 
   /** Claims in order; a row that cannot be decoded is set aside and left out, but `last` moves past it. */
   async claim(command: Omit<Claim, 'do'>): Promise<{ claimed: ClaimedRecord[]; last: number }> {
-    const rows = await this.#writes.run({ do: 'claim', ...command })
+    const rows = await this.#ask({ do: 'claim', ...command })
     const claimed: ClaimedRecord[] = []
     for (const row of rows) {
       const record = await this.#decodeOrSetAside(row)
@@ -131,18 +141,18 @@ export class RecordKeeper {
     key: string,
     statuses: readonly OperationStatus[],
   ): Promise<ClaimedRecord | undefined> {
-    const row: ClaimedRow | undefined = await this.#writes.run({ do: 'claim-one', ...claimant, key, statuses })
+    const row: ClaimedRow | undefined = await this.#ask({ do: 'claim-one', ...claimant, key, statuses })
     return row && { place: row.place, record: await this.#decode(row), previousOwner: row.previousOwner }
   }
 
   async read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined> {
-    const row = await this.#writes.run({ do: 'read', namespace, keyOrId })
+    const row = await this.#ask({ do: 'read', namespace, keyOrId })
     return row && this.#decode(row)
   }
 
   /** Where a record stands in the order of acceptance. */
   async placeOf(namespace: string, keyOrId: string): Promise<number | undefined> {
-    const row = await this.#writes.run({ do: 'read', namespace, keyOrId })
+    const row = await this.#ask({ do: 'read', namespace, keyOrId })
     return row?.place
   }
 
@@ -151,7 +161,7 @@ export class RecordKeeper {
     last: number
     more: boolean
   }> {
-    const rows = await this.#writes.run({ do: 'list', ...query })
+    const rows = await this.#ask({ do: 'list', ...query })
     const records: PlacedRecord[] = []
     for (const row of rows) {
       const record = await this.#decodeOrReport(row)
@@ -161,19 +171,19 @@ export class RecordKeeper {
   }
 
   owners(namespace: string, now: number): Promise<string[]> {
-    return this.#writes.run({ do: 'owners', namespace, now })
+    return this.#ask({ do: 'owners', namespace, now })
   }
 
   nextDue(wanted: Omit<NextDue, 'do'>): Promise<number | undefined> {
-    return this.#writes.run({ do: 'next-due', ...wanted })
+    return this.#ask({ do: 'next-due', ...wanted })
   }
 
   forget(namespace: string): Promise<number> {
-    return this.#writes.run({ do: 'forget', namespace })
+    return this.#ask({ do: 'forget', namespace })
   }
 
   prune(now: number, limit: number): Promise<number> {
-    return this.#writes.run({ do: 'prune', now, limit })
+    return this.#ask({ do: 'prune', now, limit })
   }
 
   /** A row ready to be written in somebody else's transaction. */
@@ -211,7 +221,7 @@ export class RecordKeeper {
       return await this.#decode(row)
     } catch (error) {
       const { namespace, key } = row
-      if ((error as StorageError).code === CORRUPT) await this.#writes.run({ do: 'set-aside', namespace, key })
+      if ((error as StorageError).code === CORRUPT) await this.#ask({ do: 'set-aside', namespace, key })
       this.#onUnreadable(error as StorageError, key)
       return undefined
     }
@@ -240,4 +250,10 @@ export class RecordKeeper {
       throw new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
     }
   }
+}
+
+/** Nothing is known of the operations that were asked about, whatever the store says of its batch. */
+function unknowing(error: StorageError): StorageError {
+  const { message, code, cause = error } = error
+  return error.effect === 'unknown' ? error : new StorageError(message, { code, cause, effect: 'unknown' })
 }

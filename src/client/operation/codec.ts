@@ -32,6 +32,7 @@ export interface HeadV1 {
   readonly withheld?: readonly string[] | undefined
   readonly metadata?: Json | undefined
   readonly fingerprint: string
+  readonly honoursKeys?: false | undefined
   readonly acceptedAt: number
   readonly horizonAt: number
   readonly attempts: readonly AttemptSummary[]
@@ -45,6 +46,7 @@ export interface HeadV1 {
   readonly reason?: Reason | undefined
   readonly response?: Omit<StoredResponse, 'body'> | undefined
   readonly error?: StoredFailure | undefined
+  readonly mayHaveRepeated?: true | undefined
   readonly awaited: boolean
 }
 
@@ -89,6 +91,7 @@ function headOf(record: OperationRecord): HeadV1 {
     withheld: withheld.length > 0 ? withheld : undefined,
     metadata: record.metadata,
     fingerprint: record.fingerprint,
+    honoursKeys: record.honoursKeys ? undefined : false,
     acceptedAt: record.acceptedAt,
     horizonAt: record.horizonAt,
     attempts: record.attempts,
@@ -102,6 +105,7 @@ function headOf(record: OperationRecord): HeadV1 {
     reason: record.reason,
     response: record.response && withoutBody(record.response),
     error: record.error,
+    mayHaveRepeated: record.mayHaveRepeated || undefined,
     awaited: record.awaited,
   }
 }
@@ -131,6 +135,7 @@ export function decodeRecord(
     metadata: head.metadata,
     request: { method, url, origin: row.origin, headers, withheld, body: bodies.body },
     fingerprint: head.fingerprint,
+    honoursKeys: head.honoursKeys !== false,
     acceptedAt: head.acceptedAt,
     horizonAt: head.horizonAt,
     status: row.status,
@@ -148,6 +153,7 @@ export function decodeRecord(
     reason: head.reason,
     response: head.response ? { ...head.response, body: bodies.responseBody } : undefined,
     error: head.error,
+    mayHaveRepeated: head.mayHaveRepeated === true,
     deliveryDue: row.deliveryDue,
     awaited: head.awaited,
     lease: row.owner === null ? undefined : { owner: row.owner, epoch: row.epoch, until: row.leaseUntil },

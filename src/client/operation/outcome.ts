@@ -7,10 +7,16 @@ import {
   StorageError,
 } from '../../errors/classes.ts'
 import type { HoldfastError, OperationRef } from '../../errors/holdfast-error.ts'
-import type { Reason } from '../../errors/reason.ts'
+import type { Effect, Reason } from '../../errors/reason.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
 import { toResponse } from '../../protocol/stored-message.ts'
-import type { OperationRecord } from './record.ts'
+import { effectOf, isSettled, type OperationRecord } from './record.ts'
+
+/*
+ * The only place that says of an operation, to a caller or a handler, whether it happened. The effect comes from the
+ * record, or, where there is no record to look at, from whether there can be one; the class of the error follows from
+ * the effect, never the other way round.
+ */
 
 export function refOf(record: OperationRecord): OperationRef {
   return { key: record.key, id: record.id, name: record.name }
@@ -35,24 +41,46 @@ export function errorOf(record: OperationRecord, more: Pick<Telling, 'cause' | '
 
 /** The right class for what is known: answered, certainly not done, or unknown. */
 export function tell(telling: Telling): HoldfastError {
-  const { record } = telling
-  const common = {
-    reason: telling.reason,
-    operation: refOf(record),
-    attempts: record.attempts,
-    pending: telling.pending,
-    retryAt: telling.retryAt,
-    ...(telling.cause === undefined ? {} : { cause: telling.cause }),
-  }
-  const message = describe(telling)
-  if (telling.reason === 'storage') return new StorageError(message, { ...common, effect: record.effect })
+  const { record, reason, pending, retryAt, cause } = telling
+  const effect = effectOf(record)
+  const common = { reason, operation: refOf(record), attempts: record.attempts, pending, retryAt, cause }
+  const message = describe(telling, effect)
+  if (reason === 'storage') return new StorageError(message, { ...common, effect })
   const answer = answerOf(record, telling.rest)
-  if (telling.reason === 'key-reuse') return new KeyReuseError(message, { ...common, ...answer })
-  if (record.effect !== 'none' && record.status !== 'rejected') {
-    return new IndeterminateError(message, { ...common, ...answer, effect: record.effect })
-  }
-  if (!answer.response) return new NotSentError(message, common)
-  return new RejectedError(message, { ...common, ...answer, effect: record.effect === 'none' ? 'none' : 'unknown' })
+  // A refusal after a 2xx whose body was lost contradicts it: the two classes that say "refused" then say "unknown".
+  const refused = { ...common, ...answer, effect: effect === 'none' ? 'none' : 'unknown' } as const
+  if (reason === 'key-reuse') return new KeyReuseError(message, refused)
+  if (answer.response && (effect === 'none' || record.status === 'rejected')) return new RejectedError(message, refused)
+  if (effect === 'none') return new NotSentError(message, { ...common, effect })
+  return new IndeterminateError(message, { ...common, ...answer, effect })
+}
+
+/** A call that ended before the journal could say anything of its operation. */
+export interface Unrecorded {
+  readonly method: string
+  readonly origin: string
+  readonly operation: OperationRef
+  /** Did the caller name the operation, by an id or a key of its own? Then an earlier call may have done it. */
+  readonly named: boolean
+}
+
+export interface WhyUnrecorded {
+  readonly reason: 'aborted' | 'deadline' | 'breaker'
+  /** Where the reason's own words don't say it well enough. */
+  readonly because?: string
+  readonly code?: string
+  readonly pending?: boolean
+  readonly retryAt?: number
+}
+
+/** What that call is told: it sent nothing itself, and more is known only of a key that nobody has used before. */
+export function tellUnrecorded(call: Unrecorded, why: WhyUnrecorded): HoldfastError {
+  const { because = BECAUSE[why.reason], ...said } = why
+  const details = { ...said, operation: call.operation }
+  const message = `${call.method} ${call.origin}: ${because} before anything was sent`
+  if (!call.named) return new NotSentError(`${message}. It was not done.`, { ...details, effect: 'none' })
+  const known = `${message}. Whether an earlier call with this id or key has done it, the journal could not be asked.`
+  return new IndeterminateError(known, { ...details, effect: 'unknown' })
 }
 
 function answerOf({ response }: OperationRecord, rest: Telling['rest']): AnswerDetails {
@@ -78,18 +106,18 @@ const BECAUSE: Record<Reason, string> = {
   network: 'the network failed',
 }
 
-const SO: Record<OperationRecord['effect'], string> = {
+const SO: Record<Effect, string> = {
   none: 'It was not done.',
   unknown: 'It may have been done.',
   applied: 'It was done, but its answer did not arrive whole.',
 }
 
-function describe({ record, reason, pending }: Telling): string {
+function describe({ record, reason, pending }: Telling, effect: Effect): string {
   const { method, url } = record.request
   const { origin, pathname } = new URL(url)
   const last = record.response ? `status ${record.response.status}` : record.error?.detail
   const status = last ? ` (last: ${last})` : ''
-  const why = reason ? BECAUSE[reason] : record.status
+  const why = reason ? BECAUSE[reason] : isSettled(record) ? record.status : 'Holdfast itself failed, see the cause'
   const next = pending ? ' It stays pending, and a resume goes on with it.' : ''
-  return `${method} ${origin}${pathname}: ${why}${status}. ${SO[record.effect]}${next}`
+  return `${method} ${origin}${pathname}: ${why}${status}. ${SO[effect]}${next}`
 }

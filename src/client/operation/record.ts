@@ -41,6 +41,8 @@ export interface OperationRecord {
   readonly metadata: Json | undefined
   readonly request: OperationRequest
   readonly fingerprint: string
+  /** Does its server do the work of a key once? Where not, an operation that may have arrived is not sent again. */
+  readonly honoursKeys: boolean
   readonly acceptedAt: number
   /** No attempt starts after this. */
   readonly horizonAt: number
@@ -70,6 +72,8 @@ export interface OperationRecord {
   readonly reason: Reason | undefined
   readonly response: StoredResponse | undefined
   readonly error: StoredFailure | undefined
+  /** It succeeded, but an earlier attempt may have been done as well, and the server gave no sign that it knows keys. */
+  readonly mayHaveRepeated: boolean
   /** Does a handler still have to take the settlement? */
   readonly deliveryDue: boolean
   /** Somebody in another process may still wait for the answer: keep it although it has no id. */
@@ -84,6 +88,11 @@ export interface OperationRecord {
 export interface StoredFailure {
   readonly detail: string | undefined
   readonly retryAt: number | undefined
+}
+
+/** Did it happen, as far as the record tells? An attempt that is on record without an end may have been done. */
+export function effectOf({ effect, inFlightSince }: Pick<OperationRecord, 'effect' | 'inFlightSince'>): Effect {
+  return effect === 'none' && inFlightSince !== undefined ? 'unknown' : effect
 }
 
 export function isSettled(record: { readonly status: OperationStatus }): boolean {

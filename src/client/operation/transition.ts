@@ -35,6 +35,7 @@ export interface Settlement {
   readonly failure?: StoredFailure | undefined
   readonly deliveryDue: boolean
   readonly expiresAt: number | undefined
+  readonly mayHaveRepeated?: boolean | undefined
 }
 
 export interface ReleaseTerms {
@@ -110,6 +111,7 @@ export function settle(record: OperationRecord, settlement: Settlement): Operati
     response: settlement.response,
     error: settlement.failure,
     deliveryDue: settlement.deliveryDue,
+    mayHaveRepeated: settlement.mayHaveRepeated ?? false,
     heldBy: undefined,
     dueAt: 0,
   }

@@ -15,6 +15,8 @@ export interface Platform {
   coordination(): Coordination
   /** Where requests are served: what the one being served asks of the calls made for it. */
   inboundContext?(): InboundContext | undefined
+  /** One line for a developer; says nothing in production. */
+  warn?(sentence: string): void
   /** The same place: runs work that nobody who is being served waits for. */
   outside?<T>(work: () => T): T
 }

@@ -30,7 +30,7 @@ export type AttemptFacts = AnswerFacts | FaultFacts
 
 export interface Circumstances {
   readonly now: number
-  /** Can the operation be sent again without doing it twice? True with a key, or with an idempotent method. */
+  /** Can it be sent again without doing it twice? True with a key that the server honours, or with an idempotent method. */
   readonly replayable: boolean
   /** May an earlier attempt have been done? */
   readonly earlierUnknown: boolean
@@ -81,8 +81,18 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
       ? { is: 'unauthorized', effect }
       : { is: 'final', reason: 'status', effect, settles: 'rejected' }
   }
-  if (!circumstances.replayable) return { is: 'final', reason: 'not-replayable', effect, settles: 'rejected' }
-  return { is: 'retry', reason: 'status', effect, floorMs: serverDelayMs(headers, circumstances.now) }
+  if (circumstances.replayable || isCertainlyUndone(answer, circumstances)) {
+    return { is: 'retry', reason: 'status', effect, floorMs: serverDelayMs(headers, circumstances.now) }
+  }
+  return effect === 'none'
+    ? { is: 'final', reason: 'status', effect, settles: 'rejected' }
+    : { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
+}
+
+/** May it be sent again to a server that does not know its key? Where the server turned it away, or the caller's rule says so of a 4xx. */
+function isCertainlyUndone(answer: AnswerFacts, { override }: Circumstances): boolean {
+  const refused = answer.status >= 400 && answer.status < 500 && !answer.redirected
+  return answer.status === 429 || isTurnedAway(answer) || (override === true && refused)
 }
 
 function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'retry' | undefined): boolean {
@@ -122,7 +132,13 @@ const GATE_STATUSES = new Set([401, 403, 405, 407, 408, 412, 413, 414, 421, 425,
  */
 function effectOfAnswer(answer: AnswerFacts, circumstances: Circumstances): Effect {
   if (isInFlight(answer, circumstances)) return 'unknown'
+  if (!circumstances.replayable && isTurnedAway(answer)) return 'none'
   return answer.status >= 400 && answer.status < 500 && !answer.redirected ? 'none' : 'unknown'
+}
+
+/** A 503 that says when to come back is a server that did not begin. */
+function isTurnedAway({ status, headers }: AnswerFacts): boolean {
+  return status === 503 && headerValue(headers, 'retry-after') !== undefined
 }
 
 /** Does a final 4xx also clear up what an earlier, unanswered attempt did? Then the whole operation had no effect. */

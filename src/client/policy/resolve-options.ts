@@ -18,7 +18,7 @@ import { type Clock, systemClock } from '../../foundation/clock.ts'
 import { type Random, systemRandom } from '../../foundation/random.ts'
 import type { Observer } from '../../observe/port.ts'
 import type { Journal } from '../journal/port.ts'
-import type { ClientOptions, DispatcherLike, Encryption, FetchLike, HeadersOption } from '../options.ts'
+import type { ClientOptions, DispatcherLike, Encryption, FetchLike, HeadersOption, HonoursKeys } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
 import { resolveBreaker } from './resolve-breaker.ts'
 import { resolveShared } from './resolve-call.ts'
@@ -50,6 +50,7 @@ export interface PlatformDefaults {
 /** What needs nothing but itself to be read. */
 const OWN_FIELDS = {
   baseUrl: [undefined, checkBaseUrl],
+  honoursKeys: [undefined, checkHonoursKeys],
   headers: [undefined, checkClientHeaders],
   trustedOrigins: [new Set<string>(), checkOrigins],
   journal: ['platform', checkJournal],
@@ -133,6 +134,11 @@ function resolveLifetimes(given: ClientOptions): Lifetimes {
     )
   }
   return { dedupWindowMs: dedupWindow, horizonMs, retentionMs: retention ?? dedupWindow }
+}
+
+function checkHonoursKeys(option: string, given: unknown): HonoursKeys {
+  if (typeof given === 'boolean' || typeof given === 'function') return given as HonoursKeys
+  return refuse(option, 'true, false, or a function of the URL', given)
 }
 
 function checkJournal(option: string, given: unknown): ResolvedOptions['journal'] {

@@ -10,6 +10,7 @@ import type {
   Encryption,
   FetchLike,
   HeadersFunction,
+  HonoursKeys,
   Jitter,
   RetryContext,
 } from '../options.ts'
@@ -61,6 +62,7 @@ export interface ResolvedCall {
 
 export interface ResolvedOptions extends ResolvedCall {
   readonly baseUrl: URL | undefined
+  readonly honoursKeys: HonoursKeys | undefined
   readonly headers: HeaderList | HeadersFunction | undefined
   readonly trustedOrigins: ReadonlySet<string>
   /** 'platform' = the default of this platform. */

@@ -42,7 +42,12 @@ export class Program {
           `${texts.join(' ')} ${bytes?.length ?? 0}:${bytes ? String.fromCharCode(...bytes) : ''}`,
         defaultJournal: () => around.disk.openIn(process),
         transport: () => around.network.transportOf(process),
-        coordination: () => ({ owner: process.name, isDead: around.isDead, onWake: () => () => {}, leave: () => {} }),
+        coordination: () => ({
+          owner: process.name,
+          findDead: (owners) => owners.filter(around.isDead),
+          onWake: () => () => {},
+          leave: () => {},
+        }),
       },
       this.#options(around),
     )

@@ -16,8 +16,8 @@ const LOST = /^(InvalidState|Unknown|Abort)Error$/
 export function storageFailure(error: unknown, journal: string, effect: Effect): StorageError {
   const name = nameOf(error)
   const sentence = SENTENCES[name]
-  if (sentence) return new StorageError(`${journal} ${sentence} (${name})`, { cause: error })
-  if (effect === 'none') return asStorageError(error, `${journal} failed`)
+  if (sentence) return new StorageError(`${journal} ${sentence} (${name})`, { cause: error, effect: 'none' })
+  if (effect === 'none') return asStorageError(error, `${journal} failed`, effect)
   return new StorageError(`${journal} lost its connection; the batch may or may not be on disk`, {
     effect,
     cause: error,

@@ -61,7 +61,7 @@ export class IndexedDbJournal implements Journal {
   }
 
   async execute(commands: readonly JournalCommand[]): Promise<JournalResult[]> {
-    if (!this.#isOpen) throw new StorageError('The journal is not open')
+    if (!this.#isOpen) throw new StorageError('The journal is not open', { effect: 'none' })
     if (commands.length === 0) return []
     const results = await this.#trying((database, onEnding) => this.#run(database, commands, onEnding))
     if (!this.#isKept && results.some((result) => (result as { appended?: unknown } | undefined)?.appended === true)) {

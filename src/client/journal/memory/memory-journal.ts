@@ -25,7 +25,8 @@ function runAll(table: MemoryTable, commands: readonly JournalCommand[]): Journa
   } catch (error) {
     table.undo()
     if (error instanceof StorageError) throw error
-    throw new StorageError('The journal in memory could not run a batch; nothing of it was kept', { cause: error })
+    const message = 'The journal in memory could not run a batch; nothing of it was kept'
+    throw new StorageError(message, { cause: error, effect: 'none' })
   }
 }
 

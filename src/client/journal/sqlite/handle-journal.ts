@@ -24,7 +24,7 @@ export class HandleJournal implements Journal {
   }
 
   async execute(commands: readonly JournalCommand[]): Promise<JournalResult[]> {
-    if (!this.#isOpen) throw new StorageError('The journal is not open')
+    if (!this.#isOpen) throw new StorageError('The journal is not open', { effect: 'none' })
     return this.#handle.patiently(() => runBatch(this.#handle.database, commands))
   }
 

@@ -70,5 +70,6 @@ function taken(row: JournalRow, existingId: string | null): KeyReuseError {
   const what = row.id !== null && row.id === existingId ? `id ${row.id}` : `key ${row.key}`
   return new KeyReuseError(`The journal already has an operation with the ${what}`, {
     operation: { key: row.key, id: row.id ?? undefined, name: row.name ?? undefined },
+    effect: 'none',
   })
 }

@@ -38,7 +38,7 @@ export class WorkerJournal implements Journal {
   }
 
   async execute(commands: readonly JournalCommand[]): Promise<JournalResult[]> {
-    if (!this.#opening) throw new StorageError(`The journal ${this.#options.path} is not open`)
+    if (!this.#opening) throw new StorageError(`The journal ${this.#options.path} is not open`, { effect: 'none' })
     await this.#opening
     const link = this.#living()
     const answer = await link.ask({ ask: 'execute', commands: commands.map(compact) })
@@ -75,6 +75,7 @@ export class WorkerJournal implements Journal {
     if (++this.#deaths > MOST_RESTARTS) {
       throw new StorageError(
         `The worker thread of the journal ${this.#options.path} keeps dying; it is not started again`,
+        { effect: 'none' },
       )
     }
     this.#link = this.#newLink()

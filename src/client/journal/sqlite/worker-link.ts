@@ -44,7 +44,9 @@ export class WorkerLink {
       try {
         this.#worker.postMessage(request)
       } catch (cause) {
-        return reject(new StorageError('The journal was given something that cannot be stored', { cause }))
+        return reject(
+          new StorageError('The journal was given something that cannot be stored', { cause, effect: 'none' }),
+        )
       }
       this.#waiting.push({ resolve, reject })
       this.#worker.ref()

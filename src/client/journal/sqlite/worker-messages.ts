@@ -1,4 +1,5 @@
 import { StorageError } from '../../../errors/classes.ts'
+import type { Effect } from '../../../errors/reason.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { JournalCommand, JournalResult } from '../port.ts'
 
@@ -30,6 +31,7 @@ export type WorkerAnswer =
 /** An error without its class, which does not cross threads; nor does the `code` of its cause. */
 export interface PlainFailure {
   readonly message: string
+  readonly effect: Effect
   readonly cause: { readonly name: string; readonly message: string; readonly code: string | undefined } | undefined
 }
 
@@ -38,12 +40,13 @@ export function plainFailure(error: StorageError): PlainFailure {
   const code = (cause as { code?: unknown } | undefined)?.code
   return {
     message: error.message,
+    effect: error.effect,
     cause: cause && { name: cause.name, message: cause.message, code: code === undefined ? undefined : String(code) },
   }
 }
 
-export function revivedFailure({ message, cause }: PlainFailure): StorageError {
-  if (!cause) return new StorageError(message)
+export function revivedFailure({ message, effect, cause }: PlainFailure): StorageError {
+  if (!cause) return new StorageError(message, { effect })
   const revived = Object.assign(new Error(cause.message), { name: cause.name, code: cause.code })
-  return new StorageError(message, { cause: revived })
+  return new StorageError(message, { effect, cause: revived })
 }

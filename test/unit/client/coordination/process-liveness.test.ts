@@ -20,22 +20,22 @@ describe('a runner in a process', () => {
 
   it('is alive until it leaves, and its neighbours know', () => {
     const [one, two] = [processLiveness(), processLiveness()]
-    expect(two.isDead(one.owner)).toBe(false)
+    expect(two.findDead([one.owner])).toEqual([])
     one.leave()
-    expect(two.isDead(one.owner)).toBe(true)
+    expect(two.findDead([one.owner])).toHaveLength(1)
     two.leave()
   })
 
   it('is dead where its process has ended', () => {
     const runner = processLiveness()
     const { pid } = spawnSync(process.execPath, ['-e', ''])
-    expect(runner.isDead(renamed(runner.owner, (parts) => parts.splice(1, 1, String(pid))))).toBe(true)
+    expect(runner.findDead([renamed(runner.owner, (parts) => parts.splice(1, 1, String(pid)))])).toHaveLength(1)
     runner.leave()
   })
 
   it('is dead where its process id is ours and we have never seen it: a container was started anew', () => {
     const runner = processLiveness()
-    expect(runner.isDead(renamed(runner.owner, (parts) => parts.splice(3, 1, 'somebody-else')))).toBe(true)
+    expect(runner.findDead([renamed(runner.owner, (parts) => parts.splice(3, 1, 'somebody-else'))])).toHaveLength(1)
     runner.leave()
   })
 
@@ -50,7 +50,7 @@ describe('a runner in a process', () => {
       'nonsense',
       '',
     ]
-    for (const name of doubtful) expect(runner.isDead(name)).toBe(false)
+    for (const name of doubtful) expect(runner.findDead([name])).toEqual([])
     runner.leave()
   })
 })
@@ -58,8 +58,8 @@ describe('a runner in a process', () => {
 describe('a runner on its own', () => {
   it('knows of nobody that he is dead', () => {
     const runner = soloRunner()
-    expect(runner.isDead(runner.owner)).toBe(false)
-    expect(runner.isDead('anybody')).toBe(false)
+    expect(runner.findDead([runner.owner])).toEqual([])
+    expect(runner.findDead(['anybody'])).toEqual([])
     runner.onWake(() => expect.unreachable('nobody wakes it'))()
   })
 })

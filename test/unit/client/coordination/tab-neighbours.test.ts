@@ -18,8 +18,7 @@ function origin() {
 
 async function sees(runner: Coordination, owner: string): Promise<'dead' | 'alive'> {
   await vi.advanceTimersByTimeAsync(0)
-  await runner.lookAround?.()
-  return runner.isDead(owner) ? 'dead' : 'alive'
+  return (await runner.findDead([owner])).includes(owner) ? 'dead' : 'alive'
 }
 
 describe('whether a tab is alive', () => {
@@ -33,9 +32,14 @@ describe('whether a tab is alive', () => {
     expect(await sees(b.runner, a.runner.owner)).toBe('dead')
   })
 
-  it('is not known before anybody has looked', () => {
+  it('is asked anew each time: a tab that was opened since the last time is alive', async () => {
     const { tab } = origin()
-    expect(tab().runner.isDead(tab().runner.owner)).toBe(false)
+    const [a, c] = [tab(), tab()]
+    c.runner.arrive?.()
+    expect(await sees(a.runner, c.runner.owner)).toBe('alive')
+    const b = tab()
+    b.runner.arrive?.()
+    expect(await sees(a.runner, b.runner.owner)).toBe('alive')
   })
 
   it('is never doubted of oneself, nor of owners of another kind', async () => {
