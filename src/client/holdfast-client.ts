@@ -221,6 +221,6 @@ export class HoldfastClient implements Client {
 }
 
 /** Is the key of what was prepared certainly one that was made for it? */
-function isFreshlyKeyed({ id, key, headers }: CallOptions): boolean {
-  return id === undefined && key === undefined && headers === undefined
+function isFreshlyKeyed({ key, headers }: CallOptions): boolean {
+  return key === undefined && headers === undefined
 }

@@ -32,7 +32,7 @@ export interface Crash {
   readonly passed: readonly CrashPoint[]
   /**
    * Resolves at the crash, as `happened` does, and rejects if the work ends without one. For a point after the
-   * answer (`deliver`, `remove`) let the work be the call and then `client.flush()`.
+   * answer (`deliver`) let the work be the call and then `client.flush()`.
    */
   during(work: PromiseLike<unknown>): Promise<void>
 }

@@ -70,7 +70,7 @@ describe('a server that announces a shorter dedup window', () => {
     const journal = memoryJournal()
     const steps = [{ status: 200, headers: announcing(3600) }, { hang: true }, { hang: true }] as const
     const { client, clock } = scenario(steps, { journal, trustedOrigins: ['https://other.test'] })
-    await client.post('/a')
+    await client.post('/a', { durable: false, key: 'k' })
     const [here, there] = [failure(client.post('/b')), failure(client.post('https://other.test/c'))]
     await clock.advance(1)
     expect(await horizonsOf(journal)).toEqual([20 * MINUTE, 8 * HOUR])

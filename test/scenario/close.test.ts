@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSettled, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { isSettled, keptForLong, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 describe('closing a client', () => {
@@ -27,7 +27,7 @@ describe('closing a client', () => {
     await place.clock.advance(2000)
     await closed
     expect(await answer).toBe('home')
-    expect(await listed(place.client())).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
   })
 
   it('starts no further attempt when the one under way comes home badly', async () => {
@@ -115,7 +115,7 @@ describe('flushing a client', () => {
     await flushed
     expect((await handle).status).toBe(201)
     expect(handled).toEqual([handle.key])
-    expect(await listed(client)).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
     expect(totalEffects(place.server)).toBe(1)
   })
 })

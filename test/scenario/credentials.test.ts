@@ -7,6 +7,7 @@ import { CodecError, decodeRecord, encodeRecord } from '../../src/client/operati
 import { systemClock } from '../../src/foundation/clock.ts'
 import { type CallOptions, type ClientOptions, type Journal, memoryJournal } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { PlainStep } from '../../src/testing/scripted-fetch.ts'
 import { elapse, failure, ORIGIN, rowsOf, type Scenario, scenario } from '../support/client-scenario.ts'
 import { afterwards, temporaryFolder } from '../support/shared-folder.ts'
@@ -308,17 +309,42 @@ describe('an operation whose call brought credentials', () => {
     }
   })
 
-  it('in its headers is resumed with the headers of the client, and only by a client that has some', async () => {
+  it('in its headers is resumed only by a client whose headers make the same ones', async () => {
     const { key, options } = await left('/a', { headers: { 'x-api-key': 'old' } })
-    const bare = scenario(OK, options)
-    expect(await bare.client.resume()).toMatchObject({ claimed: 1, pending: 1 })
-    expect(bare.fetch.calls).toHaveLength(0)
-    expect(await bare.client.operation('i')).toMatchObject({ status: 'pending', reason: 'auth' })
-    const { client, fetch } = scenario(OK, { ...options, ...MINE })
+    const lacking = [{}, MINE, { headers: () => ({ authorization: 'Bearer made' }) }, { headers: { 'x-tenant': 't' } }]
+    for (const more of lacking) {
+      const { client, fetch } = scenario(OK, { ...options, ...more })
+      expect(await client.resume()).toMatchObject({ claimed: 1, pending: 1 })
+      expect(fetch.calls).toHaveLength(0)
+      expect(await client.operation('i')).toMatchObject({ status: 'pending', reason: 'auth', effect: 'unknown' })
+      await client.close()
+    }
+    const { client, fetch } = scenario(OK, { ...options, headers: async () => ({ 'X-API-Key': 'new' }) })
     expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
-    expect(fetch.calls).toMatchObject([{ headers: { authorization: 'Bearer mine', 'idempotency-key': key } }])
-    expect(fetch.calls[0]?.headers).not.toHaveProperty('x-api-key')
+    expect(fetch.calls).toMatchObject([{ headers: { 'x-api-key': 'new', 'idempotency-key': key } }])
   })
+
+  for (const [kind, headers] of [
+    ['an object', { authorization: 'Bearer first' }],
+    ['a function', () => ({ authorization: 'Bearer first' })],
+    ['an async function', async () => ({ authorization: 'Bearer first' })],
+  ] as const) {
+    it(`by the headers of the client, ${kind}, is not resumed by a client without them`, async () => {
+      const journal = memoryJournal()
+      const first = scenario([{ hang: true }], { journal, headers })
+      first.client.post('/a', { id: 'i' }).catch(() => {})
+      await first.clock.advance(1)
+      expect(first.fetch.calls).toMatchObject([{ headers: { authorization: 'Bearer first' } }])
+      expect(JSON.stringify(await rowsOf(journal))).not.toContain('Bearer')
+      const clock = manualClock(first.clock.now() + 31_000)
+      const bare = scenario(OK, { journal, clock })
+      expect(await bare.client.resume()).toMatchObject({ claimed: 1, pending: 1 })
+      expect(bare.fetch.calls).toHaveLength(0)
+      const { client, fetch } = scenario(OK, { journal, clock, headers: { authorization: 'Bearer second' } })
+      expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+      expect(fetch.calls).toMatchObject([{ headers: { authorization: 'Bearer second' } }])
+    })
+  }
 
   it('is not sent by a retry by key, which says what is missing', async () => {
     const { key, options } = await left('/a?token=t', { headers: { 'x-api-key': 'k' } })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KeyReuseError, NotSentError } from '../../src/index.ts'
+import { IndeterminateError, KeyReuseError } from '../../src/index.ts'
 import { rowsOf } from '../support/client-scenario.ts'
 import { clientOnHeldDisk } from '../support/held-journal.ts'
 import { isSettled, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
@@ -54,8 +54,8 @@ describe('while a call that misuses an id is being written', () => {
     expect(await isSettled(call, place.clock)).toBe(false)
     await place.clock.advance(1)
     const { error } = await call
-    expect(error).toBeInstanceOf(NotSentError)
-    expect(error).toMatchObject({ reason: 'deadline', effect: 'none', pending: false })
+    expect(error).toBeInstanceOf(IndeterminateError)
+    expect(error).toMatchObject({ reason: 'deadline', effect: 'unknown', attempts: [] })
     release()
     await settle(place.clock)
     expect((await wrong).error).toBeInstanceOf(KeyReuseError)

@@ -60,8 +60,8 @@ describe('encryption at rest', () => {
       expect(error).toMatchObject({ effect: 'unknown' })
     }
     expect(await wrong.resume()).toMatchObject({ claimed: 0 })
-    // One tells of the call, one of the resume.
-    expect(wrong.events.filter((event) => event.type === 'journal.failed')).toHaveLength(2)
+    // One tells of the call, one of the first look at what is pending, one of the resume.
+    expect(wrong.events.filter((event) => event.type === 'journal.failed')).toHaveLength(3)
     expect(place.server.calls).toHaveLength(1)
     await place.clock.advance(60_000)
     expect(await right.resume()).toMatchObject({ claimed: 1, succeeded: 1 })

@@ -32,6 +32,7 @@ describe('the events', () => {
         effect: 'applied',
         attempts: 1,
         replayed: true,
+        mayHaveRepeated: false,
       },
     ])
   })
@@ -63,7 +64,7 @@ describe('the events', () => {
     expect(events[3]).toMatchObject({ at, until: at + 100, reason: 'status' })
     expect(events[5]).toMatchObject({ attempt: { number: 2, fault: 'ECONNRESET' }, effect: 'unknown' })
     expect(events[6]).toMatchObject({ at: at + 100, until: at + 300, reason: 'network' })
-    expect(events[9]).toMatchObject({ status: 'succeeded', attempts: 3, replayed: false })
+    expect(events[9]).toMatchObject({ status: 'succeeded', attempts: 3, replayed: false, mayHaveRepeated: true })
   })
 
   it('of a call that gives up', async () => {

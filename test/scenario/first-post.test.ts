@@ -5,18 +5,21 @@ import { scriptedFetch } from '../../src/testing/scripted-fetch.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
 
 describe('a post', () => {
-  it('is answered, and leaves nothing behind', async () => {
+  it('is answered, and leaves its record behind for a minute', async () => {
     const fetch = scriptedFetch([{ status: 201, json: { id: 1 } }])
     const journal = memoryJournal()
-    const client = createClient({ baseUrl: 'http://127.0.0.1:1/', fetch, journal })
+    const clock = manualClock()
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1/', fetch, journal, clock })
     const handle = client.post('/charges', { json: { amount: 5000 } })
     expect(handle.key).toMatch(/^[0-9a-f-]{36}$/)
     expect(await handle.json()).toEqual({ id: 1 })
     await client.flush()
     expect(fetch.calls[0]?.headers['idempotency-key']).toBe(handle.key)
-    const left = []
-    for await (const operation of client.operations()) left.push(operation)
-    expect(left).toEqual([])
+    expect(await client.operation(handle.key)).toMatchObject({ status: 'succeeded', effect: 'applied' })
+    await clock.advance(60_000)
+    await client.resume()
+    await client.flush()
+    expect(await client.operation(handle.key)).toBeUndefined()
   })
 
   it('is retried with the same key and bytes until it is answered', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigurationError, IndeterminateError, NotSentError } from '../../src/index.ts'
-import { LEASE_MS, leaveBehind, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { ConfigurationError, IndeterminateError, NotSentError, StorageError } from '../../src/index.ts'
+import { keptForLong, LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 describe('a call that gives up', () => {
@@ -39,7 +39,7 @@ describe('a call that gives up', () => {
     expect(again.key).toBe(handle.key)
     expect(totalEffects(place.server)).toBe(1)
     await client.flush()
-    expect(await listed(client)).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
   })
 
   it('fails again with `retry`, and can be retried again, until the horizon', async () => {
@@ -66,8 +66,8 @@ describe('a call that gives up', () => {
     await outcome(client.post('/charges', { body: 'two' }))
     await client.flush()
     const { error } = await outcome(client.retry(handle.key))
-    expect(error).toBeInstanceOf(ConfigurationError)
-    expect(error).toMatchObject({ code: 'HOLDFAST_UNKNOWN_OPERATION', effect: 'none' })
+    expect(error).toBeInstanceOf(StorageError)
+    expect(error).toMatchObject({ code: 'HOLDFAST_UNKNOWN_OPERATION', effect: 'unknown' })
   })
 })
 

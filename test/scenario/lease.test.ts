@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSettled, LEASE_MS, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { isSettled, keptForLong, LEASE_MS, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 const LONG = { deadline: '10m', attemptTimeout: '10m' } as const
@@ -118,6 +118,6 @@ describe('a lease', () => {
     await place.clock.advance(2 * LEASE_MS)
     await client.flush()
     expect(calls).toBe(1)
-    expect(await listed(other)).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
   })
 })

@@ -68,6 +68,10 @@ describe('the list of operations', () => {
         acceptedAt: place.clock.now(),
         method: 'POST',
         url: 'http://127.0.0.1:1/charges',
+        effect: 'unknown',
+        inFlight: false,
+        horizonAt: place.clock.now() + 28_800_000,
+        nextAttemptAt: expect.any(Number),
         reason: 'attempts',
       },
     ])

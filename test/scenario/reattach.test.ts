@@ -19,7 +19,7 @@ describe('an operation that is found again', () => {
     const client = place.client()
     for (const name of [key, 'order:1']) {
       const operation = await found(client, name)
-      expect(operation).toMatchObject({ key, id: 'order:1', name: 'charge', status: 'pending', attempts: 0 })
+      expect(operation).toMatchObject({ key, id: 'order:1', name: 'charge', status: 'pending', attempts: 1 })
       expect(operation.acceptedAt).toBe(place.clock.now())
       expect('then' in operation).toBe(false)
       expect(operation.result.key).toBe(key)

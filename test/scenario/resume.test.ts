@@ -159,11 +159,8 @@ describe('one resume', () => {
   it('does not send the credentials of the call that made it', async () => {
     const place = neighbourhood()
     await leavePending(place, ['one'], { headers: { authorization: 'Bearer first' } })
-    await place.client({ headers: { 'x-mine': 'yes' } }).resume()
-    const [first, second] = place.server.calls
-    expect(first?.headers.authorization).toBe('Bearer first')
-    expect(second?.headers).toMatchObject({ 'x-mine': 'yes' })
-    expect(second?.headers.authorization).toBeUndefined()
+    await place.client({ headers: { authorization: 'Bearer second' } }).resume()
+    expect(place.server.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second'])
   })
 
   it('sends nothing to an origin that is not trusted', async () => {
@@ -234,7 +231,8 @@ describe('one resume', () => {
     await place.clock.advance(1000)
     expect(await resumed).toMatchObject({ claimed: 4, succeeded: 4 })
     expect(place.server.calls.length - before).toBe(4)
-    expect(await listed(place.client())).toHaveLength(6)
+    const left = await listed(place.client())
+    expect(left.filter((line) => line.endsWith('pending'))).toHaveLength(6)
   })
 
   it('sets a delay between runs that grows to at most five minutes', async () => {

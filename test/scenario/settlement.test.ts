@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, type Settlement } from '../../src/index.ts'
-import { LEASE_MS, leaveBehind, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import {
+  keptForLong,
+  LEASE_MS,
+  leaveBehind,
+  listed,
+  neighbourhood,
+  outcome,
+  settle,
+} from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 const CHARGE = { body: 'one', name: 'charge', metadata: { order: 42 } } as const
@@ -48,7 +56,7 @@ describe('a settlement', () => {
     await client.post('/charges', { body: 'two' })
     await client.flush()
     expect(told).toEqual(['succeeded'])
-    expect(await listed(client)).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
   })
 
   for (const [status, weather] of [
@@ -85,7 +93,7 @@ describe('a settlement', () => {
     expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
     expect(told).toEqual([`${handle.key} succeeded`])
     expect(place.server.calls).toHaveLength(1)
-    expect(await listed(client)).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
     expect(await client.resume()).toMatchObject({ claimed: 0 })
   })
 
@@ -116,17 +124,17 @@ describe('a settlement', () => {
     const handle = client.post('/charges', CHARGE)
     await handle
     await client.flush()
-    expect(await listed(client)).toEqual([`${handle.key} succeeded`])
+    expect(await keptForLong(place)).toEqual([`${handle.key} succeeded`])
     await client.resume()
     expect(calls).toBe(2)
-    expect(await listed(client)).toEqual([`${handle.key} succeeded`])
+    expect(await keptForLong(place)).toEqual([`${handle.key} succeeded`])
     fail = false
     await client.resume()
     expect(calls).toBe(3)
-    expect(await listed(client)).toEqual([])
     await client.resume()
     expect(calls).toBe(3)
     expect(place.server.calls).toHaveLength(1)
+    expect(await keptForLong(place)).toEqual([])
   })
 
   it('is still there while its handler works', async () => {
@@ -138,7 +146,7 @@ describe('a settlement', () => {
     expect(await listed(client)).toEqual([`${handle.key} succeeded`])
     await place.clock.advance(1000)
     await client.flush()
-    expect(await listed(client)).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
   })
 
   it('is left for a client that has the handler', async () => {
@@ -156,21 +164,16 @@ describe('a settlement', () => {
     client.onSettled('charge', ({ operation }) => told.push(operation.key))
     expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
     expect(told).toEqual([handle.key])
-    expect(await listed(client)).toEqual([])
+    expect(await keptForLong(place)).toEqual([])
   })
 
   it('that no handler takes is kept for the time of retention', async () => {
     const place = neighbourhood()
     const without = place.client({ retention: '1h' })
     await without.post('/charges', CHARGE)
-    await place.clock.advance(3_600_000 - 1)
-    await without.post('/charges', { body: 'sweeps' })
-    await without.flush()
-    expect(await listed(without)).toHaveLength(1)
-    await place.clock.advance(60_000)
-    await without.post('/charges', { body: 'sweeps' })
-    await without.flush()
-    expect(await listed(without)).toEqual([])
+    await place.clock.advance(3_600_000 - 60_001)
+    expect(await keptForLong(place)).toHaveLength(1)
+    expect(await keptForLong(place)).toEqual([])
   })
 
   it('with an id stays after its handler took it, and is not delivered twice', async () => {

@@ -33,10 +33,10 @@ describe('a disk that fails', () => {
     expect(totalEffects(place.server)).toBe(1)
   })
 
-  it('at letting go: the caller has its answer, and nothing is done twice', async () => {
+  it('at recording a success: the caller has its answer, and nothing is done twice', async () => {
     const place = neighbourhood()
     const client = place.client()
-    client.journal.fault = on('remove', 'fail')
+    client.journal.fault = on('commit', 'fail')
     expect((await client.post('/charges', { body: 'one' })).status).toBe(201)
     await client.flush()
     await place.clock.advance(LEASE_MS + 1)

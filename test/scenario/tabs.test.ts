@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { street } from '../support/fake-coordination.ts'
-import { isSettled, LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import {
+  isSettled,
+  keptForLong,
+  LEASE_MS,
+  leaveBehind,
+  neighbourhood,
+  outcome,
+  settle,
+} from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 /** Two tabs with one journal, one channel and one server. */
@@ -141,7 +149,7 @@ describe('a hint', () => {
     await clock.advance(5_000)
     await call
     await client.flush()
-    expect(await client.operation(call.key)).toBeUndefined()
+    expect(await keptForLong(place)).toEqual([])
   })
 
   it('is given of journaled operations only', async () => {

@@ -84,6 +84,9 @@ export function neighbourhood(disk: Journal = memoryJournal()): Neighbourhood {
 
 export const LEASE_MS = 30_000
 
+/** For how long the record of a settled operation without an id is kept. */
+export const KEPT_MS = 60_000
+
 /** Everything that can happen without time happens. */
 export function settle(clock: ManualClock): Promise<void> {
   return clock.advance(0)
@@ -135,4 +138,11 @@ export async function listed(client: Client): Promise<string[]> {
   const found: string[] = []
   for await (const { key, status } of client.operations()) found.push(`${key} ${status}`)
   return found
+}
+
+/** What is still there once the records of settled operations that nobody needs have gone. */
+export async function keptForLong({ clock, disk, client }: Neighbourhood): Promise<string[]> {
+  await clock.advance(KEPT_MS)
+  await disk.execute([{ do: 'prune', now: clock.now(), limit: 1000 }])
+  return listed(client())
 }

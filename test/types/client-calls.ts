@@ -77,6 +77,8 @@ export function events(event: HoldfastEvent): string {
       return String(event.attempts)
     case 'lease.lost':
       return event.url
+    case 'journal.unattended':
+      return String(event.operations)
     case 'horizon.shortened':
       return `${event.key} ${event.windowMs} ${event.horizonAt}`
     case 'budget.exhausted':

@@ -16,9 +16,12 @@ export interface CredentialsAtHand {
   readonly call: CallCredentials | undefined
 }
 
-/** What the operation's call had and this attempt has not: header names, and query parameters as `?name`. */
+/**
+ * What the operation's call had and this attempt has not: header names, and query parameters as `?name`. Where a caller
+ * asks for it anew, what that call brings is what the caller means.
+ */
 export function missingCredentials({ withheld }: OperationRequest, { own, call }: CredentialsAtHand): string[] {
-  return withheld.filter((name) => !call?.names.includes(name) && !own.some(([made]) => made === name))
+  return call ? [] : withheld.filter((name) => !own.some(([made]) => made === name))
 }
 
 /** Is it certain, before any header is made, that a resume by this client would lack credentials? */

@@ -3,7 +3,6 @@ import type { Effect } from '../../errors/reason.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { tell } from '../operation/outcome.ts'
-import { effectOf } from '../operation/record.ts'
 import { endAttempt, withdrawAttempt } from '../operation/transition.ts'
 import { classify, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart } from '../policy/decide.ts'
@@ -61,7 +60,7 @@ class Run {
   async go(): Promise<Finish> {
     try {
       // It may have arrived at a server that does not know its key: sent again, it could be done twice.
-      if (!this.#replayable && effectOf(this.#operation.record) !== 'none') {
+      if (!this.#replayable && this.#operation.record.effect !== 'none') {
         return await refuse(this.#ended, 'not-replayable', 'failed')
       }
       for (;;) {

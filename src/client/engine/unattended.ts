@@ -1,5 +1,4 @@
 import type { OperationRecord } from '../operation/record.ts'
-import { deadOwners } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 
 /** Any resume, in whichever process, would have taken up by then what nobody holds. */
@@ -11,9 +10,10 @@ const MOST_COUNTED = 20
 export async function tellIfUnattended(engine: EngineContext): Promise<void> {
   const { keeper, options, clock, events } = engine
   const now = clock.now()
-  const dead = await deadOwners(engine)
   const query = { namespace: options.namespace, status: 'pending', after: 0, limit: MOST_COUNTED } as const
   const { records } = await keeper.list(query)
+  const owners = records.flatMap(({ record }) => record.lease?.owner ?? [])
+  const dead = owners.length > 0 ? await engine.coordination.findDead([...new Set(owners)]) : []
   const left = records.filter(({ record }) => isLeft(record, { dead, now }))
   const [oldest] = left
   if (!oldest || engine.housekeeping.attended) return

@@ -1,14 +1,5 @@
 /** What a client writes to its journal, by what it means. Each is a point before and one after. */
-export type JournalMoment =
-  | 'append'
-  | 'attempt'
-  | 'wait'
-  | 'release'
-  | 'settle'
-  | 'deliver'
-  | 'remove'
-  | 'renew'
-  | 'claim'
+export type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'renew' | 'claim'
 
 /** The way of a request, from the client's side. */
 export type SendMoment = 'leaving' | 'travelling' | 'answered'
@@ -25,9 +16,9 @@ export type SendMoment = 'leaving' | 'travelling' | 'answered'
  *   before `attempt:asked`;
  * - `release`: the lease is given back and the operation stays pending (`onGiveUp: 'keep'`, `close()`, a resume that
  *   got no answer);
- * - `settle`: the settlement is written, where it is kept: it has an `id`, it is owed to a handler, or it failed;
- * - `deliver`: a handler has taken a settlement that is kept, or thrown;
- * - `remove`: the record is let go: settled, and nobody needs it any more. A caller has the answer by then;
+ * - `settle`: the settlement is written. Where it is a success that nobody but the caller waits for, the caller has
+ *   the answer by then;
+ * - `deliver`: a handler has taken the settlement, or thrown;
  * - `renew`: the lease of something that takes long is renewed;
  * - `claim`: a resume, a retry by key or a second caller takes an operation over.
  *
@@ -53,8 +44,6 @@ const POINTS: Readonly<Record<CrashPoint, true>> = {
   'settle:durable': true,
   'deliver:asked': true,
   'deliver:durable': true,
-  'remove:asked': true,
-  'remove:durable': true,
   'renew:asked': true,
   'renew:durable': true,
   'claim:asked': true,

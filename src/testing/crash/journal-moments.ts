@@ -28,7 +28,7 @@ export class JournalMoments {
   }
 
   #momentOf(command: JournalCommand): JournalMoment | undefined {
-    if (command.do === 'append' || command.do === 'remove' || command.do === 'renew') return command.do
+    if (command.do === 'append' || command.do === 'renew') return command.do
     if (command.do === 'claim' || command.do === 'claim-one') return 'claim'
     if (command.do !== 'commit') return undefined
     return meaningOf(command, (named) => this.#settled.has(nameOf(named)))

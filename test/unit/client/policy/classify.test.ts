@@ -75,17 +75,17 @@ describe('an answer', () => {
     expect(classify(answer(409), circumstances({ earlierUnknown: true }))).toMatchObject(inFlight)
   })
 
-  test('without a key and not idempotent it is never sent again', () => {
-    expect(classify(answer(503), circumstances({ replayable: false }))).toMatchObject({
-      is: 'final',
-      reason: 'not-replayable',
-      effect: 'unknown',
-    })
-    expect(classify(answer(429), circumstances({ replayable: false }))).toMatchObject({
-      is: 'final',
-      reason: 'not-replayable',
-      effect: 'none',
-    })
+  test('that can not be sent again safely is sent again only where it certainly was not done', () => {
+    const judge = (status: number, headers: [string, string][] = []) =>
+      classify(answer(status, headers), circumstances({ replayable: false }))
+    const unknown = { is: 'final', reason: 'not-replayable', effect: 'unknown', settles: 'failed' }
+    for (const status of [500, 502, 503, 504]) expect(judge(status)).toMatchObject(unknown)
+    expect(judge(500, [['retry-after', '1']])).toMatchObject(unknown)
+    expect(judge(429)).toMatchObject({ is: 'retry', effect: 'none' })
+    expect(judge(503, [['retry-after', '1']])).toMatchObject({ is: 'retry', effect: 'none', floorMs: 1000 })
+    for (const status of [408, 425]) {
+      expect(judge(status)).toMatchObject({ is: 'final', reason: 'status', effect: 'none', settles: 'rejected' })
+    }
   })
 
   test("the caller's rule decides, below do-not-retry and key reuse", () => {

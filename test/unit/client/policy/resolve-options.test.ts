@@ -245,7 +245,7 @@ describe('an unknown name is refused with the nearest right spelling', () => {
     [{ doNotRetry: { sent: 'x' } }, 'There is no option `doNotRetry.sent`. Did you mean `doNotRetry.send`?'],
     [{ keyHeader: { names: 'x' } }, 'There is no option `keyHeader.names`. Did you mean `keyHeader.name`?'],
     [{ journal: { fallbacks: 'memory' } }, 'There is no option `journal.fallbacks`. Did you mean `journal.fallback`?'],
-    [{ jitterbug: undefined }, 'There is no option `jitterbug`. It is one of: baseUrl, headers, '],
+    [{ jitterbug: undefined }, 'There is no option `jitterbug`. It is one of: baseUrl, honoursKeys, headers, '],
     [JSON.parse('{"__proto__":1}'), 'There is no option `__proto__`.'],
     [{ constructor: 1 }, 'There is no option `constructor`.'],
   ])('%j', (options, sentence) => {
