@@ -139,9 +139,9 @@ export interface DispatcherLike {
 
 /** Everything that `createClient` takes. */
 export interface ClientOptions {
-  /** Relative URLs resolve against it. */
+  /** The path of a call is appended to it; a whole URL stays as it is. Default none; in a page its origin, and it may be a path such as '/api'. */
   readonly baseUrl?: string | URL | undefined
-  /** Sent only to `baseUrl`'s origin and `trustedOrigins`; a function runs afresh at every attempt. Never journaled. */
+  /** Sent only to `baseUrl`'s origin and `trustedOrigins`, of which it needs one; a function runs afresh at every attempt. Never journaled. */
   readonly headers?: HeadersOption | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined

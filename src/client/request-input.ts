@@ -78,13 +78,25 @@ function readUrl(input: string | URL, searchParams: CallOptions['searchParams'],
   return url
 }
 
+const SCHEME = /^[a-z][a-z\d+.-]*:/i
+
 function resolveUrl(input: string | URL, baseUrl: URL | undefined): URL {
+  const text = String(input).trim()
+  if (/^[\\/]{2}/.test(text)) {
+    throw new ConfigurationError('A URL that begins with two slashes names a host without a scheme; write https:// too')
+  }
   try {
-    return new URL(input, baseUrl)
+    return new URL(baseUrl && !SCHEME.test(text) ? join(baseUrl, text) : text)
   } catch {
     const hint = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
     throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(String(input)).split('?')[0])} (${hint})`)
   }
+}
+
+/** The base comes first as text, so that no path can lead to another host. */
+function join({ origin, pathname }: URL, path: string): string {
+  if (/^([?#]|$)/.test(path)) return origin + pathname + path
+  return `${origin}${pathname.replace(/\/$/, '')}/${path.replace(/^\//, '')}`
 }
 
 function addSearchParams(url: URL, params: NonNullable<CallOptions['searchParams']>): void {

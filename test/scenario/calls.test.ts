@@ -148,8 +148,20 @@ describe('URLs', () => {
   const resolved: readonly (readonly [base: string | undefined, url: string | URL, sent: string])[] = [
     [ORIGIN, '/a', `${ORIGIN}/a`],
     [ORIGIN, 'a', `${ORIGIN}/a`],
-    [`${ORIGIN}/v1/`, 'a', `${ORIGIN}/v1/a`],
-    [`${ORIGIN}/v1/`, '/a', `${ORIGIN}/a`],
+    [`${ORIGIN}/v1`, 'charges', `${ORIGIN}/v1/charges`],
+    [`${ORIGIN}/v1`, '/charges', `${ORIGIN}/v1/charges`],
+    [`${ORIGIN}/v1/`, 'charges', `${ORIGIN}/v1/charges`],
+    [`${ORIGIN}/v1/`, '/charges/', `${ORIGIN}/v1/charges/`],
+    [`${ORIGIN}/v1`, '/charges?limit=1#part', `${ORIGIN}/v1/charges?limit=1`],
+    [`${ORIGIN}/v1`, '/charges:batch?at=a:b', `${ORIGIN}/v1/charges:batch?at=a:b`],
+    [`${ORIGIN}/v1`, '../v2/charges', `${ORIGIN}/v2/charges`],
+    [`${ORIGIN}/v1`, '', `${ORIGIN}/v1`],
+    [`${ORIGIN}/v1/`, '', `${ORIGIN}/v1/`],
+    [`${ORIGIN}/v1`, '?q=1', `${ORIGIN}/v1?q=1`],
+    [`${ORIGIN}/v1`, 'https://other.test/x', 'https://other.test/x'],
+    [`${ORIGIN}/v1`, new URL('https://other.test/x'), 'https://other.test/x'],
+    // However it is disguised, what has no scheme stays with the base.
+    [`${ORIGIN}/v1`, '/\t/evil.test/a', `${ORIGIN}/v1//evil.test/a`],
     [ORIGIN, '', `${ORIGIN}/`],
     [ORIGIN, '?q=1', `${ORIGIN}/?q=1`],
     [ORIGIN, '/a#part', `${ORIGIN}/a`],
@@ -180,6 +192,14 @@ describe('URLs', () => {
       `${ORIGIN}/a?x=1&b=1&b=2`,
       `${ORIGIN}/a?b=1&b=2`,
     ])
+  })
+
+  it('a host without a scheme is refused: neither the base nor another server gets what was meant for one of them', () => {
+    const { client, fetch } = scenario([], { baseUrl: `${ORIGIN}/v1`, headers: { authorization: 'Bearer mine' } })
+    for (const url of ['//evil.test/a', ' //evil.test/a', '\\\\evil.test/a', '/\\evil.test/a']) {
+      expect(() => client.post(url)).toThrow(/two slashes/)
+    }
+    expect(fetch.calls).toHaveLength(0)
   })
 
   const refused: readonly (readonly [string, string, RegExp])[] = [

@@ -61,6 +61,8 @@ export interface ResolvedCall {
 
 export interface ResolvedOptions extends ResolvedCall {
   readonly baseUrl: URL | undefined
+  /** No base was given, so a resume sends operations to any origin. */
+  readonly anyOrigin: boolean
   readonly headers: HeaderList | HeadersFunction | undefined
   readonly trustedOrigins: ReadonlySet<string>
   /** 'platform' = the default of this platform. */
