@@ -197,7 +197,12 @@ export class HoldfastClient implements Client {
       )
     }
     const { method, body, headers } = record.request
-    const sent = { body: body ?? undefined, json: undefined, headers: [...headers, ...credentials.headers] }
+    const sent = {
+      durable: true,
+      body: body ?? undefined,
+      json: undefined,
+      headers: [...headers, ...credentials.headers],
+    }
     return this.request(method, credentials.url, { ...options, ...sent, searchParams: undefined, key: record.key })
   }
 

@@ -4,7 +4,7 @@ import type { Duration } from '../foundation/duration.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer } from '../observe/port.ts'
 import type { Journal } from './journal/port.ts'
-import type { Json, SettledStatus } from './operation/record.ts'
+import type { CredentialsMode, Json, SettledStatus } from './operation/record.ts'
 import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
 
 export type { BudgetOptions }
@@ -143,6 +143,10 @@ export interface ClientOptions {
   readonly baseUrl?: string | URL | undefined
   /** Sent only to `baseUrl`'s origin and `trustedOrigins`, of which it needs one; a function runs afresh at every attempt. Never journaled. */
   readonly headers?: HeadersOption | undefined
+  /** Whether a browser sends cookies along, as fetch has it; recorded with the operation. Default: what the platform's fetch does. */
+  readonly credentials?: CredentialsMode | undefined
+  /** What `durable` is for calls that do not say: `false` for no keys and no journal. Default: by method. */
+  readonly durable?: boolean | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined
   /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides). `false`: nothing is persisted. */

@@ -3,6 +3,7 @@ import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redac
 import type { HeaderList } from '../protocol/headers.ts'
 import { parseKey } from '../protocol/idempotency-key.ts'
 import { isToken } from '../protocol/token.ts'
+import type { CredentialsMode } from './operation/record.ts'
 import type { CallOptions } from './options.ts'
 import { checkHeaders } from './policy/check-headers.ts'
 
@@ -24,6 +25,7 @@ export interface RequestInput {
   readonly credentials: CallCredentials
   /** The names of what is sent but not written down, as `OperationRequest` has them. */
   readonly withheld: readonly string[]
+  readonly credentialsMode?: CredentialsMode | undefined
   /** The caller's own key, from the option or from a header. */
   readonly key: string | undefined
 }
@@ -32,6 +34,7 @@ export interface RequestSettings {
   readonly baseUrl: URL | undefined
   /** Lower case. */
   readonly keyHeaderName: string
+  readonly credentialsMode?: CredentialsMode | undefined
 }
 
 export function readRequest(
@@ -50,6 +53,7 @@ export function readRequest(
     headers: sorted.headers,
     credentials,
     withheld,
+    credentialsMode: settings.credentialsMode,
     key: options.key ?? sorted.key,
   }
 }

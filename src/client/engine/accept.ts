@@ -33,6 +33,7 @@ export function newRecord(birth: Birth): OperationRecord {
       origin: input.origin,
       headers: withContentType(input.headers, birth.body),
       withheld: input.withheld,
+      credentialsMode: input.credentialsMode,
       body: birth.body.bytes,
     },
     fingerprint: birth.fingerprint,

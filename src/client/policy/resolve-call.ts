@@ -12,6 +12,7 @@ import {
 import { readFields } from '../../configuration/read-options.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { isValidKey } from '../../protocol/idempotency-key.ts'
+import { isSafeMethod } from '../../protocol/methods.ts'
 import type { CallOptions, ClientOptions } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
 import { checkJson } from './check-json.ts'
@@ -75,6 +76,18 @@ export function resolveCall(call: CallOptions | undefined, client: ResolvedCall)
     throw new ConfigurationError('The options `json` and `body` exclude each other: a call has one body.')
   }
   return overrides ? Object.freeze(resolveShared(call, client)) : client
+}
+
+/** Is the operation journaled? What only a record can hold is refused where there is none. */
+export function resolveDurable(method: string, call: CallOptions, clientWide: boolean | undefined): boolean {
+  const durable = call.durable ?? clientWide ?? !isSafeMethod(method)
+  if (durable) return true
+  const held = (['id', 'name', 'metadata'] as const).find((name) => call[name] !== undefined)
+  const needed = held ?? (call.onGiveUp === 'keep' ? 'onGiveUp' : undefined)
+  if (needed === undefined) return false
+  throw new ConfigurationError(
+    `The option \`${needed}\` needs a journaled operation, which this ${method} is not; \`durable: true\` makes it one.`,
+  )
 }
 
 /** The options that a client has for all its calls, and a call for itself. */

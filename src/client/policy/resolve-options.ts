@@ -1,4 +1,5 @@
 import {
+  checkBoolean,
   checkDuration,
   checkFunction,
   checkLabel,
@@ -52,6 +53,8 @@ export interface PlatformDefaults {
 /** What needs nothing but itself to be read. */
 const OWN_FIELDS = {
   headers: [undefined, checkClientHeaders],
+  credentials: [undefined, oneOf('omit', 'same-origin', 'include')],
+  durable: [undefined, checkBoolean],
   trustedOrigins: [new Set<string>(), checkOrigins],
   journal: ['platform', checkJournal],
   namespace: ['default', checkLabel],
@@ -92,11 +95,6 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
   const keyHeader = resolveKeyHeader(given.keyHeader)
   const doNotRetry = resolveDoNotRetry(given.doNotRetry, platform)
   checkDistinct(keyHeader, doNotRetry)
-  if (given.fetch !== undefined && given.dispatcher !== undefined) {
-    throw new ConfigurationError(
-      'The options `fetch` and `dispatcher` exclude each other: a custom fetch has its own connections.',
-    )
-  }
   const own = readFields('', given, OWN_FIELDS)
   const baseUrl = resolveBaseUrl(given.baseUrl, platform.pageOrigin)
   if (own.headers && !baseUrl && own.trustedOrigins.size === 0) {
@@ -104,6 +102,7 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
       'The option `headers` needs `baseUrl` or `trustedOrigins`: they are sent to these origins only.',
     )
   }
+  refuseClash(given)
   return Object.freeze({
     ...own,
     baseUrl,
@@ -115,6 +114,18 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
     doNotRetry,
     keyHeader,
   })
+}
+
+/** Options that contradict each other. */
+function refuseClash({ fetch, dispatcher, durable, journal, onGiveUp }: ClientOptions): void {
+  const exclude = (are: string, because: string): never => {
+    throw new ConfigurationError(`The options ${are} exclude each other: ${because}.`)
+  }
+  if (fetch && dispatcher) exclude('`fetch` and `dispatcher`', 'a custom fetch has its own connections')
+  if (durable && journal === false) exclude('`durable: true` and `journal: false`', 'one persists, one does not')
+  if (durable === false && onGiveUp === 'keep') {
+    exclude("`durable: false` and `onGiveUp: 'keep'`", 'only a journaled operation can be kept')
+  }
 }
 
 function checkNames(options: unknown): ClientOptions {

@@ -1,5 +1,6 @@
 import { type AbortLike, nativeSignal, onAbort } from '../../../foundation/abort.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
+import type { CredentialsMode } from '../../operation/record.ts'
 import type { FetchLike } from '../../options.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
@@ -13,6 +14,7 @@ export interface FetchCall {
   readonly headers: HeaderList
   readonly body: Uint8Array | null
   readonly redirect: 'follow' | 'error' | 'manual'
+  readonly credentialsMode?: CredentialsMode | undefined
   readonly signal: AbortLike
   /** Is a refused connection that of this URL? Where fetch follows redirects, it may be that of a later one. */
   readonly oneHop: boolean
@@ -42,11 +44,12 @@ export async function callFetch(fetch: FetchLike, call: FetchCall): Promise<Call
   }
 }
 
-function toInit({ method, headers: list, body, redirect, signal }: FetchCall): RequestInit {
+function toInit({ method, headers: list, body, redirect, credentialsMode, signal }: FetchCall): RequestInit {
   const headers = new Headers()
   for (const [name, value] of list) headers.append(name, value)
   // A copy: a fetch may transfer or change what it is given, and the next hop or attempt needs the same bytes.
-  return { method, headers, body: body && new Uint8Array(body), redirect, signal: nativeSignal(signal) }
+  const init = { method, headers, body: body && new Uint8Array(body), redirect, signal: nativeSignal(signal) }
+  return credentialsMode ? { ...init, credentials: credentialsMode } : init
 }
 
 /** A fetch that takes no notice of its signal must not hold the caller; what it brings later is thrown away. */

@@ -43,6 +43,8 @@ describe('the defaults', () => {
       baseUrl: undefined,
       anyOrigin: true,
       headers: undefined,
+      credentials: undefined,
+      durable: undefined,
       trustedOrigins: new Set(),
       journal: 'platform',
       namespace: 'default',
