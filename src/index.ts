@@ -1,5 +1,5 @@
 export type { CallContext } from './client/call-context.ts'
-export type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client/client.ts'
+export type { Client, FoundOperation, OperationsQuery, ResumeOptions, RetryCallOptions } from './client/client.ts'
 export { FetchFailedError } from './client/client-fetch.ts'
 export { createClient } from './client/create-client.ts'
 export { aesGcm } from './client/encryption/aes-gcm.ts'

@@ -15,6 +15,12 @@ export interface ResumeOptions {
   readonly concurrency?: number | undefined
 }
 
+/** What `client.retry` takes. */
+export interface RetryCallOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly deadline?: Duration | undefined
+}
+
 export interface OperationsQuery {
   readonly status?: OperationStatus | undefined
   readonly limit?: number | undefined
@@ -50,7 +56,7 @@ export interface Client {
   operation(keyOrId: string): Promise<FoundOperation | undefined>
   operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>
   /** Goes on with the same key and bytes, within the horizon; a settled operation gives its recorded answer. */
-  retry(keyOrId: string, options?: { readonly signal?: AbortSignal; readonly deadline?: Duration }): OperationHandle
+  retry(keyOrId: string, options?: RetryCallOptions): OperationHandle
   /** Settles a pending operation as `cancelled`. False where there was nothing left to cancel. */
   cancel(keyOrId: string): Promise<boolean>
   /** Drops everything in this client's namespace, for log-out; the answer counts the records. */

@@ -75,6 +75,11 @@ export function checkFunction<T>(option: string, value: T): T {
   return typeof value === 'function' ? value : refuse(option, 'a function', value)
 }
 
+export function checkSignal(option: string, value: unknown): AbortSignal {
+  const fits = isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
+  return fits ? (value as unknown as AbortSignal) : refuse(option, 'an AbortSignal', value)
+}
+
 /** An object with these methods. */
 export function objectWith<T>(...methods: readonly string[]): Check<T> {
   return (option, value) => {

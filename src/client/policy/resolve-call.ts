@@ -4,6 +4,7 @@ import {
   checkFunction,
   checkLabel,
   checkPositiveDuration,
+  checkSignal,
   isObject,
   oneOf,
   refuse,
@@ -46,11 +47,6 @@ function anything(): void {}
 
 function checkSearchParams(option: string, value: unknown): void {
   if (typeof value !== 'string' && !isObject(value)) refuse(option, 'a string, URLSearchParams or an object', value)
-}
-
-function checkSignal(option: string, value: unknown): void {
-  const fits = isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
-  if (!fits) refuse(option, 'an AbortSignal', value)
 }
 
 function checkKey(option: string, value: unknown): void {

@@ -1,10 +1,9 @@
 import { type AbortLike, nativeSignal, onAbort } from '../../../foundation/abort.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
-import type { CredentialsMode } from '../../operation/record.ts'
 import type { FetchLike } from '../../options.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
-import type { TransportFault } from '../port.ts'
+import type { TransportFault, TransportRequest } from '../port.ts'
 import { discardBody } from './read-body.ts'
 
 /** One call of fetch. */
@@ -14,7 +13,7 @@ export interface FetchCall {
   readonly headers: HeaderList
   readonly body: Uint8Array | null
   readonly redirect: 'follow' | 'error' | 'manual'
-  readonly credentialsMode?: CredentialsMode | undefined
+  readonly credentialsMode: TransportRequest['credentialsMode']
   readonly signal: AbortLike
   /** Is a refused connection that of this URL? Where fetch follows redirects, it may be that of a later one. */
   readonly oneHop: boolean
