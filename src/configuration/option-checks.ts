@@ -41,9 +41,13 @@ export function checkObject(option: string, value: unknown, known: readonly stri
 
 /** `owner` is what stands before the name: empty, or `retry.`. */
 export function refuseUnknown(owner: string, name: string, known: readonly string[]): never {
+  throw new ConfigurationError(unknownName(owner, name, known))
+}
+
+export function unknownName(owner: string, name: string, known: readonly string[]): string {
   const near = nearestName(name, known)
   const advice = near === undefined ? `It is one of: ${known.join(', ')}.` : `Did you mean \`${owner}${near}\`?`
-  throw new ConfigurationError(`There is no option \`${owner}${shorten(name)}\`. ${advice}`)
+  return `There is no option \`${owner}${shorten(name)}\`. ${advice}`
 }
 
 /** Milliseconds, 0 included. */

@@ -8,7 +8,7 @@ import {
   isObject,
   oneOf,
   refuse,
-  refuseUnknown,
+  unknownName,
 } from '../../configuration/option-checks.ts'
 import { readFields } from '../../configuration/read-options.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
@@ -53,6 +53,11 @@ function checkKey(option: string, value: unknown): void {
   if (!isValidKey(value)) refuse(option, 'a string of 1 to 255 visible ASCII characters', value)
 }
 
+/** An object that was meant as the body, as some clients take it, has names of its own. */
+function refuseName(name: string): never {
+  throw new ConfigurationError(`${unknownName('', name, [...CHECK_OF.keys()])} To send an object, use \`json\`.`)
+}
+
 /**
  * Checks the options of a call and merges them over the client's. Runs on every request, so a call that
  * overrides nothing gets the client's own object back.
@@ -60,10 +65,12 @@ function checkKey(option: string, value: unknown): void {
 export function resolveCall(call: CallOptions | undefined, client: ResolvedCall): ResolvedCall {
   if (call === undefined) return client
   const given: unknown = call
-  if (!isObject(given)) throw new ConfigurationError('The options of a call must be an object.')
+  if (!isObject(given)) {
+    throw new ConfigurationError('The options of a call must be an object; a body goes into `json` or `body`.')
+  }
   let overrides = false
   for (const name of Object.keys(given)) {
-    const check = CHECK_OF.get(name) ?? refuseUnknown('', name, [...CHECK_OF.keys()])
+    const check = CHECK_OF.get(name) ?? refuseName(name)
     if (given[name] === undefined) continue
     if (check === 'shared') overrides = true
     else check(name, given[name] as never)
