@@ -4,7 +4,14 @@ import type { InboundContext } from '../foundation/inbound-context.ts'
 import { strictest } from '../protocol/call-limits.ts'
 import { answerOf } from './answer.ts'
 import { type CallContext, checkContext } from './call-context.ts'
-import type { Client, FoundOperation, OperationsQuery, ResumeOptions, RetryCallOptions } from './client.ts'
+import type {
+  Client,
+  FoundOperation,
+  OperationsQuery,
+  ResumeOptions,
+  RetryCallOptions,
+  SettlementHandlerOf,
+} from './client.ts'
 import { clientFetch } from './client-fetch.ts'
 import { closedError } from './engine/early-exit.ts'
 import type { EngineContext } from './engine/engine-context.ts'
@@ -18,7 +25,7 @@ import type { OperationRecord } from './operation/record.ts'
 import { type HandleSource, OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike, OperationView } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
-import type { PreparedOperation } from './prepared-operation.ts'
+import { type PreparedOperation, partsOf } from './prepared-operation.ts'
 import { readQuery, readResume, readRetry } from './read-queries.ts'
 import { type CallSettings, type KeyReservations, startCall } from './start-call.ts'
 import { startRetry } from './start-retry.ts'
@@ -108,11 +115,11 @@ export class HoldfastClient implements Client {
     return resumed
   }
 
-  onSettled(name: string, handler: SettlementHandler): () => void {
+  onSettled<Metadata>(name: string, handler: SettlementHandlerOf<Metadata>): () => void {
     if (typeof name !== 'string' || name === '' || typeof handler !== 'function') {
       throw new ConfigurationError("onSettled takes a name (or '*') and a function")
     }
-    return this.#core.engine.handlers.add(name, handler)
+    return this.#core.engine.handlers.add(name, handler as SettlementHandler)
   }
 
   async operation(keyOrId: string): Promise<FoundOperation | undefined> {
@@ -175,8 +182,8 @@ export class HoldfastClient implements Client {
   }
 
   send(prepared: PreparedOperation): OperationHandle {
-    const { credentials, call, options, record } = prepared
-    if (prepared.persisted) {
+    const { credentials, call, options, record, persisted } = partsOf(prepared)
+    if (persisted) {
       // What was promised in a transaction is carried on, whether or not somebody waits for it.
       const giveUp = options.onGiveUp ?? 'keep'
       return new OperationHandle(

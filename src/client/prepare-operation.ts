@@ -3,7 +3,7 @@ import { newOperationKey } from '../foundation/identity.ts'
 import { newRecord } from './engine/accept.ts'
 import type { CallOptions } from './options.ts'
 import { resolveCall } from './policy/resolve-call.ts'
-import { PreparedOperation } from './prepared-operation.ts'
+import { type PreparedOperation, preparedFrom } from './prepared-operation.ts'
 import { snapshotBody } from './request-body.ts'
 import { readRequest } from './request-input.ts'
 import type { CallSettings, Target } from './start-call.ts'
@@ -30,5 +30,5 @@ export async function prepareOperation(
   const record = newRecord({ namespace, key, input, body, fingerprint, options, now, horizonAt, lease: undefined })
   const row = await engine.keeper.encode(record)
   const { credentials } = input
-  return new PreparedOperation(record, { row, keeper: engine.keeper, credentials, call, options })
+  return preparedFrom({ record, row, keeper: engine.keeper, credentials, call, options, persisted: false })
 }
