@@ -13,6 +13,10 @@ export function refuse(option: string, expected: string, given: unknown): never 
   throw new ConfigurationError(`The option \`${option}\` must be ${expected}; it was given ${describe(given)}.`)
 }
 
+export function refuseBoth(one: string, other: string): never {
+  throw new ConfigurationError(`The options \`${one}\` and \`${other}\` exclude each other.`)
+}
+
 /** The value in a few words, never with what could be a credential. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty string' : `'${shorten(redactText(value))}'`

@@ -8,6 +8,7 @@ import {
   isObject,
   oneOf,
   refuse,
+  refuseBoth,
   unknownName,
 } from '../../configuration/option-checks.ts'
 import { readFields } from '../../configuration/read-options.ts'
@@ -76,7 +77,7 @@ export function resolveCall(call: CallOptions | undefined, client: ResolvedCall)
     else check(name, given[name] as never)
   }
   if (call.json !== undefined && call.body !== undefined && call.body !== null) {
-    throw new ConfigurationError('The options `json` and `body` exclude each other: a call has one body.')
+    refuseBoth('json', 'body')
   }
   return overrides ? Object.freeze(resolveShared(call, client)) : client
 }

@@ -10,6 +10,7 @@ import {
   objectWith,
   oneOf,
   refuse,
+  refuseBoth,
   refuseUnknown,
   wholeFrom,
 } from '../../configuration/option-checks.ts'
@@ -98,9 +99,7 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
   const own = readFields('', given, OWN_FIELDS)
   const baseUrl = resolveBaseUrl(given.baseUrl, platform.pageOrigin)
   if (own.headers && !baseUrl && own.trustedOrigins.size === 0) {
-    throw new ConfigurationError(
-      'The option `headers` needs `baseUrl` or `trustedOrigins`: they are sent to these origins only.',
-    )
+    throw new ConfigurationError('The option `headers` needs `baseUrl` or `trustedOrigins`: it is sent there only.')
   }
   refuseClash(given)
   return Object.freeze({
@@ -118,14 +117,9 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
 
 /** Options that contradict each other. */
 function refuseClash({ fetch, dispatcher, durable, journal, onGiveUp }: ClientOptions): void {
-  const exclude = (are: string, because: string): never => {
-    throw new ConfigurationError(`The options ${are} exclude each other: ${because}.`)
-  }
-  if (fetch && dispatcher) exclude('`fetch` and `dispatcher`', 'a custom fetch has its own connections')
-  if (durable && journal === false) exclude('`durable: true` and `journal: false`', 'one persists, one does not')
-  if (durable === false && onGiveUp === 'keep') {
-    exclude("`durable: false` and `onGiveUp: 'keep'`", 'only a journaled operation can be kept')
-  }
+  if (fetch && dispatcher) refuseBoth('fetch', 'dispatcher')
+  if (durable && journal === false) refuseBoth('durable: true', 'journal: false')
+  if (durable === false && onGiveUp === 'keep') refuseBoth('durable: false', "onGiveUp: 'keep'")
 }
 
 function checkNames(options: unknown): ClientOptions {
