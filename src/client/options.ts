@@ -149,7 +149,7 @@ export interface ClientOptions {
   readonly durable?: boolean | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined
-  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides). `false`: nothing is persisted. */
+  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides; `:memory:` is for tests). `false`: nothing is persisted. */
   readonly journal?: Journal | JournalFallback | false | undefined
   /** Keeps clients, and users, that share a journal apart. Default `'default'`. */
   readonly namespace?: string | undefined
@@ -157,7 +157,7 @@ export interface ClientOptions {
   readonly retry?: RetryOptions | false | undefined
   /** How long the caller waits, body included. Default '30s'. */
   readonly deadline?: Duration | undefined
-  /** For one attempt, body included. Default '10s'. */
+  /** For one attempt, body included. A shorter `deadline` is fine: it ends the attempt first. Default '10s'. */
   readonly attemptTimeout?: Duration | undefined
   /** How long the server remembers a key. Default '24h'. */
   readonly dedupWindow?: Duration | undefined

@@ -30,7 +30,7 @@ describe('where better-sqlite3 cannot be loaded', () => {
     expect(sqliteAdvice('unloadable', { agent })).toMatch(commands)
   })
 
-  it('by nobody knows whom, all four are named', () => {
+  it('by a package manager that is not known, all four are named', () => {
     for (const agent of [undefined, '', 'cargo/1']) {
       const sentence = sqliteAdvice('unloadable', { agent })
       for (const name of ['npm', 'pnpm', 'yarn', 'bun']) expect(sentence).toMatch(new RegExp(`(^|\\W)${name}: `))

@@ -37,3 +37,21 @@ it('a worker calls paths of the origin that its script came from', async () => {
   )
   expect(answer).toBe('taken')
 })
+
+it('a page sends its cookie or not, as the client says', async () => {
+  const pages = await servePages()
+  pages.script('/api/orders', 'taken')
+  const tab = await openTab(browser, pages.origin + pages.page())
+  await tab.page.evaluate(() => {
+    // biome-ignore lint/suspicious/noDocumentCookie: the plainest way to have one
+    document.cookie = 'session=mine'
+  })
+  const cookies: unknown[] = []
+  for (const credentials of ['omit', 'include'] as const) {
+    const client = await tab.createClient({ credentials })
+    const sent = tab.page.waitForRequest(/orders/)
+    await (await client.post('/api/orders')).outcome()
+    cookies.push((await (await sent).allHeaders()).cookie)
+  }
+  expect(cookies).toEqual([undefined, 'session=mine'])
+})
