@@ -44,7 +44,7 @@ const COMMANDS = {
 type Problem = keyof typeof COMMANDS
 
 interface Surroundings {
-  /** As package managers tell it to the scripts that they start: `pnpm/10.4.1 npm/? node/v20.19.0`. */
+  /** As a package manager hands it to the scripts that it starts: `pnpm/10.4.1 npm/? node/v20.19.0`. */
   readonly agent: string | undefined
   /** The version of Bun, where this runs in it. */
   readonly bun?: string | undefined
