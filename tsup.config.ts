@@ -24,7 +24,8 @@ export const browserEntries = {
 }
 
 const shared: Options = {
-  dts: true,
+  // `Symbol.asyncDispose`, for programs whose `lib` does not have it and that have no @types/node.
+  dts: { banner: '/// <reference lib="esnext.disposable" />' },
   // Shared chunks keep one copy of every class, so that `instanceof` holds from door to door.
   splitting: true,
   treeshake: true,

@@ -1,5 +1,13 @@
 export type { CallContext } from './client/call-context.ts'
-export type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client/client.ts'
+export type {
+  Client,
+  FoundOperation,
+  OperationsQuery,
+  ResumeOptions,
+  RetryCallOptions,
+  SettlementHandlerOf,
+  SettlementOf,
+} from './client/client.ts'
 export { FetchFailedError } from './client/client-fetch.ts'
 export { createClient } from './client/create-client.ts'
 export { aesGcm } from './client/encryption/aes-gcm.ts'
@@ -41,6 +49,7 @@ export {
   RejectedError,
   StorageError,
 } from './errors/classes.ts'
+export type { AnyHoldfastError, HoldfastCode } from './errors/codes.ts'
 export { type AttemptSummary, HoldfastError, isHoldfastError, type OperationRef } from './errors/holdfast-error.ts'
 export type { Effect, Reason } from './errors/reason.ts'
 export type { Clock } from './foundation/clock.ts'

@@ -106,8 +106,8 @@ const ACTS = {
     Object.assign(life, { order, product })
     life.step(at, `ordered in ${tab}`)
   },
-  'operation.accepted'(life, { at, level, tab }) {
-    life.step(at, level === 'memory' ? `accepted in ${tab}, in memory only` : `accepted: on this browser's disk`)
+  'operation.accepted'(life, { at, durability, tab }) {
+    life.step(at, durability === 'memory' ? `accepted in ${tab}, in memory only` : `accepted: on this browser's disk`)
   },
   'attempt.started'(life, { at, attempt, tab }) {
     life.open({ is: 'attempt', number: attempt, from: at, label: `${attempt} …`, tone: 'open', tab })

@@ -1,8 +1,8 @@
 import type { Duration } from '../foundation/duration.ts'
 import type { CallContext } from './call-context.ts'
-import type { SettlementHandler } from './engine/handlers.ts'
+import type { Settlement } from './engine/handlers.ts'
 import type { ResumeReport } from './engine/resume.ts'
-import type { OperationStatus } from './operation/record.ts'
+import type { Json, OperationStatus } from './operation/record.ts'
 import type { OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike, OperationView } from './options.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
@@ -13,6 +13,12 @@ export interface ResumeOptions {
   readonly signal?: AbortSignal | undefined
   /** How many operations at once. Default 8. */
   readonly concurrency?: number | undefined
+}
+
+/** What `client.retry` takes. */
+export interface RetryCallOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly deadline?: Duration | undefined
 }
 
 export interface OperationsQuery {
@@ -27,16 +33,30 @@ export interface FoundOperation extends OperationView {
   readonly result: OperationHandle
 }
 
+/** A settlement whose operation brought metadata of this type along. */
+export interface SettlementOf<Metadata> extends Omit<Settlement, 'operation'> {
+  readonly operation: Omit<Settlement['operation'], 'metadata'> & { readonly metadata: Metadata }
+}
+
+export type SettlementHandlerOf<Metadata> = (settlement: SettlementOf<Metadata>) => unknown
+
 /** One call, the same in a browser tab and in a Node service. */
 export interface Client {
+  /** GET: retried, neither keyed nor journaled. */
   get(url: string | URL, options?: CallOptions): OperationHandle
+  /** HEAD: retried, neither keyed nor journaled. */
   head(url: string | URL, options?: CallOptions): OperationHandle
+  /** OPTIONS: retried, neither keyed nor journaled. */
   options(url: string | URL, options?: CallOptions): OperationHandle
+  /** POST: journaled before it is sent, with one idempotency key for all attempts. The body goes into `json` or `body`. */
   post(url: string | URL, options?: CallOptions): OperationHandle
+  /** PUT: journaled before it is sent, with one idempotency key for all attempts. */
   put(url: string | URL, options?: CallOptions): OperationHandle
+  /** PATCH: journaled before it is sent, with one idempotency key for all attempts. */
   patch(url: string | URL, options?: CallOptions): OperationHandle
+  /** DELETE: journaled before it is sent, with one idempotency key for all attempts. */
   delete(url: string | URL, options?: CallOptions): OperationHandle
-  /** Any method. */
+  /** Any method but CONNECT, TRACE and TRACK; other than GET, HEAD and OPTIONS it is journaled. */
   request(method: string, url: string | URL, options?: CallOptions): OperationHandle
   /** A drop-in `fetch`: same retries, key and journal; resolves with any final response, rejects as fetch does. */
   readonly fetch: FetchLike
@@ -45,12 +65,17 @@ export interface Client {
 
   /** Claims the pending operations whose runner is gone, and sends each again under policy. */
   resume(options?: ResumeOptions): Promise<ResumeReport>
-  /** Called once an operation with that name settles (`'*'`: any); again on the next resume if it throws. Returns how to stop. */
-  onSettled(name: string, handler: SettlementHandler): () => void
+  /**
+   * Called once an operation with that name settles (`'*'`: any); again on the next resume if it throws. Returns how to
+   * stop. The type argument is that of the `metadata` that the calls with this name bring along.
+   */
+  onSettled<Metadata = Json | undefined>(name: string, handler: SettlementHandlerOf<Metadata>): () => void
+  /** Looks an operation up, pending or settled; `result` waits for how it ends. Undefined where the journal has none. */
   operation(keyOrId: string): Promise<FoundOperation | undefined>
+  /** Every record of the namespace, oldest first, read page by page. */
   operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>
   /** Goes on with the same key and bytes, within the horizon; a settled operation gives its recorded answer. */
-  retry(keyOrId: string, options?: { readonly signal?: AbortSignal; readonly deadline?: Duration }): OperationHandle
+  retry(keyOrId: string, options?: RetryCallOptions): OperationHandle
   /** Settles a pending operation as `cancelled`. False where there was nothing left to cancel. */
   cancel(keyOrId: string): Promise<boolean>
   /** Drops everything in this client's namespace, for log-out; the answer counts the records. */

@@ -28,7 +28,8 @@ import { KeyReservations } from './start-call.ts'
 
 /** Puts a client together on a platform: Node's, a browser's, or a simulated one. */
 export function composeClient(platform: Platform, options?: ClientOptions): Client {
-  const resolved = resolveOptions(options, { sendHeaders: platform.sendHeaders })
+  const { sendHeaders } = platform
+  const resolved = resolveOptions(options, { sendHeaders, pageOrigin: platform.pageOrigin?.() })
   const engine = assemble(platform, resolved)
   const owned = typeof resolved.journal === 'string' || resolved.journal === false
   return new HoldfastClient({

@@ -1,11 +1,17 @@
 import { ConfigurationError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
-import { type Duration, parseDuration } from '../foundation/duration.ts'
 import type { InboundContext } from '../foundation/inbound-context.ts'
 import { strictest } from '../protocol/call-limits.ts'
 import { answerOf } from './answer.ts'
 import { type CallContext, checkContext } from './call-context.ts'
-import type { Client, FoundOperation, OperationsQuery, ResumeOptions } from './client.ts'
+import type {
+  Client,
+  FoundOperation,
+  OperationsQuery,
+  ResumeOptions,
+  RetryCallOptions,
+  SettlementHandlerOf,
+} from './client.ts'
 import { clientFetch } from './client-fetch.ts'
 import { closedError } from './engine/early-exit.ts'
 import type { EngineContext } from './engine/engine-context.ts'
@@ -20,7 +26,8 @@ import type { OperationRecord } from './operation/record.ts'
 import { type HandleSource, OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike, OperationView } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
-import type { PreparedOperation } from './prepared-operation.ts'
+import { type PreparedOperation, partsOf } from './prepared-operation.ts'
+import { readQuery, readResume, readRetry } from './read-queries.ts'
 import { type CallSettings, type KeyReservations, startCall } from './start-call.ts'
 import { startRetry } from './start-retry.ts'
 
@@ -35,8 +42,6 @@ export interface ClientCore {
   /** What the request that is just being served asks, where requests are served. */
   readonly inboundContext: (() => InboundContext | undefined) | undefined
 }
-
-const DEFAULT_CONCURRENCY = 8
 
 export class HoldfastClient implements Client {
   readonly #core: ClientCore
@@ -100,26 +105,23 @@ export class HoldfastClient implements Client {
     return new HoldfastClient(this.#core, strictest(this.#context, checkContext(context)))
   }
 
-  async resume(options: ResumeOptions = {}): Promise<ResumeReport> {
+  async resume(options?: ResumeOptions): Promise<ResumeReport> {
     const { engine, closing } = this.#core
+    const { continuous, concurrency, signal: given } = readResume(options)
     if (closing.signal.aborted) throw closedError()
-    const concurrency = options.concurrency ?? DEFAULT_CONCURRENCY
-    if (!Number.isInteger(concurrency) || concurrency < 1) {
-      throw new ConfigurationError('resume: concurrency must be a whole number of at least 1')
-    }
-    const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal
-    const pass = options.continuous ? watch : resumeOnce
+    const signal = given ? AbortSignal.any([given, closing.signal]) : closing.signal
+    const pass = continuous ? watch : resumeOnce
     engine.housekeeping.attended = true
     const resumed = engine.outside(() => pass(engine, concurrency, signal))
     engine.passes.add(resumed)
     return resumed
   }
 
-  onSettled(name: string, handler: SettlementHandler): () => void {
+  onSettled<Metadata>(name: string, handler: SettlementHandlerOf<Metadata>): () => void {
     if (typeof name !== 'string' || name === '' || typeof handler !== 'function') {
       throw new ConfigurationError("onSettled takes a name (or '*') and a function")
     }
-    return this.#core.engine.handlers.add(name, handler)
+    return this.#core.engine.handlers.add(name, handler as SettlementHandler)
   }
 
   async operation(keyOrId: string): Promise<FoundOperation | undefined> {
@@ -149,18 +151,16 @@ export class HoldfastClient implements Client {
     return { ...viewOf(record), result: new OperationHandle(source) }
   }
 
-  operations(query: OperationsQuery = {}): AsyncIterableIterator<OperationView> {
-    return listStored(this.#core.engine, query)
+  operations(query?: OperationsQuery): AsyncIterableIterator<OperationView> {
+    return listStored(this.#core.engine, readQuery(query))
   }
 
-  retry(keyOrId: string, options: { signal?: AbortSignal; deadline?: Duration } = {}): OperationHandle {
-    const { engine } = this.#core
-    const deadlineMs = options.deadline === undefined ? engine.options.deadlineMs : parseDuration(options.deadline)
-    if (deadlineMs === undefined) throw new ConfigurationError('retry: deadline must be a duration')
-    const { onGiveUp: giveUp } = engine.options
-    const call = engine.options
+  retry(keyOrId: string, options?: RetryCallOptions): OperationHandle {
+    const call = this.#core.engine.options
+    const { signal, deadline: deadlineMs = call.deadlineMs } = readRetry(options)
+    const { onGiveUp: giveUp } = call
     return new OperationHandle(
-      startRetry(this.#settings, keyOrId, { call, deadlineMs, signal: options.signal, giveUp, credentials: undefined }),
+      startRetry(this.#settings, keyOrId, { call, deadlineMs, signal, giveUp, credentials: undefined }),
     )
   }
 
@@ -184,8 +184,8 @@ export class HoldfastClient implements Client {
   }
 
   send(prepared: PreparedOperation): OperationHandle {
-    const { credentials, call, options, record } = prepared
-    if (prepared.persisted) {
+    const { credentials, call, options, record, persisted } = partsOf(prepared)
+    if (persisted) {
       // What was promised in a transaction is carried on, whether or not somebody waits for it.
       const giveUp = options.onGiveUp ?? 'keep'
       return new OperationHandle(
@@ -200,7 +200,12 @@ export class HoldfastClient implements Client {
       )
     }
     const { method, body, headers } = record.request
-    const sent = { body: body ?? undefined, json: undefined, headers: [...headers, ...credentials.headers] }
+    const sent = {
+      durable: true,
+      body: body ?? undefined,
+      json: undefined,
+      headers: [...headers, ...credentials.headers],
+    }
     return this.request(method, credentials.url, { ...options, ...sent, searchParams: undefined, key: record.key })
   }
 

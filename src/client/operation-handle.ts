@@ -1,4 +1,5 @@
 import { BodyError, IndeterminateError } from '../errors/classes.ts'
+import type { CodesOf } from '../errors/codes.ts'
 import type { AttemptSummary, OperationRef } from '../errors/holdfast-error.ts'
 import { isBodyOmitted } from '../protocol/header-names.ts'
 import { type StoredResponse, toResponse } from '../protocol/stored-message.ts'
@@ -137,7 +138,10 @@ async function readBytes(answer: Answer): Promise<Uint8Array> {
 function unreadableAnswer(
   { response, operation, attempts }: Answer,
   message: string,
-  { body, ...details }: { readonly code: string; readonly body: Uint8Array | null; readonly cause?: unknown },
+  {
+    body,
+    ...details
+  }: { readonly code: CodesOf['BodyError']; readonly body: Uint8Array | null; readonly cause?: unknown },
 ): BodyError {
   const shown = toResponse({ ...response, body })
   return new BodyError(message, { ...details, effect: 'applied', response: shown, operation, attempts })

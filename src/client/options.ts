@@ -4,7 +4,7 @@ import type { Duration } from '../foundation/duration.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer } from '../observe/port.ts'
 import type { Journal } from './journal/port.ts'
-import type { Json, SettledStatus } from './operation/record.ts'
+import type { CredentialsMode, Json, SettledStatus } from './operation/record.ts'
 import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
 
 export type { BudgetOptions }
@@ -156,13 +156,17 @@ export interface ClientOptions {
    * `client.fetch` only where the request brought a key of its own.
    */
   readonly honoursKeys?: HonoursKeys | undefined
-  /** Relative URLs resolve against it. */
+  /** The path of a call is appended to it; a whole URL stays as it is. Default none; in a page its origin, and it may be a path such as '/api'. */
   readonly baseUrl?: string | URL | undefined
-  /** Sent only to `baseUrl`'s origin and `trustedOrigins`; a function runs afresh at every attempt. Never journaled. */
+  /** Sent only to `baseUrl`'s origin and `trustedOrigins`, of which it needs one; a function runs afresh at every attempt. Never journaled. */
   readonly headers?: HeadersOption | undefined
+  /** Whether a browser sends cookies along, as fetch has it; recorded with the operation. Default: what the platform's fetch does. */
+  readonly credentials?: CredentialsMode | undefined
+  /** What `durable` is for calls that do not say: `false` for no keys and no journal. Default: by method. */
+  readonly durable?: boolean | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined
-  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides). `false`: nothing is persisted. */
+  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides; `:memory:` is for tests). `false`: nothing is persisted. */
   readonly journal?: Journal | JournalFallback | false | undefined
   /** Keeps clients, and users, that share a journal apart. Default `'default'`. */
   readonly namespace?: string | undefined
@@ -170,7 +174,7 @@ export interface ClientOptions {
   readonly retry?: RetryOptions | false | undefined
   /** How long the caller waits, body included. Default '30s'. */
   readonly deadline?: Duration | undefined
-  /** For one attempt, body included. Default '10s'. */
+  /** For one attempt, body included. A shorter `deadline` is fine: it ends the attempt first. Default '10s'. */
   readonly attemptTimeout?: Duration | undefined
   /** How long the server remembers a key. Default '24h'. */
   readonly dedupWindow?: Duration | undefined

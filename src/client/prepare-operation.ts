@@ -1,8 +1,9 @@
+import { ConfigurationError } from '../errors/classes.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import { newRecord } from './engine/accept.ts'
 import type { CallOptions } from './options.ts'
-import { resolveCall } from './policy/resolve-options.ts'
-import { PreparedOperation } from './prepared-operation.ts'
+import { resolveCall } from './policy/resolve-call.ts'
+import { type PreparedOperation, preparedFrom } from './prepared-operation.ts'
 import { snapshotBody } from './request-body.ts'
 import { readRequest } from './request-input.ts'
 import { type CallSettings, doesHonourKeys, type Target } from './start-call.ts'
@@ -15,8 +16,11 @@ export async function prepareOperation(
 ): Promise<PreparedOperation> {
   const { engine, digest } = settings
   const call = resolveCall(options, engine.options)
-  const { baseUrl, keyHeader, maxBodyBytes, namespace } = engine.options
-  const input = readRequest(target, options, { baseUrl, keyHeaderName: keyHeader.name.toLowerCase() })
+  if (options.durable === false)
+    throw new ConfigurationError('`durable: false` can not be prepared: a prepared operation is a record')
+  const { baseUrl, keyHeader, credentials: credentialsMode, maxBodyBytes, namespace } = engine.options
+  const keyHeaderName = keyHeader.name.toLowerCase()
+  const input = readRequest(target, options, { baseUrl, keyHeaderName, credentialsMode })
   const body = await snapshotBody(options, maxBodyBytes)
   const fingerprint = await digest([input.method, input.url], body.bytes)
   await engine.keeper.open()
@@ -29,5 +33,5 @@ export async function prepareOperation(
   const record = newRecord({ ...birth, lease: undefined })
   const row = await engine.keeper.encode(record)
   const { credentials } = input
-  return new PreparedOperation(record, { row, keeper: engine.keeper, credentials, call, options })
+  return preparedFrom({ record, row, keeper: engine.keeper, credentials, call, options, persisted: false })
 }

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors/classes.ts'
 import type { JournalRow } from './journal/port.ts'
 import type { RecordKeeper } from './journal/record-keeper.ts'
 import type { OperationRecord } from './operation/record.ts'
@@ -5,60 +6,57 @@ import type { CallOptions } from './options.ts'
 import type { ResolvedCall } from './policy/resolved-options.ts'
 import type { CallCredentials } from './request-input.ts'
 
-interface PreparedParts {
+/** An operation with its key and bytes, not yet written anywhere. */
+export interface PreparedOperation {
+  readonly key: string
+  readonly id: string | undefined
+  readonly name: string | undefined
+  readonly method: string
+  /** Without the query parameters that carry credentials. */
+  readonly url: string
+  /**
+   * Writes the record inside a transaction of yours: commit makes it pending, rollback leaves nothing. With
+   * better-sqlite3 pass the database, inside `db.transaction`: it is done when this returns. With `pg` pass
+   * the client, inside `BEGIN`: await it.
+   */
+  persist(transaction: unknown): void | Promise<void>
+}
+
+/** What `send` needs beside what a prepared operation shows. */
+export interface PreparedParts {
+  readonly record: OperationRecord
   readonly row: JournalRow
   readonly keeper: RecordKeeper
   readonly credentials: CallCredentials
   /** What the call said of deadlines, retries and giving up; held in memory, for `send`. */
   readonly call: ResolvedCall
   readonly options: CallOptions
+  /** Was `persist` called? Then the operation is carried on until its horizon, also after its caller has left. */
+  persisted: boolean
 }
 
-/** An operation with its key and bytes, not yet written anywhere. */
-export class PreparedOperation {
-  readonly key: string
-  readonly id: string | undefined
-  readonly name: string | undefined
-  /** @internal */
-  readonly record: OperationRecord
-  readonly #parts: PreparedParts
-  #persisted = false
+/** Beside the operation and not in it: printing or serialising it shows no credentials. */
+const PARTS = new WeakMap<PreparedOperation, PreparedParts>()
 
-  constructor(record: OperationRecord, parts: PreparedParts) {
-    this.key = record.key
-    this.id = record.id
-    this.name = record.name
-    this.record = record
-    this.#parts = parts
+export function preparedFrom(parts: PreparedParts): PreparedOperation {
+  const { key, id, name, request } = parts.record
+  const prepared: PreparedOperation = {
+    key,
+    id,
+    name,
+    method: request.method,
+    url: request.url,
+    persist(transaction) {
+      parts.persisted = true
+      return parts.keeper.persistIn(transaction, parts.row)
+    },
   }
+  PARTS.set(prepared, parts)
+  return prepared
+}
 
-  /**
-   * Writes the record inside a transaction of yours: commit makes it pending, rollback leaves nothing. With
-   * better-sqlite3 pass the database, inside `db.transaction`: it is done when this returns. With `pg` pass
-   * the client, inside `BEGIN`: await it.
-   */
-  persist(transaction: unknown): void | Promise<void> {
-    this.#persisted = true
-    return this.#parts.keeper.persistIn(transaction, this.#parts.row)
-  }
-
-  /** @internal Not a field: who prints or serialises a prepared operation does not get them. */
-  get credentials(): CallCredentials {
-    return this.#parts.credentials
-  }
-
-  /** @internal */
-  get call(): ResolvedCall {
-    return this.#parts.call
-  }
-
-  /** @internal */
-  get options(): CallOptions {
-    return this.#parts.options
-  }
-
-  /** Was `persist` called? Then the operation is carried on until its horizon, whoever waits. */
-  get persisted(): boolean {
-    return this.#persisted
-  }
+export function partsOf(prepared: PreparedOperation): PreparedParts {
+  const parts = PARTS.get(prepared)
+  if (!parts) throw new ConfigurationError('send takes what `prepare` gave')
+  return parts
 }

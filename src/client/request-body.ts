@@ -1,4 +1,5 @@
 import { BodyError, ConfigurationError } from '../errors/classes.ts'
+import type { CodesOf } from '../errors/codes.ts'
 import { joinChunks } from '../foundation/join-chunks.ts'
 import type { BodyInput, CallOptions } from './options.ts'
 
@@ -29,7 +30,10 @@ export function snapshotBody(options: CallOptions, limit: number): BodySnapshot 
 }
 
 /** A body that no attempt can send: nothing was. */
-function unsendable(message: string, details: { readonly code?: string; readonly cause?: unknown } = {}): BodyError {
+function unsendable(
+  message: string,
+  details: { readonly code?: CodesOf['BodyError']; readonly cause?: unknown } = {},
+): BodyError {
   return new BodyError(message, { reason: 'not-replayable', ...details, effect: 'none' })
 }
 

@@ -3,6 +3,7 @@ import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redac
 import type { HeaderList } from '../protocol/headers.ts'
 import { parseKey } from '../protocol/idempotency-key.ts'
 import { isToken } from '../protocol/token.ts'
+import type { CredentialsMode } from './operation/record.ts'
 import type { CallOptions } from './options.ts'
 import { checkHeaders } from './policy/check-headers.ts'
 
@@ -24,6 +25,7 @@ export interface RequestInput {
   /** What may be written down and is sent again by a resume. */
   readonly headers: HeaderList
   readonly credentials: CallCredentials
+  readonly credentialsMode?: CredentialsMode | undefined
   /** The caller's own key, from the option or from a header. */
   readonly key: string | undefined
 }
@@ -32,6 +34,7 @@ export interface RequestSettings {
   readonly baseUrl: URL | undefined
   /** Lower case. */
   readonly keyHeaderName: string
+  readonly credentialsMode?: CredentialsMode | undefined
 }
 
 export function readRequest(
@@ -49,6 +52,7 @@ export function readRequest(
     origin: url.origin,
     headers: sorted.headers,
     credentials: { url: href, headers: sorted.credentials, names },
+    credentialsMode: settings.credentialsMode,
     key: options.key ?? sorted.key,
   }
 }
@@ -77,13 +81,25 @@ function readUrl(input: string | URL, searchParams: CallOptions['searchParams'],
   return url
 }
 
+const SCHEME = /^[a-z][a-z\d+.-]*:/i
+
 function resolveUrl(input: string | URL, baseUrl: URL | undefined): URL {
+  const text = String(input).trim()
+  if (/^[\\/]{2}/.test(text)) {
+    throw new ConfigurationError('A URL that begins with two slashes names a host without a scheme; write https:// too')
+  }
   try {
-    return new URL(input, baseUrl)
+    return new URL(baseUrl && !SCHEME.test(text) ? join(baseUrl, text) : text)
   } catch {
     const hint = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
     throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(String(input)).split('?')[0])} (${hint})`)
   }
+}
+
+/** The base comes first as text, so that no path can lead to another host. */
+function join({ origin, pathname }: URL, path: string): string {
+  if (/^([?#]|$)/.test(path)) return origin + pathname + path
+  return `${origin}${pathname.replace(/\/$/, '')}/${path.replace(/^\//, '')}`
 }
 
 function addSearchParams(url: URL, params: NonNullable<CallOptions['searchParams']>): void {

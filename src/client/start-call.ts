@@ -2,7 +2,6 @@ import { checkBoolean } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
 import { newOperationKey } from '../foundation/identity.ts'
-import { isSafeMethod } from '../protocol/methods.ts'
 import { answerOf } from './answer.ts'
 import type { CallContext } from './call-context.ts'
 import type { Counter } from './engine/counter.ts'
@@ -15,7 +14,7 @@ import { toldOf } from './engine/told-of.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 import type { HandleSource } from './operation-handle.ts'
 import type { CallOptions } from './options.ts'
-import { resolveCall } from './policy/resolve-options.ts'
+import { resolveCall, resolveDurable } from './policy/resolve-call.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
 import { type BodySnapshot, snapshotBody, unreadable } from './request-body.ts'
 import { type RequestInput, readRequest } from './request-input.ts'
@@ -64,9 +63,10 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   const input = readRequest(target, options, {
     baseUrl: engine.options.baseUrl,
     keyHeaderName: engine.options.keyHeader.name.toLowerCase(),
+    credentialsMode: engine.options.credentials,
   })
   refuseBodyOf(input.method, target, options)
-  const durable = options.durable ?? !isSafeMethod(input.method)
+  const durable = resolveDurable(input.method, options, engine.options.durable)
   const body = snapshot(target, options, engine.options.maxBodyBytes)
   // Nobody may be listening yet when it fails.
   if (body instanceof Promise) body.catch(() => {})

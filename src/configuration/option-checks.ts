@@ -13,6 +13,10 @@ export function refuse(option: string, expected: string, given: unknown): never 
   throw new ConfigurationError(`The option \`${option}\` must be ${expected}; it was given ${describe(given)}.`)
 }
 
+export function refuseBoth(one: string, other: string): never {
+  throw new ConfigurationError(`The options \`${one}\` and \`${other}\` exclude each other.`)
+}
+
 /** The value in a few words, never with what could be a credential. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty string' : `'${shorten(redactText(value))}'`
@@ -41,9 +45,13 @@ export function checkObject(option: string, value: unknown, known: readonly stri
 
 /** `owner` is what stands before the name: empty, or `retry.`. */
 export function refuseUnknown(owner: string, name: string, known: readonly string[]): never {
+  throw new ConfigurationError(unknownName(owner, name, known))
+}
+
+export function unknownName(owner: string, name: string, known: readonly string[]): string {
   const near = nearestName(name, known)
   const advice = near === undefined ? `It is one of: ${known.join(', ')}.` : `Did you mean \`${owner}${near}\`?`
-  throw new ConfigurationError(`There is no option \`${owner}${shorten(name)}\`. ${advice}`)
+  return `There is no option \`${owner}${shorten(name)}\`. ${advice}`
 }
 
 /** Milliseconds, 0 included. */
@@ -73,6 +81,11 @@ export function checkBoolean(option: string, value: unknown): boolean {
 
 export function checkFunction<T>(option: string, value: T): T {
   return typeof value === 'function' ? value : refuse(option, 'a function', value)
+}
+
+export function checkSignal(option: string, value: unknown): AbortSignal {
+  const fits = isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
+  return fits ? (value as unknown as AbortSignal) : refuse(option, 'an AbortSignal', value)
 }
 
 /** An object with these methods. */

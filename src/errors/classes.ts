@@ -1,13 +1,14 @@
 import type { ProblemDetails } from '../protocol/problem-details.ts'
-import { type ErrorDetails, HoldfastError } from './holdfast-error.ts'
+import type { CodesOf } from './codes.ts'
+import { type ErrorDetails, HoldfastError, type OperationRef } from './holdfast-error.ts'
 import type { Effect } from './reason.ts'
 
 /**
  * What the makers of an error say of it. The effect is theirs to say, from the record or the outcome that they have:
  * no class makes up one. A class only narrows which effects make sense for it.
  */
-type Details<Told extends Effect> = Omit<ErrorDetails, 'code' | 'effect'> & {
-  readonly code?: string
+type Details<Name extends keyof CodesOf, Told extends Effect> = Omit<ErrorDetails, 'code' | 'effect'> & {
+  readonly code?: CodesOf[Name]
   readonly effect: Told
 }
 
@@ -20,7 +21,8 @@ export interface AnswerDetails {
 /** Wrong options; thrown synchronously, before anything happens. */
 export class ConfigurationError extends HoldfastError {
   override name = 'ConfigurationError'
-  constructor(message: string, details: Omit<Details<'none'>, 'effect'> = {}) {
+  declare readonly code: CodesOf['ConfigurationError']
+  constructor(message: string, details: Omit<Details<'ConfigurationError', 'none'>, 'effect'> = {}) {
     super(message, { code: 'HOLDFAST_CONFIGURATION', ...details, effect: 'none' })
   }
 }
@@ -31,8 +33,9 @@ export class ConfigurationError extends HoldfastError {
  */
 export class BodyError extends HoldfastError {
   override name = 'BodyError'
+  declare readonly code: CodesOf['BodyError']
   readonly response: Response | undefined
-  constructor(message: string, details: Details<'none' | 'applied'> & Pick<AnswerDetails, 'response'>) {
+  constructor(message: string, details: Details<'BodyError', 'none' | 'applied'> & Pick<AnswerDetails, 'response'>) {
     super(message, { code: 'HOLDFAST_BODY', ...details })
     this.response = details?.response
   }
@@ -41,7 +44,8 @@ export class BodyError extends HoldfastError {
 /** No attempt can have reached the server. */
 export class NotSentError extends HoldfastError {
   override name = 'NotSentError'
-  constructor(message: string, details: Details<'none'>) {
+  declare readonly code: CodesOf['NotSentError']
+  constructor(message: string, details: Details<'NotSentError', 'none'>) {
     super(message, { code: 'HOLDFAST_NOT_SENT', ...details })
   }
 }
@@ -49,12 +53,15 @@ export class NotSentError extends HoldfastError {
 /** A final answer other than 2xx. */
 export class RejectedError extends HoldfastError {
   override name = 'RejectedError'
-  readonly response: Response | undefined
+  declare readonly code: CodesOf['RejectedError']
+  declare readonly operation: OperationRef
+  readonly response: Response
   /** The answer's `application/problem+json`, parsed. */
   readonly problem: ProblemDetails | undefined
-  constructor(message: string, details: Details<'none' | 'unknown'> & AnswerDetails) {
+  constructor(message: string, details: Details<'RejectedError', 'none' | 'unknown'> & AnswerDetails) {
     super(message, { code: 'HOLDFAST_REJECTED', ...details })
-    this.response = details?.response
+    // Without an answer there is nothing that rejected it.
+    this.response = details?.response as Response
     this.problem = details?.problem
   }
 }
@@ -62,9 +69,11 @@ export class RejectedError extends HoldfastError {
 /** The same key or id was used for a different request. Of this request nothing was done, unless the effect is `unknown`. */
 export class KeyReuseError extends HoldfastError {
   override name = 'KeyReuseError'
+  declare readonly code: CodesOf['KeyReuseError']
+  declare readonly operation: OperationRef
   readonly response: Response | undefined
   readonly problem: ProblemDetails | undefined
-  constructor(message: string, details: Details<'none' | 'unknown'> & AnswerDetails) {
+  constructor(message: string, details: Details<'KeyReuseError', 'none' | 'unknown'> & AnswerDetails) {
     super(message, { code: 'HOLDFAST_KEY_REUSE', reason: 'key-reuse', ...details })
     this.response = details?.response
     this.problem = details?.problem
@@ -74,10 +83,12 @@ export class KeyReuseError extends HoldfastError {
 /** Gave up while the fate of an attempt is unknown: it may have happened. */
 export class IndeterminateError extends HoldfastError {
   override name = 'IndeterminateError'
+  declare readonly code: CodesOf['IndeterminateError']
+  declare readonly operation: OperationRef
   /** The last answer, where there was one (a 503, say). */
   readonly response: Response | undefined
   readonly problem: ProblemDetails | undefined
-  constructor(message: string, details: Details<'unknown' | 'applied'> & AnswerDetails) {
+  constructor(message: string, details: Details<'IndeterminateError', 'unknown' | 'applied'> & AnswerDetails) {
     super(message, { code: 'HOLDFAST_INDETERMINATE', ...details })
     this.response = details?.response
     this.problem = details?.problem
@@ -91,7 +102,8 @@ export class IndeterminateError extends HoldfastError {
  */
 export class StorageError extends HoldfastError {
   override name = 'StorageError'
-  constructor(message: string, details: Partial<Details<Effect>> = {}) {
+  declare readonly code: CodesOf['StorageError']
+  constructor(message: string, details: Partial<Details<'StorageError', Effect>> = {}) {
     super(message, { code: 'HOLDFAST_STORAGE', reason: 'storage', effect: 'none', ...details })
   }
 }

@@ -1,3 +1,4 @@
+import type { AnyHoldfastError, HoldfastCode } from './codes.ts'
 import type { Effect, Reason } from './reason.ts'
 
 /** The operation that an error speaks of. */
@@ -20,7 +21,7 @@ export interface AttemptSummary {
 }
 
 export interface ErrorDetails {
-  readonly code: string
+  readonly code: HoldfastCode
   readonly effect: Effect
   readonly reason?: Reason | undefined
   readonly operation?: OperationRef | undefined
@@ -36,8 +37,8 @@ const BRAND = Symbol.for('holdfast.error')
 /** The parent of every error that Holdfast makes. */
 export class HoldfastError extends Error {
   override name = 'HoldfastError'
-  /** A stable string to switch on, such as `HOLDFAST_NOT_SENT`. */
-  readonly code: string
+  /** A stable string to switch on, such as `HOLDFAST_NOT_SENT`; it tells the class. */
+  readonly code: HoldfastCode
   /** Did it happen? Doing it again with a new key is safe only where this is `'none'` and `pending` is false. */
   readonly effect: Effect
   /** Why Holdfast stopped. */
@@ -65,6 +66,6 @@ export class HoldfastError extends Error {
 }
 
 /** Works across realms and duplicate installs, where `instanceof` does not. */
-export function isHoldfastError(error: unknown): error is HoldfastError {
+export function isHoldfastError(error: unknown): error is AnyHoldfastError {
   return typeof error === 'object' && error !== null && (error as { [BRAND]?: unknown })[BRAND] === true
 }

@@ -14,7 +14,7 @@ interface OfOperation extends Told {
 
 /** Everything that a client tells. One closed union, past tense. No event ever carries a credential or a body. */
 export type HoldfastEvent =
-  | (OfOperation & { readonly type: 'operation.accepted'; readonly level: 'memory' | 'process' | 'power' })
+  | (OfOperation & { readonly type: 'operation.accepted'; readonly durability: 'memory' | 'process' | 'power' })
   | (OfOperation & { readonly type: 'attempt.started'; readonly attempt: number })
   | (OfOperation & { readonly type: 'attempt.ended'; readonly attempt: AttemptSummary; readonly effect: Effect })
   | (OfOperation & {

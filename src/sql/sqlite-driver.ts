@@ -25,8 +25,51 @@ export interface SqliteDatabase {
 
 export type SqliteDriver = new (path: string, options: { readonly timeout: number }) => SqliteDatabase
 
-const INSTALL = 'SQLite needs the package better-sqlite3: run `npm install better-sqlite3`'
-const REBUILD = 'better-sqlite3 is installed but cannot be loaded by this Node: run `npm rebuild better-sqlite3`'
+/** What helps, by package manager. pnpm and Bun run no build script that was not approved. */
+const COMMANDS = {
+  missing: {
+    npm: '`npm install better-sqlite3`',
+    pnpm: '`pnpm add better-sqlite3`',
+    yarn: '`yarn add better-sqlite3`',
+    bun: '`bun add better-sqlite3`',
+  },
+  unloadable: {
+    npm: '`npm rebuild better-sqlite3`',
+    pnpm: '`pnpm approve-builds` (or name it in `onlyBuiltDependencies`), then `pnpm rebuild better-sqlite3`',
+    yarn: '`yarn rebuild better-sqlite3`',
+    bun: '`bun pm trust better-sqlite3`',
+  },
+} as const
+
+type Problem = keyof typeof COMMANDS
+
+interface Surroundings {
+  /** As a package manager hands it to the scripts that it starts: `pnpm/10.4.1 npm/? node/v20.19.0`. */
+  readonly agent: string | undefined
+  /** The version of Bun, where this runs in it. */
+  readonly bun?: string | undefined
+}
+
+/** One sentence: what is wrong with the driver, and what to run. */
+export function sqliteAdvice(problem: Problem, { agent, bun }: Surroundings = surroundings()): string {
+  if (bun !== undefined) {
+    return 'better-sqlite3, which SQLite needs here, does not run in Bun: run this in Node, or give the client another journal'
+  }
+  const commands: Readonly<Record<string, string>> = COMMANDS[problem]
+  const known = commands[agent?.split('/')[0] ?? '']
+  const run =
+    known ??
+    Object.entries(commands)
+      .map(([name, command]) => `${name}: ${command}`)
+      .join('; ')
+  return problem === 'missing'
+    ? `SQLite needs the package better-sqlite3: run ${run}`
+    : `better-sqlite3 is installed but cannot be loaded by this Node: run ${run}`
+}
+
+function surroundings(): Surroundings {
+  return { agent: process.env.npm_config_user_agent, bun: process.versions.bun }
+}
 
 /** Where the driver is. Found here, because a worker that is started from text has no place to search from. */
 export function locateSqliteDriver(): string {
@@ -36,14 +79,14 @@ export function locateSqliteDriver(): string {
       return createRequire(from).resolve('better-sqlite3')
     } catch {}
   }
-  throw new StorageError(INSTALL)
+  throw new StorageError(sqliteAdvice('missing'))
 }
 
 export function loadSqliteDriver(path: string): SqliteDriver {
   try {
     return createRequire(path)(path) as SqliteDriver
   } catch (cause) {
-    throw new StorageError(isMissing(cause) ? INSTALL : REBUILD, { cause })
+    throw new StorageError(sqliteAdvice(isMissing(cause) ? 'missing' : 'unloadable'), { cause })
   }
 }
 
@@ -54,7 +97,7 @@ export function isUnloadable(error: unknown): boolean {
 }
 
 export function unloadable(cause: unknown): StorageError {
-  return new StorageError(REBUILD, { cause })
+  return new StorageError(sqliteAdvice('unloadable'), { cause })
 }
 
 function isMissing(error: unknown): boolean {

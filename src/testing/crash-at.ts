@@ -1,6 +1,8 @@
 import type { Journal } from '../client/journal/port.ts'
 import type { FetchLike } from '../client/options.ts'
 import { nearestName } from '../configuration/nearest-name.ts'
+import { checkFunction, isObject, objectWith, refuse, wholeFrom } from '../configuration/option-checks.ts'
+import { readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { type Clock, systemClock } from '../foundation/clock.ts'
 import { type CrashPoint, crashPoints } from './crash/crash-point.ts'
@@ -55,13 +57,18 @@ export interface Crash {
  * operations over at once; where nobody can see that, they wait for the lease to lapse (30 s on the clock).
  */
 export function crashAt(point: CrashPoint, options: CrashAtOptions): Crash {
-  const { journal, fetch = platformFetch, clock = systemClock, occurrence = 1 } = options
   checkPoint(point)
-  checkOptions({ journal, occurrence })
+  const { journal, fetch, clock, occurrence } = readOptions('crashAt', options, {
+    journal: [undefined, checkJournal],
+    fetch: [platformFetch, checkFunction<FetchLike>],
+    clock: [systemClock, objectWith<Clock>('now', 'sleep')],
+    occurrence: [1, wholeFrom(1)],
+  })
+  const outliving = journal ?? checkJournal('crashAt.journal', journal)
   const fuse = new Fuse(point, occurrence)
   return {
     options: {
-      journal: cutOffJournal(journal, fuse),
+      journal: cutOffJournal(outliving, fuse),
       fetch: cutOffFetch(fetch, fuse),
       clock: cutOffClock(clock, fuse),
     },
@@ -85,15 +92,9 @@ function checkPoint(point: CrashPoint): void {
   throw new ConfigurationError(`crashAt: '${point}' is no point; ${hint}`)
 }
 
-function checkOptions({ journal, occurrence }: { journal: Journal | undefined; occurrence: number }): void {
-  if (typeof journal?.execute !== 'function') {
-    throw new ConfigurationError(
-      'crashAt: journal must be the journal that outlives the crash, such as memoryJournal()',
-    )
-  }
-  if (!Number.isInteger(occurrence) || occurrence < 1) {
-    throw new ConfigurationError(`crashAt: occurrence must be a whole number of at least 1, got ${occurrence}`)
-  }
+function checkJournal(option: string, journal: unknown): Journal {
+  if (isObject(journal) && typeof journal.execute === 'function') return journal as unknown as Journal
+  return refuse(option, 'the journal that outlives the crash, such as memoryJournal()', journal)
 }
 
 async function endedWithout(fuse: Fuse, work: PromiseLike<unknown>): Promise<never> {

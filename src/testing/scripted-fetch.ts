@@ -1,5 +1,7 @@
 import type { FetchLike, HeadersInput } from '../client/options.ts'
 import { checkHeaders } from '../client/policy/check-headers.ts'
+import { objectWith } from '../configuration/option-checks.ts'
+import { readOptions } from '../configuration/read-options.ts'
 import { abortReason, onAbort } from '../foundation/abort.ts'
 import { type Clock, systemClock } from '../foundation/clock.ts'
 
@@ -87,9 +89,11 @@ export interface ScriptedFetchOptions {
  */
 export function scriptedFetch(
   steps: readonly ScriptedStep[] | StepFunction,
-  options: ScriptedFetchOptions = {},
+  options?: ScriptedFetchOptions,
 ): ScriptedFetch {
-  const clock = options.clock ?? systemClock
+  const { clock } = readOptions('scriptedFetch', options, {
+    clock: [systemClock, objectWith<Clock>('now', 'sleep')],
+  })
   if (typeof steps !== 'function') refuseEarlyRepeat(steps)
   const calls: ScriptedCall[] = []
 

@@ -80,6 +80,11 @@ describe('the types of the packed package', () => {
     expect(await compile('cjs.cts', node)).toEqual({ code: 0, output: '' })
   })
 
+  it('serve a program that has neither the types of Node nor those of explicit resource management', async () => {
+    const options = { ...dom, lib: ['ES2022', 'DOM'], customConditions: ['browser'] }
+    expect(await compile('plain.ts', options)).toEqual({ code: 0, output: '' })
+  })
+
   it('serve a browser program', async () => {
     const options = { ...dom, customConditions: ['browser'] }
     expect(await compile('browser.ts', options)).toEqual({ code: 0, output: '' })

@@ -53,6 +53,7 @@ const record: fc.Arbitrary<OperationRecord> = fc
         url: fc.webUrl(),
         headers,
         withheld: fc.array(text, { maxLength: 3 }),
+        credentialsMode: optional(fc.constantFrom('omit', 'same-origin', 'include')),
         body: bytes,
       })
       .map((request) => ({ ...request, origin: new URL(request.url).origin })),

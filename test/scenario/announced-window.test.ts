@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { partsOf } from '../../src/client/prepared-operation.ts'
 import type { ClientOptions, HoldfastEvent } from '../../src/index.ts'
 import { memoryJournal } from '../../src/index.ts'
 import { elapse, failure, ORIGIN, rowsOf, scenario } from '../support/client-scenario.ts'
@@ -80,7 +81,7 @@ describe('a server that announces a shorter dedup window', () => {
   it('counts for what is prepared later, too', async () => {
     const { client } = scenario([{ status: 200, headers: announcing(3600) }])
     await client.post('/a')
-    const { record } = await client.prepare('POST', '/b', { body: 'x' })
+    const { record } = partsOf(await client.prepare('POST', '/b', { body: 'x' }))
     expect(record.horizonAt - record.acceptedAt).toBe(20 * MINUTE)
   })
 

@@ -90,6 +90,63 @@ describe('durable: false', () => {
   })
 })
 
+describe('the durable option of a client', () => {
+  it('is the default of its calls, which may say otherwise', async () => {
+    const { client, fetch, journal, clock } = scenario([{ status: 503 }, { status: 200 }], { durable: false })
+    await elapse(clock, 60_000, failure(client.post('/a')))
+    expect(fetch.calls.map((call) => call.headers['idempotency-key'])).toEqual([undefined])
+    expect(await rowsOf(journal)).toEqual([])
+    await client.post('/a', { durable: true, id: 'i' })
+    expect(await rowsOf(journal)).toHaveLength(1)
+  })
+
+  it('true journals what is safe, too', async () => {
+    const { client, journal } = scenario(() => ({ status: 200 }), { durable: true })
+    await client.get('/a', { id: 'i', name: 'n' })
+    expect(await rowsOf(journal)).toHaveLength(1)
+  })
+
+  it('is refused where another option says the opposite', () => {
+    expect(() => scenario([], { durable: true, journal: false })).toThrow(
+      /`durable: true` and `journal: false` exclude/,
+    )
+    expect(() => scenario([], { durable: false, onGiveUp: 'keep' })).toThrow(
+      /`durable: false` and `onGiveUp: 'keep'` exclude/,
+    )
+  })
+
+  it('leaves the outbox as it is', async () => {
+    const { client, fetch, journal } = scenario(() => ({ status: 200 }), { durable: false })
+    await client.send(await client.prepare('POST', '/a', { id: 'i' }))
+    expect(fetch.calls[0]?.headers).toHaveProperty('idempotency-key')
+    expect(await rowsOf(journal)).toHaveLength(1)
+    await expect(client.prepare('POST', '/a', { durable: false })).rejects.toThrow(/`durable: false`/)
+  })
+})
+
+describe('what only a record can hold', () => {
+  const held = [{ id: 'i' }, { name: 'n' }, { metadata: { a: 1 } }, { onGiveUp: 'keep' }] as const
+  for (const options of held) {
+    const [option = ''] = Object.keys(options)
+    it(`is refused synchronously where there is none: ${option}`, () => {
+      const { client, fetch } = scenario([])
+      const forgetful = scenario([], { durable: false })
+      const says = new RegExp(`\`${option}\`.*journaled`)
+      expect(() => client.post('/a', { ...options, durable: false })).toThrow(says)
+      expect(() => client.get('/a', options)).toThrow(says)
+      expect(() => client.head('/a', options)).toThrow(says)
+      expect(() => forgetful.client.post('/a', options)).toThrow(says)
+      expect([...fetch.calls, ...forgetful.fetch.calls]).toEqual([])
+    })
+  }
+
+  it('is taken with a safe method that is durable', async () => {
+    const { client } = scenario(() => ({ status: 200 }))
+    await client.get('/a', { id: 'i', name: 'n', metadata: 1, onGiveUp: 'keep', durable: true })
+    expect(await client.operation('i')).toMatchObject({ status: 'succeeded', metadata: 1 })
+  })
+})
+
 describe("the caller's own key", () => {
   it('wins, as an option and as a header in any letter case, bare or quoted', async () => {
     const { client, fetch } = scenario(() => ({ status: 200 }))
@@ -148,8 +205,20 @@ describe('URLs', () => {
   const resolved: readonly (readonly [base: string | undefined, url: string | URL, sent: string])[] = [
     [ORIGIN, '/a', `${ORIGIN}/a`],
     [ORIGIN, 'a', `${ORIGIN}/a`],
-    [`${ORIGIN}/v1/`, 'a', `${ORIGIN}/v1/a`],
-    [`${ORIGIN}/v1/`, '/a', `${ORIGIN}/a`],
+    [`${ORIGIN}/v1`, 'charges', `${ORIGIN}/v1/charges`],
+    [`${ORIGIN}/v1`, '/charges', `${ORIGIN}/v1/charges`],
+    [`${ORIGIN}/v1/`, 'charges', `${ORIGIN}/v1/charges`],
+    [`${ORIGIN}/v1/`, '/charges/', `${ORIGIN}/v1/charges/`],
+    [`${ORIGIN}/v1`, '/charges?limit=1#part', `${ORIGIN}/v1/charges?limit=1`],
+    [`${ORIGIN}/v1`, '/charges:batch?at=a:b', `${ORIGIN}/v1/charges:batch?at=a:b`],
+    [`${ORIGIN}/v1`, '../v2/charges', `${ORIGIN}/v2/charges`],
+    [`${ORIGIN}/v1`, '', `${ORIGIN}/v1`],
+    [`${ORIGIN}/v1/`, '', `${ORIGIN}/v1/`],
+    [`${ORIGIN}/v1`, '?q=1', `${ORIGIN}/v1?q=1`],
+    [`${ORIGIN}/v1`, 'https://other.test/x', 'https://other.test/x'],
+    [`${ORIGIN}/v1`, new URL('https://other.test/x'), 'https://other.test/x'],
+    // However it is disguised, what has no scheme stays with the base.
+    [`${ORIGIN}/v1`, '/\t/evil.test/a', `${ORIGIN}/v1//evil.test/a`],
     [ORIGIN, '', `${ORIGIN}/`],
     [ORIGIN, '?q=1', `${ORIGIN}/?q=1`],
     [ORIGIN, '/a#part', `${ORIGIN}/a`],
@@ -180,6 +249,14 @@ describe('URLs', () => {
       `${ORIGIN}/a?x=1&b=1&b=2`,
       `${ORIGIN}/a?b=1&b=2`,
     ])
+  })
+
+  it('a host without a scheme is refused: neither the base nor another server gets what was meant for one of them', () => {
+    const { client, fetch } = scenario([], { baseUrl: `${ORIGIN}/v1`, headers: { authorization: 'Bearer mine' } })
+    for (const url of ['//evil.test/a', ' //evil.test/a', '\\\\evil.test/a', '/\\evil.test/a']) {
+      expect(() => client.post(url)).toThrow(/two slashes/)
+    }
+    expect(fetch.calls).toHaveLength(0)
   })
 
   const refused: readonly (readonly [string, string, RegExp])[] = [

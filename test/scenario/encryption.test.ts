@@ -108,4 +108,16 @@ describe('encryption at rest', () => {
       expect(() => aesGcm(new Uint8Array(length))).toThrow(ConfigurationError)
     }
   })
+
+  it('refuses at once what is no key, without showing it', async () => {
+    const usages = ['encrypt', 'decrypt'] as const
+    const cbc = await crypto.subtle.importKey('raw', KEY, 'AES-CBC', false, usages)
+    const sealOnly = await crypto.subtle.importKey('raw', KEY, 'AES-GCM', false, ['encrypt'])
+    for (const key of ['hunter2', undefined, null, {}, 32, [...KEY], KEY.buffer, cbc, sealOnly]) {
+      const make = () => aesGcm(key as never)
+      expect(make).toThrow(ConfigurationError)
+      expect(make).toThrow(/CryptoKey.*16, 24 or 32 bytes/)
+      expect(make).not.toThrow(/hunter2/)
+    }
+  })
 })

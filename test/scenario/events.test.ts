@@ -14,7 +14,7 @@ describe('the events', () => {
     await elapse(clock, 30, handle)
     const about = { operation: { key: handle.key, id: 'i', name: 'n' }, method: 'POST', url: `${ORIGIN}/a?token=***` }
     expect(events).toEqual([
-      { type: 'operation.accepted', at, ...about, level: 'memory' },
+      { type: 'operation.accepted', at, ...about, durability: 'memory' },
       { type: 'attempt.started', at, ...about, attempt: 1 },
       {
         type: 'attempt.ended',

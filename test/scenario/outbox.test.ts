@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, KeyReuseError, StorageError } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
-import { listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { listed, neighbourhood, ORIGIN, outcome, settle } from '../support/shared-clients.ts'
 import { afterwards, temporaryFolder } from '../support/shared-folder.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
@@ -42,8 +42,11 @@ for (const kind of ['path', 'database'] as const) {
         key: expect.stringMatching(/^[0-9a-f-]{36}$/),
         id: 'order:1',
         name: 'charge',
-        persisted: false,
+        method: 'POST',
+        url: `${ORIGIN}/charges`,
       })
+      expect(Object.keys(prepared)).toEqual(['key', 'id', 'name', 'method', 'url', 'persist'])
+      expect(() => client.send({ ...prepared })).toThrow(/`prepare`/)
       expect(await listed(client)).toEqual([])
       expect(await client.resume()).toMatchObject({ claimed: 0 })
     })

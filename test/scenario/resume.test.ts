@@ -179,7 +179,11 @@ describe('one resume', () => {
   it('sends anywhere, but without its headers, where it has no baseUrl', async () => {
     const place = neighbourhood()
     await leavePending(place, ['one'], { origin: 'http://127.0.0.1:2' })
-    const client = place.client({ baseUrl: undefined, headers: { authorization: 'Bearer mine' } })
+    const client = place.client({
+      baseUrl: undefined,
+      trustedOrigins: ['http://127.0.0.1:3'],
+      headers: { authorization: 'Bearer mine' },
+    })
     expect(await client.resume()).toMatchObject({ succeeded: 1 })
     expect(place.server.calls.at(-1)?.headers.authorization).toBeUndefined()
     expect(place.server.calls.at(-1)?.url).toBe('http://127.0.0.1:2/charges')

@@ -39,7 +39,16 @@ export function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption {
 }
 
 function importKey(key: Uint8Array | CryptoKeyLike): Promise<CryptoKey> {
-  if (!(key instanceof Uint8Array)) return Promise.resolve(key as CryptoKey)
-  if (![16, 24, 32].includes(key.length)) throw new ConfigurationError('aesGcm takes a key of 16, 24 or 32 bytes')
+  if (isCryptoKey(key)) return Promise.resolve(key)
+  if (!(key instanceof Uint8Array) || ![16, 24, 32].includes(key.length)) {
+    throw new ConfigurationError(
+      'aesGcm takes a CryptoKey that encrypts and decrypts with AES-GCM, or a key of 16, 24 or 32 bytes. A password is neither: derive a key from it, with scrypt or PBKDF2.',
+    )
+  }
   return crypto.subtle.importKey('raw', key.slice(), 'AES-GCM', false, ['encrypt', 'decrypt'])
+}
+
+function isCryptoKey(key: unknown): key is CryptoKey {
+  const { algorithm, usages } = (key ?? {}) as Partial<CryptoKey>
+  return algorithm?.name === 'AES-GCM' && ['encrypt', 'decrypt'].every((usage) => usages?.includes(usage as KeyUsage))
 }

@@ -36,6 +36,7 @@ export function newRecord(birth: Birth): OperationRecord {
       origin: input.origin,
       headers: withContentType(input.headers, birth.body),
       withheld: [...new Set([...input.credentials.names, ...birth.clientCredentials])],
+      credentialsMode: input.credentialsMode,
       body: birth.body.bytes,
     },
     fingerprint: birth.fingerprint,

@@ -70,6 +70,7 @@ export async function attempt(
         signal: time.signal,
         bodyLimit: engine.options.maxResponseBytes,
         redirect: limits.redirect,
+        credentialsMode: record.request.credentialsMode,
         trusts: (origin) => origin === record.request.origin || trustsOrigin(engine.options, origin),
       }),
     )

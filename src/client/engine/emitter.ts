@@ -36,8 +36,12 @@ export class Emitter {
   }
 
   tell(event: Told): void {
+    if (!this.#observer) return
+    // Whole milliseconds, as logs want them; jitter makes fractions.
+    const told = { ...event, at: Math.floor(event.at ?? this.#clock.now()) }
+    if ('until' in told) told.until = Math.ceil(told.until)
     try {
-      const returned: unknown = this.#observer?.({ at: this.#clock.now(), ...event } as HoldfastEvent)
+      const returned: unknown = this.#observer(told as HoldfastEvent)
       if (isThenable(returned)) returned.then(undefined, () => {})
     } catch {
       // An observer that fails is the observer's problem.

@@ -50,7 +50,7 @@ export async function resumeOne(
 /** A client that knows where it belongs never sends an operation of its journal anywhere else; nor without what it needs. */
 function maySend({ options }: EngineContext, record: OperationRecord): boolean {
   if (lacksCredentials(options, record)) return false
-  return options.baseUrl === undefined || trustsOrigin(options, record.request.origin)
+  return options.anyOrigin || trustsOrigin(options, record.request.origin)
 }
 
 function resumeTerms(engine: EngineContext): RunTerms {

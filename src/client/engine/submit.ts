@@ -182,7 +182,7 @@ async function acceptAndWork(
     }
     progress.accepted(engine.keeper.level)
     if (existing) return await joinStored(engine, operation, { existing, terms })
-    engine.events.tellOf(operation.record, { type: 'operation.accepted', level: engine.keeper.level })
+    engine.events.tellOf(operation.record, { type: 'operation.accepted', durability: engine.keeper.level })
     await work(engine, operation, terms)
   } catch (error) {
     engine.live.remove(operation)

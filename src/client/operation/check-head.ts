@@ -1,6 +1,7 @@
 import { isToken } from '../../protocol/token.ts'
 import type { HeadV1 } from './codec.ts'
 
+const MODES: ReadonlySet<unknown> = new Set([undefined, 'omit', 'same-origin', 'include'])
 const EFFECTS: ReadonlySet<unknown> = new Set(['none', 'unknown', 'applied'])
 
 /** Is this what a record's head holds? What is not must be set aside before anything is sent of it. */
@@ -12,9 +13,10 @@ export function isHead(value: unknown): value is HeadV1 {
 
 type Fields = Partial<Record<keyof HeadV1, unknown>>
 
-function isRequest({ method, url, headers, withheld = [], fingerprint }: Fields): boolean {
+function isRequest({ method, url, headers, withheld = [], credentialsMode, fingerprint }: Fields): boolean {
   const listed = isHeaderList(headers) && Array.isArray(withheld) && withheld.every(isText)
-  return isToken(method) && isText(url) && URL.canParse(url) && listed && isText(fingerprint)
+  const addressed = isToken(method) && isText(url) && URL.canParse(url)
+  return addressed && listed && MODES.has(credentialsMode) && isText(fingerprint)
 }
 
 function isHistory(head: Fields): boolean {

@@ -3,7 +3,7 @@ import type { Effect, Reason } from '../../errors/reason.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { StoredResponse } from '../../protocol/stored-message.ts'
 import { isHead } from './check-head.ts'
-import type { Json, OperationRecord, OperationStatus, StoredFailure } from './record.ts'
+import type { CredentialsMode, Json, OperationRecord, OperationStatus, StoredFailure } from './record.ts'
 
 /** The columns of a journal row that mirror the record, and the JSON that holds the rest. Bodies travel beside it. */
 export interface EncodedRecord {
@@ -30,6 +30,7 @@ export interface HeadV1 {
   readonly url: string
   readonly headers: HeaderList
   readonly withheld?: readonly string[] | undefined
+  readonly credentialsMode?: CredentialsMode | undefined
   readonly metadata?: Json | undefined
   readonly fingerprint: string
   readonly honoursKeys?: false | undefined
@@ -83,12 +84,13 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
 }
 
 function headOf(record: OperationRecord): HeadV1 {
-  const { method, url, headers, withheld } = record.request
+  const { method, url, headers, withheld, credentialsMode } = record.request
   return {
     method,
     url,
     headers,
     withheld: withheld.length > 0 ? withheld : undefined,
+    credentialsMode,
     metadata: record.metadata,
     fingerprint: record.fingerprint,
     honoursKeys: record.honoursKeys ? undefined : false,
@@ -126,14 +128,14 @@ export function decodeRecord(
     )
   }
   const head = parseHead(row)
-  const { method, url, headers, withheld = [] } = head
+  const { method, url, headers, withheld = [], credentialsMode } = head
   return {
     namespace: row.namespace,
     key: row.key,
     id: row.id ?? undefined,
     name: row.name ?? undefined,
     metadata: head.metadata,
-    request: { method, url, origin: row.origin, headers, withheld, body: bodies.body },
+    request: { method, url, origin: row.origin, headers, withheld, credentialsMode, body: bodies.body },
     fingerprint: head.fingerprint,
     honoursKeys: head.honoursKeys !== false,
     acceptedAt: head.acceptedAt,

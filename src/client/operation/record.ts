@@ -18,6 +18,9 @@ export interface Lease {
   readonly until: number
 }
 
+/** Whether a browser sends cookies along, as fetch has it. */
+export type CredentialsMode = 'omit' | 'same-origin' | 'include'
+
 /** What never changes after acceptance: what is sent, and under which key. */
 export interface OperationRequest {
   readonly method: string
@@ -29,6 +32,8 @@ export interface OperationRequest {
   readonly headers: HeaderList
   /** The names of the credentials that came with the call: headers, and query parameters after a question mark. */
   readonly withheld: readonly string[]
+  /** Undefined leaves it to the platform. The mode only: cookies are never written down. */
+  readonly credentialsMode?: CredentialsMode | undefined
   readonly body: Uint8Array | null
 }
 

@@ -6,6 +6,7 @@ import type { Platform } from './port.ts'
 
 export const platform: Platform = {
   sendHeaders: false,
+  pageOrigin: () => globalThis.location?.origin,
   digest: webDigest,
   defaultJournal: indexedDbJournal,
   // Asked for at each call, so that a fetch which is replaced later is used.

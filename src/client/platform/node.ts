@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { framed } from '../../foundation/digest.ts'
 import { inboundContext } from '../../foundation/inbound-context.ts'
 import { processLiveness } from '../coordination/process-liveness.ts'
+import { memoryJournal } from '../journal/memory/memory-journal.ts'
+import type { Journal } from '../journal/port.ts'
 import { sqliteJournal } from '../journal/sqlite/sqlite-journal.ts'
 import { chooseNodeTransport } from '../transport/undici/choose-node-transport.ts'
 import type { Platform } from './port.ts'
@@ -9,10 +11,21 @@ import type { Platform } from './port.ts'
 /** Where a line on stderr has no reader, or spoils a report. */
 const QUIET: ReadonlySet<string | undefined> = new Set(['production', 'test'])
 
+const SHARED = Symbol.for('holdfast.memory-journal')
+
+/** A file, or one journal in memory for the whole process: every copy of the package shares it, as it would a file. */
+function defaultJournal(): Journal {
+  const path = process.env.HOLDFAST_DB || '.holdfast/operations.db'
+  if (path !== ':memory:') return sqliteJournal({ path })
+  const here = globalThis as { [SHARED]?: Journal }
+  here[SHARED] ??= memoryJournal()
+  return here[SHARED]
+}
+
 export const platform: Platform = {
   sendHeaders: true,
   digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
-  defaultJournal: () => sqliteJournal({ path: process.env.HOLDFAST_DB || '.holdfast/operations.db' }),
+  defaultJournal,
   transport: chooseNodeTransport,
   coordination: processLiveness,
   warn,

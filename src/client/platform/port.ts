@@ -9,6 +9,8 @@ import type { Transport } from '../transport/port.ts'
 export interface Platform {
   /** Are the optional request headers sent by default? Not where every name needs a place in a server's CORS list. */
   readonly sendHeaders: boolean
+  /** Where the page, or the script of the worker, came from: relative URLs belong there. */
+  pageOrigin?(): string | undefined
   readonly digest: Digest
   defaultJournal(): Journal
   transport(options: Pick<ResolvedOptions, 'fetch' | 'dispatcher'>): Transport

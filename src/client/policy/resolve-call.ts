@@ -4,14 +4,17 @@ import {
   checkFunction,
   checkLabel,
   checkPositiveDuration,
+  checkSignal,
   isObject,
   oneOf,
   refuse,
-  refuseUnknown,
+  refuseBoth,
+  unknownName,
 } from '../../configuration/option-checks.ts'
 import { readFields } from '../../configuration/read-options.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { isValidKey } from '../../protocol/idempotency-key.ts'
+import { isSafeMethod } from '../../protocol/methods.ts'
 import type { CallOptions, ClientOptions } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
 import { checkJson } from './check-json.ts'
@@ -47,13 +50,13 @@ function checkSearchParams(option: string, value: unknown): void {
   if (typeof value !== 'string' && !isObject(value)) refuse(option, 'a string, URLSearchParams or an object', value)
 }
 
-function checkSignal(option: string, value: unknown): void {
-  const fits = isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
-  if (!fits) refuse(option, 'an AbortSignal', value)
-}
-
 function checkKey(option: string, value: unknown): void {
   if (!isValidKey(value)) refuse(option, 'a string of 1 to 255 visible ASCII characters', value)
+}
+
+/** An object that was meant as the body, as some clients take it, has names of its own. */
+function refuseName(name: string): never {
+  throw new ConfigurationError(`${unknownName('', name, [...CHECK_OF.keys()])} To send an object, use \`json\`.`)
 }
 
 /**
@@ -63,18 +66,32 @@ function checkKey(option: string, value: unknown): void {
 export function resolveCall(call: CallOptions | undefined, client: ResolvedCall): ResolvedCall {
   if (call === undefined) return client
   const given: unknown = call
-  if (!isObject(given)) throw new ConfigurationError('The options of a call must be an object.')
+  if (!isObject(given)) {
+    throw new ConfigurationError('The options of a call must be an object; a body goes into `json` or `body`.')
+  }
   let overrides = false
   for (const name of Object.keys(given)) {
-    const check = CHECK_OF.get(name) ?? refuseUnknown('', name, [...CHECK_OF.keys()])
+    const check = CHECK_OF.get(name) ?? refuseName(name)
     if (given[name] === undefined) continue
     if (check === 'shared') overrides = true
     else check(name, given[name] as never)
   }
   if (call.json !== undefined && call.body !== undefined && call.body !== null) {
-    throw new ConfigurationError('The options `json` and `body` exclude each other: a call has one body.')
+    refuseBoth('json', 'body')
   }
   return overrides ? Object.freeze(resolveShared(call, client)) : client
+}
+
+/** Is the operation journaled? What only a record can hold is refused where there is none. */
+export function resolveDurable(method: string, call: CallOptions, clientWide: boolean | undefined): boolean {
+  const durable = call.durable ?? clientWide ?? !isSafeMethod(method)
+  if (durable) return true
+  const held = (['id', 'name', 'metadata'] as const).find((name) => call[name] !== undefined)
+  const needed = held ?? (call.onGiveUp === 'keep' ? 'onGiveUp' : undefined)
+  if (needed === undefined) return false
+  throw new ConfigurationError(
+    `The option \`${needed}\` needs a journaled operation, which this ${method} is not; \`durable: true\` makes it one.`,
+  )
 }
 
 /** The options that a client has for all its calls, and a call for itself. */

@@ -1,4 +1,5 @@
 import {
+  checkBoolean,
   checkDuration,
   checkFunction,
   checkLabel,
@@ -9,6 +10,7 @@ import {
   objectWith,
   oneOf,
   refuse,
+  refuseBoth,
   refuseUnknown,
   wholeFrom,
 } from '../../configuration/option-checks.ts'
@@ -23,7 +25,7 @@ import { checkHeaders } from './check-headers.ts'
 import { resolveBreaker } from './resolve-breaker.ts'
 import { resolveShared } from './resolve-call.ts'
 import { checkDistinct, resolveDoNotRetry, resolveKeyHeader } from './resolve-names.ts'
-import { checkBaseUrl, checkOrigins } from './resolve-origins.ts'
+import { checkOrigins, resolveBaseUrl } from './resolve-origins.ts'
 import { DEFAULT_RETRY } from './resolve-retry.ts'
 import type { ResolvedCall, ResolvedOptions } from './resolved-options.ts'
 import { createRetryBudget, isRetryBudget, type RetryBudget } from './retry-budget.ts'
@@ -45,13 +47,16 @@ const DEFAULT_CALL: ResolvedCall = {
 export interface PlatformDefaults {
   /** Does this platform send more than the key on its own? A browser doesn't: each header needs a server's CORS leave. */
   readonly sendHeaders: boolean
+  /** Where the page, or the script of the worker, came from. */
+  readonly pageOrigin?: string | undefined
 }
 
 /** What needs nothing but itself to be read. */
 const OWN_FIELDS = {
-  baseUrl: [undefined, checkBaseUrl],
   honoursKeys: [undefined, checkHonoursKeys],
   headers: [undefined, checkClientHeaders],
+  credentials: [undefined, oneOf('omit', 'same-origin', 'include')],
+  durable: [undefined, checkBoolean],
   trustedOrigins: [new Set<string>(), checkOrigins],
   journal: ['platform', checkJournal],
   namespace: ['default', checkLabel],
@@ -70,6 +75,7 @@ type OtherName = Exclude<keyof ClientOptions, keyof typeof OWN_FIELDS>
 
 /** A record, so that the compiler notices an option that is missing here. */
 const OTHER_NAMES: { readonly [Name in OtherName]: true } = {
+  baseUrl: true,
   retry: true,
   deadline: true,
   attemptTimeout: true,
@@ -83,7 +89,7 @@ const OTHER_NAMES: { readonly [Name in OtherName]: true } = {
   accept: true,
   onGiveUp: true,
 }
-const KNOWN = Object.keys({ ...OWN_FIELDS, ...OTHER_NAMES })
+const KNOWN = Object.keys({ ...OTHER_NAMES, ...OWN_FIELDS })
 
 /** Everything checked once, every default filled in, frozen. Throws a ConfigurationError that names the option. */
 export function resolveOptions(options: ClientOptions | undefined, platform: PlatformDefaults): ResolvedOptions {
@@ -91,13 +97,16 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
   const keyHeader = resolveKeyHeader(given.keyHeader)
   const doNotRetry = resolveDoNotRetry(given.doNotRetry, platform)
   checkDistinct(keyHeader, doNotRetry)
-  if (given.fetch !== undefined && given.dispatcher !== undefined) {
-    throw new ConfigurationError(
-      'The options `fetch` and `dispatcher` exclude each other: a custom fetch has its own connections.',
-    )
+  const own = readFields('', given, OWN_FIELDS)
+  const baseUrl = resolveBaseUrl(given.baseUrl, platform.pageOrigin)
+  if (own.headers && !baseUrl && own.trustedOrigins.size === 0) {
+    throw new ConfigurationError('The option `headers` needs `baseUrl` or `trustedOrigins`: it is sent there only.')
   }
+  refuseClash(given)
   return Object.freeze({
-    ...readFields('', given, OWN_FIELDS),
+    ...own,
+    baseUrl,
+    anyOrigin: given.baseUrl === undefined,
     ...resolveShared(given, DEFAULT_CALL),
     ...resolveLifetimes(given),
     budget: resolveBudget(given.budget),
@@ -105,6 +114,13 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
     doNotRetry,
     keyHeader,
   })
+}
+
+/** Options that contradict each other. */
+function refuseClash({ fetch, dispatcher, durable, journal, onGiveUp }: ClientOptions): void {
+  if (fetch && dispatcher) refuseBoth('fetch', 'dispatcher')
+  if (durable && journal === false) refuseBoth('durable: true', 'journal: false')
+  if (durable === false && onGiveUp === 'keep') refuseBoth('durable: false', "onGiveUp: 'keep'")
 }
 
 function checkNames(options: unknown): ClientOptions {

@@ -2,8 +2,14 @@ import { refuse } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { redactUrl } from '../../observe/redact.ts'
 
-export function checkBaseUrl(option: string, value: unknown): URL {
-  return checkHttpUrl(option, value, 'a full http or https URL')
+/** In a page a path will do, and nothing at all means its origin. */
+export function resolveBaseUrl(given: unknown, pageOrigin: string | undefined): URL | undefined {
+  const page = pageOrigin?.startsWith('http') ? pageOrigin : undefined
+  if (given === undefined) return page === undefined ? undefined : new URL(page)
+  const isPath = page !== undefined && typeof given === 'string' && /^\/(?![\\/])/.test(given)
+  const url = checkHttpUrl('baseUrl', isPath ? page + given : given, 'a full http or https URL')
+  if (url.search !== '' || url.hash !== '') refuse('baseUrl', 'without a query or fragment', shown(given))
+  return url
 }
 
 export function checkOrigins(option: string, value: unknown): ReadonlySet<string> {

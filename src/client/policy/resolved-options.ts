@@ -3,6 +3,7 @@ import type { Random } from '../../foundation/random.ts'
 import type { Observer } from '../../observe/port.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { Journal } from '../journal/port.ts'
+import type { CredentialsMode } from '../operation/record.ts'
 import type {
   CallOptions,
   ClientOptions,
@@ -63,7 +64,12 @@ export interface ResolvedCall {
 export interface ResolvedOptions extends ResolvedCall {
   readonly baseUrl: URL | undefined
   readonly honoursKeys: HonoursKeys | undefined
+  /** No base was given, so a resume sends operations to any origin. */
+  readonly anyOrigin: boolean
   readonly headers: HeaderList | HeadersFunction | undefined
+  readonly credentials: CredentialsMode | undefined
+  /** Undefined: by method. */
+  readonly durable: boolean | undefined
   readonly trustedOrigins: ReadonlySet<string>
   /** 'platform' = the default of this platform. */
   readonly journal: Journal | 'platform' | 'platform-or-memory' | false

@@ -1,5 +1,6 @@
 import type { AbortLike } from '../../foundation/abort.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import type { CredentialsMode } from '../operation/record.ts'
 
 /** One attempt, ready for the wire. */
 export interface TransportRequest {
@@ -14,6 +15,8 @@ export interface TransportRequest {
   readonly bodyLimit: number
   /** As fetch has it. Default 'follow'. */
   readonly redirect: 'follow' | 'error' | 'manual'
+  /** For a fetch; undici below fetch has no cookies. */
+  readonly credentialsMode?: CredentialsMode | undefined
   /** May a redirect lead to this origin? Where not, the answer is a fault with code `untrusted-redirect`. */
   readonly trusts: (origin: string) => boolean
 }

@@ -1,3 +1,4 @@
+import { checkFunction, checkObject } from '../../configuration/option-checks.ts'
 import { appendCases } from './journal/append-cases.ts'
 import { claimCases } from './journal/claim-cases.ts'
 import { type CaseBody, type ContractCase, contractCase, type JournalContractOptions } from './journal/contract-case.ts'
@@ -11,6 +12,8 @@ import { lastingCases, sharingCases } from './journal/sharing-cases.ts'
  *     for (const { name, run } of journalContract({ open: () => myJournal() })) test(name, run)
  */
 export function journalContract(options: JournalContractOptions): ContractCase[] {
+  checkObject('journalContract', options, ['open', 'another', 'reopen'])
+  checkFunction('journalContract.open', options.open)
   const bodies: Record<string, CaseBody> = {
     ...appendCases,
     ...fenceCases,

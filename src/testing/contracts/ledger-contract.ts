@@ -1,3 +1,4 @@
+import { checkFunction, checkObject } from '../../configuration/option-checks.ts'
 import type { ContractCase } from './journal/contract-case.ts'
 import { answerCases } from './ledger/answer-cases.ts'
 import { type LedgerCase, type LedgerContractOptions, ledgerCase } from './ledger/contract-case.ts'
@@ -17,6 +18,8 @@ import { transactCases } from './ledger/transact-cases.ts'
  *     for (const { name, run } of ledgerContract({ open: () => myStore(), effects })) test(name, run)
  */
 export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCase[] {
+  checkObject('ledgerContract', given, ['open', 'another', 'effects', 'synchronous', 'inTransaction'])
+  checkFunction('ledgerContract.open', given.open)
   // The cases do not look at transactions; they hand them to `effects`, which the caller has typed.
   const options = given as unknown as LedgerContractOptions
   const bodies: Record<string, LedgerCase> = {

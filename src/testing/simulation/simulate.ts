@@ -1,3 +1,5 @@
+import { type Check, checkFunction, refuse, wholeFrom } from '../../configuration/option-checks.ts'
+import { readOptions } from '../../configuration/read-options.ts'
 import { systemClock, yieldToEventLoop } from '../../foundation/clock.ts'
 import { Coverage, type CoverageCounts } from './coverage.ts'
 import { type History, type HistoryOptions, runHistory } from './history.ts'
@@ -50,8 +52,20 @@ export interface SimulationReport extends SimulationProgress {
 
 const PROGRESS_EVERY_MS = 500
 
+const CHECKS = {
+  histories: [undefined, wholeFrom(0)],
+  seed: [undefined, wholeFrom(0)],
+  minutes: [undefined, (option, value) => (typeof value === 'number' ? value : refuse(option, 'a number', value))],
+  without: [undefined, (option, value) => (Array.isArray(value) ? value : refuse(option, 'an array of names', value))],
+  onProgress: [undefined, checkFunction],
+  stopAfter: [undefined, wholeFrom(1)],
+  journal: [undefined, checkFunction],
+  api: [undefined, checkFunction],
+} satisfies { [Name in keyof SimulateOptions]-?: [undefined, Check<unknown>] }
+
 /** Lets many histories happen and holds the promises against each. A failing one is made smaller and told with its trace. */
 export async function simulate(options: SimulateOptions = {}): Promise<SimulationReport> {
+  readOptions('simulate', options, CHECKS)
   const run = new SimulationRun(options)
   await run.go()
   return run.report()

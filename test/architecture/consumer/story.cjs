@@ -32,14 +32,9 @@ async function crashAndResume({ crashAt, journalContract, manualClock, scriptedF
   const { createClient, memoryJournal } = holdfast
   const clock = manualClock()
   const fetch = scriptedFetch([{ fault: 'reset' }, { status: 201 }], { clock })
-  const options = {
-    baseUrl: 'https://api.example.com',
-    random: seededRandom(1),
-    journal: memoryJournal(),
-    clock,
-    fetch,
-  }
-  const crash = crashAt('wait:durable', options)
+  const world = { journal: memoryJournal(), clock, fetch }
+  const options = { baseUrl: 'https://api.example.com', random: seededRandom(1), ...world }
+  const crash = crashAt('wait:durable', world)
   const crashed = crash.during(createClient({ ...options, ...crash.options }).post('/charges'))
   await clock.advance('1s')
   await crashed

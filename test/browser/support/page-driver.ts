@@ -27,6 +27,7 @@ export interface PageClientOptions
     | 'baseUrl'
     | 'breaker'
     | 'budget'
+    | 'credentials'
     | 'deadline'
     | 'dedupWindow'
     | 'doNotRetry'

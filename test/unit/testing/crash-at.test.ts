@@ -3,7 +3,14 @@ import { composeClient } from '../../../src/client/compose-client.ts'
 import { soloRunner } from '../../../src/client/coordination/solo-runner.ts'
 import { platform } from '../../../src/client/platform/node.ts'
 import { type Client, type ClientOptions, ConfigurationError, createClient, memoryJournal } from '../../../src/index.ts'
-import { type Crash, type CrashPoint, crashAt, crashPoints, manualClock } from '../../../src/testing/index.ts'
+import {
+  type Crash,
+  type CrashAtOptions,
+  type CrashPoint,
+  crashAt,
+  crashPoints,
+  manualClock,
+} from '../../../src/testing/index.ts'
 import { elapse, ORIGIN, rowsOf, turn } from '../../support/client-scenario.ts'
 import { modelServer, totalEffects, type Weather } from '../../support/shared-model-server.ts'
 
@@ -20,6 +27,11 @@ function place(): Place {
   const server = modelServer(clock)
   const shared = { baseUrl: ORIGIN, journal, clock, fetch: server.fetch, random: () => 0.5 }
   return { clock, journal, server, client: (more) => createClient({ ...shared, ...more }) }
+}
+
+/** What the client that crashes has to do with. */
+function worldOf({ journal, clock, server }: Place): CrashAtOptions {
+  return { journal, clock, fetch: server.fetch }
 }
 
 const BODY = 'one order'
@@ -78,7 +90,7 @@ const stories: readonly Story[] = [
 ]
 
 async function leavePending(scene: Place): Promise<void> {
-  const crash = crashAt('append:durable', { ...scene, fetch: scene.server.fetch })
+  const crash = crashAt('append:durable', worldOf(scene))
   await elapse(scene.clock, 10, crash.during(scene.client(crash.options).post('/orders', { body: BODY })))
 }
 
@@ -87,7 +99,7 @@ async function tell(scene: Place, story: Story, onSettled: () => void): Promise<
   const { server, clock } = scene
   if (story.resumes) await leavePending(scene)
   server.weather = (_, n) => (n === 1 ? (story.first ?? 'fine') : 'fine')
-  const crash = crashAt(story.point, { ...scene, fetch: server.fetch })
+  const crash = crashAt(story.point, worldOf(scene))
   const client = scene.client({ ...crash.options, ...story.options })
   client.onSettled('order', onSettled)
   const post = (): Promise<unknown> => client.post('/orders', { ...story.call, body: BODY }).then(() => client.flush())
@@ -148,7 +160,7 @@ describe('a crash', () => {
   it('comes when the point is reached for the n-th time', async () => {
     const scene = place()
     scene.server.weather = () => UNAVAILABLE
-    const crash = crashAt('send:answered', { ...scene, fetch: scene.server.fetch, occurrence: 3 })
+    const crash = crashAt('send:answered', { ...worldOf(scene), occurrence: 3 })
     await elapse(scene.clock, 5000, crash.during(scene.client(crash.options).post('/orders', { body: BODY })))
     expect(scene.server.calls).toHaveLength(3)
     expect(crash.passed.filter((point) => point === 'send:answered')).toHaveLength(3)
@@ -157,7 +169,7 @@ describe('a crash', () => {
   it('does not happen while its point is not reached, and everything is as without it', async () => {
     const scene = place()
     scene.server.weather = (_, n) => (n === 1 ? 'answer-lost' : 'fine')
-    const crash = crashAt('renew:asked', { ...scene, fetch: scene.server.fetch })
+    const crash = crashAt('renew:asked', worldOf(scene))
     const client = scene.client(crash.options)
     const answer = await elapse(scene.clock, 5000, client.post('/orders', { body: BODY }))
     await client.close()
@@ -185,7 +197,7 @@ describe('a crash', () => {
 describe('a crash in a batch', () => {
   const both = async (point: CrashPoint, occurrence: number): Promise<Place> => {
     const scene = place()
-    const crash = crashAt(point, { ...scene, fetch: scene.server.fetch, occurrence })
+    const crash = crashAt(point, { ...worldOf(scene), occurrence })
     const client = scene.client(crash.options)
     const calls = ['a', 'b', 'c'].map((body) => client.post('/orders', { body }))
     await elapse(scene.clock, 1000, crash.during(Promise.all(calls)))
@@ -210,7 +222,7 @@ describe('the client that has crashed', () => {
     point: CrashPoint = 'send:leaving',
   ): Promise<{ scene: Place; client: Client; crash: Crash }> => {
     const scene = place()
-    const crash = crashAt(point, { ...scene, fetch: scene.server.fetch })
+    const crash = crashAt(point, worldOf(scene))
     const client = scene.client(crash.options)
     await elapse(scene.clock, 10, crash.during(client.post('/orders', { body: BODY })))
     return { scene, client, crash }
@@ -267,7 +279,7 @@ describe('the client that has crashed', () => {
     const scene = place()
     const { clock, server } = scene
     server.weather = (_, n) => (n === 1 ? { status: 200, delay: 100 } : { fault: 'reset', delay: 100 })
-    const crash = crashAt('send:travelling', { ...scene, fetch: server.fetch, occurrence: 2 })
+    const crash = crashAt('send:travelling', { ...worldOf(scene), occurrence: 2 })
     const client = scene.client(crash.options)
     const ended = vi.fn()
     for (const path of ['/a', '/b']) client.get(path).then(ended, ended)
@@ -327,7 +339,7 @@ describe('the client that has crashed', () => {
   it('keeps its lease until that lapses where nobody can see that', async () => {
     const scene = place()
     const { clock, journal, server } = scene
-    const crash = crashAt('append:durable', { ...scene, fetch: server.fetch })
+    const crash = crashAt('append:durable', worldOf(scene))
     const afar = { ...platform, coordination: soloRunner }
     const before = composeClient(afar, { baseUrl: ORIGIN, ...crash.options })
     await elapse(clock, 10, crash.during(before.post('/orders', { body: BODY })))
@@ -344,7 +356,7 @@ describe('until it crashes', () => {
   it('a request can be aborted, and its timeout fires', async () => {
     const scene = place()
     scene.server.weather = () => 'hang-before'
-    const crash = crashAt('renew:asked', { ...scene, fetch: scene.server.fetch })
+    const crash = crashAt('renew:asked', worldOf(scene))
     const client = scene.client({ ...crash.options, attemptTimeout: '1s', retry: false })
     const call = client.post('/orders', { body: BODY }).catch((error: unknown) => error)
     expect(await elapse(scene.clock, 1000, call)).toMatchObject({ effect: 'unknown' })
@@ -354,7 +366,7 @@ describe('until it crashes', () => {
       if (init?.signal) signals.push(init.signal)
       return new Promise(() => {})
     }
-    const { options } = crashAt('renew:asked', { ...scene, fetch })
+    const { options } = crashAt('renew:asked', { ...worldOf(scene), fetch })
     const caller = new AbortController()
     scene
       .client(options)
@@ -369,7 +381,7 @@ describe('until it crashes', () => {
   it('a settlement that is delivered by a resume comes by `deliver`, not by `settle`', async () => {
     const scene = place()
     await elapse(scene.clock, 10, scene.client().post('/orders', { ...NAMED, body: BODY }))
-    const crash = crashAt('renew:asked', { ...scene, fetch: scene.server.fetch })
+    const crash = crashAt('renew:asked', worldOf(scene))
     const client = scene.client(crash.options)
     client.onSettled('order', () => {})
     await elapse(scene.clock, 10, client.resume())
@@ -383,7 +395,7 @@ describe('until it crashes', () => {
     const first = scene.client()
     first.post('/orders', { id: 'order:1', body: BODY }).catch(() => {})
     await scene.clock.advance(10)
-    const crash = crashAt('append:durable', { ...scene, fetch: scene.server.fetch })
+    const crash = crashAt('append:durable', worldOf(scene))
     scene
       .client(crash.options)
       .post('/orders', { id: 'order:1', body: BODY })
@@ -414,7 +426,7 @@ describe('until it crashes', () => {
 describe('a point that is not reached', () => {
   it('is told by `during`, with the points that were', async () => {
     const scene = place()
-    const crash = crashAt('wait:asked', { ...scene, fetch: scene.server.fetch })
+    const crash = crashAt('wait:asked', worldOf(scene))
     const work = scene.client(crash.options).post('/orders', { body: BODY })
     await expect(elapse(scene.clock, 1000, crash.during(work))).rejects.toThrow(
       "crashAt: the work was fulfilled before 'wait:asked' was reached. " +

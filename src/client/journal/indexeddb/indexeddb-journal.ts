@@ -1,4 +1,6 @@
-import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
+import { checkLabel, oneOf } from '../../../configuration/option-checks.ts'
+import { readOptions } from '../../../configuration/read-options.ts'
+import { StorageError } from '../../../errors/classes.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { type Clock, systemClock } from '../../../foundation/clock.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult } from '../port.ts'
@@ -19,13 +21,12 @@ export interface IndexedDbJournalOptions {
 }
 
 /** A journal in IndexedDB, for browsers. */
-export function indexedDbJournal(options: IndexedDbJournalOptions = {}): Journal {
-  const { name = 'holdfast', durability = 'strict' } = options
-  if (typeof name !== 'string' || name === '') throw new ConfigurationError('The name of a journal is a text')
-  if (durability !== 'strict' && durability !== 'relaxed') {
-    throw new ConfigurationError(`durability is 'strict' or 'relaxed', not ${JSON.stringify(durability)}`)
-  }
-  return new IndexedDbJournal({ name, durability, clock: systemClock })
+export function indexedDbJournal(options?: IndexedDbJournalOptions): Journal {
+  const terms = readOptions('indexedDbJournal', options, {
+    name: ['holdfast', checkLabel],
+    durability: ['strict', oneOf('strict', 'relaxed')],
+  })
+  return new IndexedDbJournal({ ...terms, clock: systemClock })
 }
 
 /** How often one batch is tried again on a new connection. */

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import { oneOf, refuse } from '../../../configuration/option-checks.ts'
+import { readOptions } from '../../../configuration/read-options.ts'
 import { ConfigurationError } from '../../../errors/classes.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
@@ -36,24 +38,27 @@ export type SqliteJournalOptions = SqliteFileOptions | SqliteHandleOptions
 
 /** A journal in SQLite, for Node; needs the package better-sqlite3. */
 export function sqliteJournal(options: SqliteJournalOptions): Journal {
-  const durability = options.durability ?? 'full'
-  if (durability !== 'full' && durability !== 'process') {
-    throw new ConfigurationError(`durability is 'full' or 'process', not ${JSON.stringify(durability)}`)
+  const { path, database, durability } = readOptions('sqliteJournal', options, {
+    path: [undefined, checkPath],
+    database: [undefined, checkHandle],
+    durability: ['full', oneOf('full', 'process')],
+  })
+  if (path !== undefined && database) {
+    throw new ConfigurationError('sqliteJournal takes a path or a database, not both')
   }
-  if (options.database !== undefined) {
-    if (options.path !== undefined) throw new ConfigurationError('sqliteJournal takes a path or a database, not both')
-    return new HandleJournal(checkedHandle(options.database), durability)
-  }
-  return new WorkerJournal({ path: checkedPath(options.path), durability })
+  if (database) return new HandleJournal(database, durability)
+  if (path === undefined) throw new ConfigurationError('sqliteJournal needs the path of a file, or a database')
+  return new WorkerJournal({ path, durability })
 }
 
-function checkedHandle(database: SqliteDatabase): SqliteDatabase {
-  if (typeof database?.prepare === 'function' && typeof database.pragma === 'function') return database
-  throw new ConfigurationError('database is not a better-sqlite3 handle')
+function checkHandle(option: string, value: unknown): SqliteDatabase {
+  const handle = value as Partial<SqliteDatabase> | null
+  if (typeof handle?.prepare === 'function' && typeof handle.pragma === 'function') return handle as SqliteDatabase
+  return refuse(option, 'a better-sqlite3 handle', value)
 }
 
-function checkedPath(path: unknown): string {
-  if (typeof path !== 'string' || path === '') throw new ConfigurationError('sqliteJournal needs the path of a file')
+function checkPath(option: string, path: unknown): string {
+  if (typeof path !== 'string' || path === '') return refuse(option, 'the path of a file', path)
   if (path === ':memory:')
     throw new ConfigurationError('A journal in memory keeps nothing; if that is wanted, use memoryJournal()')
   return resolve(path)

@@ -3,7 +3,7 @@ import type { HeaderList } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
-import type { TransportFault } from '../port.ts'
+import type { TransportFault, TransportRequest } from '../port.ts'
 import { discardBody } from './read-body.ts'
 
 /** One call of fetch. */
@@ -13,6 +13,7 @@ export interface FetchCall {
   readonly headers: HeaderList
   readonly body: Uint8Array | null
   readonly redirect: 'follow' | 'error' | 'manual'
+  readonly credentialsMode: TransportRequest['credentialsMode']
   readonly signal: AbortLike
   /** Is a refused connection that of this URL? Where fetch follows redirects, it may be that of a later one. */
   readonly oneHop: boolean
@@ -42,11 +43,12 @@ export async function callFetch(fetch: FetchLike, call: FetchCall): Promise<Call
   }
 }
 
-function toInit({ method, headers: list, body, redirect, signal }: FetchCall): RequestInit {
+function toInit({ method, headers: list, body, redirect, credentialsMode, signal }: FetchCall): RequestInit {
   const headers = new Headers()
   for (const [name, value] of list) headers.append(name, value)
   // A copy: a fetch may transfer or change what it is given, and the next hop or attempt needs the same bytes.
-  return { method, headers, body: body && new Uint8Array(body), redirect, signal: nativeSignal(signal) }
+  const init = { method, headers, body: body && new Uint8Array(body), redirect, signal: nativeSignal(signal) }
+  return credentialsMode ? { ...init, credentials: credentialsMode } : init
 }
 
 /** A fetch that takes no notice of its signal must not hold the caller; what it brings later is thrown away. */

@@ -69,7 +69,8 @@ function toCall({ followRedirect, followsUnasked }: Route, { request, target, ju
   const redirect = followRedirect ? 'manual' : request.redirect
   const url = target.redirects > 0 ? target.url.href : request.url
   const oneHop = redirect !== 'follow' && !followsUnasked
-  return { method, url, headers, body, redirect, signal: request.signal, oneHop, judgeCode }
+  const { signal, credentialsMode } = request
+  return { method, url, headers, body, redirect, credentialsMode, signal, oneHop, judgeCode }
 }
 
 async function conclude(route: Route, response: Response, asked: Asked): Promise<TransportOutcome | Target> {

@@ -72,6 +72,11 @@ describe('a wrong call is refused by name', () => {
   circle.self = circle
 
   test.each([
+    [{ amount: 5 }, 'There is no option `amount`. It is one of: json, '],
+    [{ amount: 5 }, 'To send an object, use `json`.'],
+    [{ to: 'ann', text: 'hi' }, 'To send an object, use `json`.'],
+    ['a text', 'The options of a call must be an object; a body goes into `json` or `body`.'],
+    [[1, 2], 'The options of a call must be an object; a body goes into `json` or `body`.'],
     [{ jsno: 1 }, 'There is no option `jsno`. Did you mean `json`?'],
     [{ idempotencyKey: 'k' }, 'There is no option `idempotencyKey`. Did you mean `key`?'],
     [{ timeout: 1 }, 'Did you mean `attemptTimeout`?'],
@@ -107,8 +112,7 @@ describe('a wrong call is refused by name', () => {
     [{ signal: new AbortController() }, '`signal`'],
     [{ searchParams: 7 }, '`searchParams`'],
     [{ headers: { 'a b': 'c' } }, '`headers`'],
-    ['POST', 'The options of a call must be an object.'],
-    [null, 'The options of a call must be an object.'],
+    [null, 'The options of a call must be an object'],
   ])('case %#: %s', (call, sentence) => {
     expect(complaint(call)).toContain(sentence)
   })

@@ -10,6 +10,7 @@ import { systemRandom } from '../../../../src/foundation/random.ts'
 
 const NODE = { sendHeaders: true }
 const BROWSER = { sendHeaders: false }
+const PAGE = { ...BROWSER, pageOrigin: 'https://shop.example' }
 const HOUR = 3_600_000
 
 function resolve(options?: ClientOptions): ResolvedOptions {
@@ -40,7 +41,10 @@ describe('the defaults', () => {
     expect(budget).not.toBe(false)
     expect(rest).toEqual({
       baseUrl: undefined,
+      anyOrigin: true,
       headers: undefined,
+      credentials: undefined,
+      durable: undefined,
       trustedOrigins: new Set(),
       journal: 'platform',
       namespace: 'default',
@@ -113,6 +117,32 @@ describe('the defaults', () => {
   })
 })
 
+describe('in a page', () => {
+  test('the base is the origin of the page, which does not keep a resume from other origins', () => {
+    expect(resolveOptions({}, PAGE).baseUrl?.href).toBe('https://shop.example/')
+    expect(resolveOptions({}, PAGE).anyOrigin).toBe(true)
+    expect(resolveOptions({ baseUrl: '/api' }, PAGE).anyOrigin).toBe(false)
+  })
+
+  test('a base may be a path, which never leads to another host', () => {
+    expect(resolveOptions({ baseUrl: '/api' }, PAGE).baseUrl?.href).toBe('https://shop.example/api')
+    expect(resolveOptions({ baseUrl: '/\t/evil.example' }, PAGE).baseUrl?.origin).toBe('https://shop.example')
+    for (const baseUrl of ['//evil.example', '/\\evil.example', 'api', '']) {
+      expect(() => resolveOptions({ baseUrl }, PAGE)).toThrow(/`baseUrl` must be a full http or https URL/)
+    }
+  })
+
+  test('headers go to the origin of the page', () => {
+    expect(resolveOptions({ headers: { 'x-a': '1' } }, PAGE).headers).toEqual([['x-a', '1']])
+  })
+
+  test('of a file, or of another origin that has no name, there is no base', () => {
+    for (const pageOrigin of ['null', 'file://']) {
+      expect(resolveOptions({}, { ...BROWSER, pageOrigin }).baseUrl).toBeUndefined()
+    }
+  })
+})
+
 describe('what is given', () => {
   test('is turned into milliseconds, sets and lower-case names', () => {
     const resolved = resolve({
@@ -177,13 +207,15 @@ describe('what is given', () => {
   })
 
   test('headers are a snapshot with lower-case names; a function stays one', () => {
+    const baseUrl = 'https://api.example.com'
     const headers: Record<string, string | undefined> = { 'X-Tenant': 'a', 'X-None': undefined }
-    const resolved = resolve({ headers })
+    const resolved = resolve({ baseUrl, headers })
     headers['X-Tenant'] = 'b'
     expect(resolved.headers).toEqual([['x-tenant', 'a']])
-    expect(resolve({ headers: new Headers({ 'X-Tenant': 'a' }) }).headers).toEqual([['x-tenant', 'a']])
+    expect(resolve({ baseUrl, headers: new Headers({ 'X-Tenant': 'a' }) }).headers).toEqual([['x-tenant', 'a']])
     expect(
       resolve({
+        baseUrl,
         headers: [
           ['X-A', '1'],
           ['X-A', '2'],
@@ -194,7 +226,7 @@ describe('what is given', () => {
       ['x-a', '2'],
     ])
     const make = (): Record<string, string> => ({})
-    expect(resolve({ headers: make }).headers).toBe(make)
+    expect(resolve({ baseUrl, headers: make }).headers).toBe(make)
   })
 
   test('a URL object that is changed later changes nothing', () => {
@@ -205,7 +237,12 @@ describe('what is given', () => {
   })
 
   test('is frozen', () => {
-    const resolved = resolve({ headers: { a: 'b' }, retry: { maxAttempts: 2 }, doNotRetry: { stop: ['x'] } })
+    const resolved = resolve({
+      trustedOrigins: ['https://a.example'],
+      headers: { a: 'b' },
+      retry: { maxAttempts: 2 },
+      doNotRetry: { stop: ['x'] },
+    })
     const parts = [
       resolved,
       resolved.retry,
@@ -245,7 +282,7 @@ describe('an unknown name is refused with the nearest right spelling', () => {
     [{ doNotRetry: { sent: 'x' } }, 'There is no option `doNotRetry.sent`. Did you mean `doNotRetry.send`?'],
     [{ keyHeader: { names: 'x' } }, 'There is no option `keyHeader.names`. Did you mean `keyHeader.name`?'],
     [{ journal: { fallbacks: 'memory' } }, 'There is no option `journal.fallbacks`. Did you mean `journal.fallback`?'],
-    [{ jitterbug: undefined }, 'There is no option `jitterbug`. It is one of: baseUrl, honoursKeys, headers, '],
+    [{ jitterbug: undefined }, 'There is no option `jitterbug`. It is one of: baseUrl, '],
     [JSON.parse('{"__proto__":1}'), 'There is no option `__proto__`.'],
     [{ constructor: 1 }, 'There is no option `constructor`.'],
   ])('%j', (options, sentence) => {
@@ -344,6 +381,7 @@ describe('a wrong value is refused by name', () => {
     [{ journal: { fallback: 'disk' } }, "`journal.fallback` must be 'memory'"],
     [{ journal: { execute: () => {} } }, '`journal` must be an object with open(), execute(), close()'],
     [{ baseUrl: '/v1' }, "`baseUrl` must be a full http or https URL; it was given '/v1'."],
+    [{ baseUrl: 'https://a.example/v1?tenant=1' }, '`baseUrl` must be without a query'],
     [{ baseUrl: 'ftp://a.example' }, '`baseUrl`'],
     [{ baseUrl: 'localhost:8080' }, '`baseUrl`'],
     [{ baseUrl: '' }, '`baseUrl`'],

@@ -142,7 +142,7 @@ describe('the durability that a journal claims', () => {
   })
 
   it.each([[{ name: '' }], [{ name: 5 }], [{ durability: 'full' }]])('%j is refused', (options) => {
-    expect(() => indexedDbJournal(options as object)).toThrow(/name of a journal|durability is 'strict' or 'relaxed'/)
+    expect(() => indexedDbJournal(options as object)).toThrow(/`indexedDbJournal\.(name|durability)`/)
   })
 })
 

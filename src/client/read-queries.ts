@@ -1,0 +1,32 @@
+import {
+  checkBoolean,
+  checkDuration,
+  checkLabel,
+  checkSignal,
+  oneOf,
+  wholeFrom,
+} from '../configuration/option-checks.ts'
+import { readOptions } from '../configuration/read-options.ts'
+import type { OperationsQuery, ResumeOptions, RetryCallOptions } from './client.ts'
+
+/* The options of the functions of a client that are no calls: each value checked, each unknown name refused. */
+
+export function readResume(given: ResumeOptions | undefined) {
+  return readOptions('resume', given, {
+    continuous: [false, checkBoolean],
+    signal: [undefined, checkSignal],
+    concurrency: [8, wholeFrom(1)],
+  })
+}
+
+export function readQuery(given: OperationsQuery | undefined) {
+  return readOptions('operations', given, {
+    status: [undefined, oneOf('pending', 'succeeded', 'rejected', 'failed', 'expired', 'cancelled')],
+    limit: [undefined, wholeFrom(0)],
+    after: [undefined, checkLabel],
+  })
+}
+
+export function readRetry(given: RetryCallOptions | undefined) {
+  return readOptions('retry', given, { signal: [undefined, checkSignal], deadline: [undefined, checkDuration] })
+}
