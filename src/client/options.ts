@@ -33,7 +33,7 @@ export interface RetryOptions {
   readonly cap?: Duration | undefined
   /** How many attempts one run makes, the first included. Default 5. */
   readonly maxAttempts?: number | undefined
-  /** The statuses that are retried. Default 408, 425, 429, 500, 502, 503, 504. */
+  /** The statuses that are retried. Default 408, 425, 429, 500, 502, 503, 504, 520 to 524, 529, 530. */
   readonly statuses?: readonly number[] | undefined
   /** `true` or `false` decide, `undefined` leaves it to the rules. Can't override deadline, horizon, budget or do-not-retry. */
   readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined

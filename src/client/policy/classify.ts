@@ -43,7 +43,8 @@ export interface Circumstances {
 /** What an attempt means. `effect` is what this attempt alone may have done. */
 export type Verdict =
   | { readonly is: 'success'; readonly effect: 'applied' }
-  | { readonly is: 'unauthorized'; readonly effect: Effect }
+  /** `refresh`: may it be sent once more with freshly made headers? */
+  | { readonly is: 'unauthorized'; readonly effect: Effect; readonly refresh: boolean }
   | { readonly is: 'final'; readonly reason: Reason; readonly effect: Effect; readonly settles: 'rejected' | 'failed' }
   | {
       readonly is: 'retry'
@@ -78,7 +79,7 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
   if (!shouldRetry(answer, circumstances, said)) {
     return status === 401
-      ? { is: 'unauthorized', effect }
+      ? { is: 'unauthorized', effect, refresh: circumstances.override !== false }
       : { is: 'final', reason: 'status', effect, settles: 'rejected' }
   }
   if (!circumstances.replayable) return { is: 'final', reason: 'not-replayable', effect, settles: 'rejected' }
@@ -89,17 +90,18 @@ function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'r
   if (circumstances.override !== undefined) return circumstances.override
   // The same failure, told again from the server's record, is definitive.
   if (isReplayed(answer.headers)) return false
-  return said === 'retry' || circumstances.statuses.has(answer.status) || isInFlight(answer, circumstances)
+  if (said === 'retry' || circumstances.statuses.has(answer.status)) return true
+  return isInFlight(answer, circumstances) || (answer.status === 413 && namesRetryTime(answer))
 }
 
 /** A 409 that means "the first one is still being worked on", not "your version is stale". */
 function isInFlight(answer: AnswerFacts, { earlierUnknown }: Circumstances): boolean {
   if (answer.status !== 409) return false
-  return (
-    answer.problem?.type === PROBLEM.inFlight ||
-    headerValue(answer.headers, 'retry-after') !== undefined ||
-    earlierUnknown
-  )
+  return answer.problem?.type === PROBLEM.inFlight || namesRetryTime(answer) || earlierUnknown
+}
+
+function namesRetryTime({ headers }: AnswerFacts): boolean {
+  return headerValue(headers, 'retry-after') !== undefined
 }
 
 /** Words by which servers say that a key came back with another request. */
