@@ -55,9 +55,9 @@ export interface Crash {
  * operations over at once; where nobody can see that, they wait for the lease to lapse (30 s on the clock).
  */
 export function crashAt(point: CrashPoint, options: CrashAtOptions): Crash {
-  const { journal, fetch = platformFetch, clock = systemClock, occurrence = 1 } = options
   checkPoint(point)
-  checkOptions({ journal, occurrence })
+  checkOptions(options)
+  const { journal, fetch = platformFetch, clock = systemClock, occurrence = 1 } = options
   const fuse = new Fuse(point, occurrence)
   return {
     options: {
@@ -85,12 +85,13 @@ function checkPoint(point: CrashPoint): void {
   throw new ConfigurationError(`crashAt: '${point}' is no point; ${hint}`)
 }
 
-function checkOptions({ journal, occurrence }: { journal: Journal | undefined; occurrence: number }): void {
-  if (typeof journal?.execute !== 'function') {
+function checkOptions(options: CrashAtOptions | undefined): void {
+  if (typeof options?.journal?.execute !== 'function') {
     throw new ConfigurationError(
       'crashAt: journal must be the journal that outlives the crash, such as memoryJournal()',
     )
   }
+  const { occurrence = 1 } = options
   if (!Number.isInteger(occurrence) || occurrence < 1) {
     throw new ConfigurationError(`crashAt: occurrence must be a whole number of at least 1, got ${occurrence}`)
   }
