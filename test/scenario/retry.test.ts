@@ -43,8 +43,10 @@ describe('by default', () => {
     await elapse(clock, 20_000, failure(client.post('/a')))
     expect(fetch.calls).toHaveLength(5)
   })
-  it('a programming error of a custom fetch is not', async () => {
-    expect(await attemptsAt({ fault: new TypeError("Cannot read properties of undefined (reading 'x')") })).toBe(1)
+  it('a TypeError of a fetch is, in any language', async () => {
+    expect(await attemptsAt({ fault: new TypeError('Une erreur réseau est survenue') })).toBe(5)
+  })
+  it('a programming error of a custom fetch that no fetch reports the network by is not', async () => {
     expect(await attemptsAt({ fault: new ReferenceError('x is not defined') })).toBe(1)
   })
 })

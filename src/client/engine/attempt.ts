@@ -56,6 +56,7 @@ export async function attempt(
         signal: time.signal,
         bodyLimit: engine.options.maxResponseBytes,
         redirect: limits.redirect,
+        publicHeaders: record.request.headers,
         trusts: (origin) => origin === record.request.origin || trustsOrigin(engine.options, origin),
       }),
     )
@@ -160,8 +161,8 @@ function headResult({ head }: TransportFault): AttemptResult | undefined {
 }
 
 function faultResult(fault: TransportFault): AttemptResult {
-  const { mayHaveArrived, transient, code } = fault
-  const facts = { is: 'fault', mayHaveArrived, transient, headStatus: fault.head?.status } as const
+  const { mayHaveArrived, transient, lasting, code } = fault
+  const facts = { is: 'fault', mayHaveArrived, transient, lasting, headStatus: fault.head?.status } as const
   return { facts, fault: code, cause: redactError(fault.cause) }
 }
 

@@ -202,6 +202,7 @@ class Run {
     if (order && !(order === 'closing' && verdict.is === 'final')) return obeyStop(this.#ended)
     if (this.#last?.hook === 'headers') return this.#unauthorized()
     if (verdict.is === 'final') return refuse(this.#ended, verdict.reason, verdict.settles)
+    if (verdict.is === 'halt') return giveUp(this.#ended, { reason: verdict.reason })
     if (verdict.is === 'unauthorized') return verdict.refresh && this.#refreshOnce() ? undefined : this.#unauthorized()
     return this.#retry(verdict.floorMs)
   }

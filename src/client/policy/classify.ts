@@ -22,6 +22,8 @@ export interface FaultFacts {
   readonly is: 'fault'
   readonly mayHaveArrived: boolean
   readonly transient: boolean
+  /** Trying again soon can't help, much later may: a certificate that can't be trusted. */
+  readonly lasting?: boolean | undefined
   /** The head of an answer whose body did not arrive. */
   readonly headStatus: number | undefined
 }
@@ -45,6 +47,8 @@ export type Verdict =
   | { readonly is: 'success'; readonly effect: 'applied' }
   /** `refresh`: may it be sent once more with freshly made headers? */
   | { readonly is: 'unauthorized'; readonly effect: Effect; readonly refresh: boolean }
+  /** This run ends; where nobody waits, a later run may go on. */
+  | { readonly is: 'halt'; readonly reason: 'network'; readonly effect: Effect }
   | { readonly is: 'final'; readonly reason: Reason; readonly effect: Effect; readonly settles: 'rejected' | 'failed' }
   | {
       readonly is: 'retry'
@@ -59,6 +63,7 @@ export function classify(facts: AttemptFacts, circumstances: Circumstances): Ver
 
 function classifyFault(fault: FaultFacts, { replayable, override }: Circumstances): Verdict {
   const effect = effectOfFault(fault)
+  if (fault.lasting && !override) return { is: 'halt', reason: 'network', effect }
   if (!(override ?? fault.transient)) return { is: 'final', reason: 'network', effect, settles: 'failed' }
   if (!replayable && fault.mayHaveArrived) return { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
   return { is: 'retry', reason: 'network', effect, floorMs: undefined }

@@ -14,8 +14,13 @@ export interface TransportRequest {
   readonly bodyLimit: number
   /** As fetch has it. Default 'follow'. */
   readonly redirect: 'follow' | 'error' | 'manual'
-  /** May a redirect lead to this origin? Where not, the answer is a fault with code `untrusted-redirect`. */
+  /**
+   * May a redirect take the request to this origin? Where not, a safe method goes there with `publicHeaders` only, and
+   * any other is a fault with code `untrusted-redirect`: a captive portal, say.
+   */
   readonly trusts: (origin: string) => boolean
+  /** What may be sent to an origin that is not trusted: neither credentials nor anything of the client's own. */
+  readonly publicHeaders: HeaderList
 }
 
 /** The answer, headers and body; `body` is complete unless `rest` is there. */
@@ -46,6 +51,8 @@ export interface TransportFault {
   readonly cause: unknown
   /** False where trying again can't help: not a fault of the network but of the program (a bad header, a bug in a custom fetch). */
   readonly transient: boolean
+  /** True where trying again soon can't help but much later may: a certificate that can't be trusted. */
+  readonly lasting?: boolean | undefined
 }
 
 export type TransportOutcome = TransportResponse | TransportFault
