@@ -223,6 +223,28 @@ describe('an answer that is not the API speaking', () => {
       expect(fetch.calls).toHaveLength(2)
     }
   })
+  it.each([302, 403, 503])('accept is asked about a %d too: a portal has other pages than a 200', async (status) => {
+    const asked: number[] = []
+    const accept = (response: Response): boolean => {
+      asked.push(response.status)
+      return response.headers.has('x-api')
+    }
+    const { client, clock, fetch } = scenario(
+      [
+        { status, body: '<h1>Log in</h1>', headers: { 'do-not-retry': 'true' } },
+        { status: 201, headers: { 'x-api': '1' } },
+      ],
+      { accept },
+    )
+    expect((await elapse(clock, MINUTE, client.post('/a'))).status).toBe(201)
+    expect(fetch.calls).toHaveLength(2)
+    expect(asked).toEqual([status, 201])
+  })
+  it('a refusal that accept takes for the API is one', async () => {
+    const { client, fetch } = scenario([{ status: 404 }], { accept: () => true })
+    expect(await failure(client.post('/a'))).toMatchObject({ name: 'RejectedError', effect: 'none' })
+    expect(fetch.calls).toHaveLength(1)
+  })
   it('accept of a call wins over that of the client', async () => {
     const { client } = scenario([{ status: 200 }], { accept: () => false })
     expect((await client.post('/a', { accept: () => true })).status).toBe(200)

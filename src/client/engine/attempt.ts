@@ -6,8 +6,10 @@ import { readProblem, readRefusal } from '../../protocol/problem-details.ts'
 import { toResponse } from '../../protocol/stored-message.ts'
 import type { ClientOptions } from '../options.ts'
 import type { AttemptFacts } from '../policy/classify.ts'
+import type { ResolvedCall } from '../policy/resolved-options.ts'
 import type { TransportFault, TransportOutcome, TransportResponse } from '../transport/port.ts'
 import { type AttemptTerms, attemptHeaders, clientHeaders, trustsOrigin } from './attempt-headers.ts'
+import { boundBody } from './bound-body.ts'
 import { boundedStream, discard } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
 import { lacksCredentials } from './lacks-credentials.ts'
@@ -15,8 +17,7 @@ import type { LiveOperation } from './live-operation.ts'
 
 export interface AttemptLimits {
   readonly deadlineAt: number
-  readonly attemptTimeoutMs: number
-  readonly accept: ClientOptions['accept']
+  readonly call: ResolvedCall
   readonly redirect: 'follow' | 'error' | 'manual'
 }
 
@@ -55,12 +56,13 @@ export async function attempt(
         body: record.request.body,
         signal: time.signal,
         bodyLimit: engine.options.maxResponseBytes,
+        boundBody: boundBody(engine.clock, limits.call.retry.statuses),
         redirect: limits.redirect,
         publicHeaders: record.request.headers,
         trusts: (origin) => origin === record.request.origin || trustsOrigin(engine.options, origin),
       }),
     )
-    return await judge(time, outcome, limits.accept)
+    return await judge(time, outcome, limits.call.accept)
   } finally {
     time.end()
   }
@@ -105,8 +107,10 @@ async function judge(
   outcome: TransportOutcome,
   accept: ClientOptions['accept'],
 ): Promise<AttemptResult> {
-  if (outcome.kind === 'fault') return headResult(outcome) ?? faultResult(time.fault(outcome))
-  return judgeAnswer(time, showable(outcome), accept)
+  if (outcome.kind === 'response') return judgeAnswer(time, showable(outcome), accept)
+  const head = headOf(outcome)
+  // In no time `accept` can't be asked.
+  return head ? judgeAnswer(time, head, time.signal.aborted ? undefined : accept) : faultResult(time.fault(outcome))
 }
 
 /** Who reads it later need not be who called: no secret stays in its URL. */
@@ -120,7 +124,8 @@ async function judgeAnswer(
   accept: ClientOptions['accept'],
 ): Promise<AttemptResult> {
   const { status, headers } = outcome
-  if (accept && status >= 200 && status < 300) {
+  // A redirect that a browser hides has no status to show.
+  if (accept && status > 0) {
     const refused = await refusal(time, outcome, accept)
     if (refused) return refused
   }
@@ -150,14 +155,9 @@ async function refusal(
 }
 
 /** What is not a success speaks by its head alone; that its body was lost changes nothing. */
-function headResult({ head }: TransportFault): AttemptResult | undefined {
+function headOf({ head }: TransportFault): TransportResponse | undefined {
   if (!head || (head.status >= 200 && head.status < 300)) return undefined
-  const { status, headers } = head
-  const rest = { statusText: '', body: null, url: '', redirected: false }
-  return {
-    facts: { is: 'answer', status, headers, problem: undefined, redirected: false },
-    response: { kind: 'response', status, headers, ...rest },
-  }
+  return { kind: 'response', ...head, statusText: '', body: null, url: '', redirected: false }
 }
 
 function faultResult(fault: TransportFault): AttemptResult {
@@ -191,8 +191,8 @@ class AttemptTime {
     this.#clock = engine.clock
     this.#operation = operation
     const left = limits.deadlineAt - engine.clock.now()
-    this.timeoutName = left < limits.attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
-    this.#cancelTimer = startTimer(engine.clock, Math.min(left, limits.attemptTimeoutMs), () => {
+    this.timeoutName = left < limits.call.attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
+    this.#cancelTimer = startTimer(engine.clock, Math.min(left, limits.call.attemptTimeoutMs), () => {
       this.#ranOut = true
       this.#abort(new DOMException(`No whole answer in time (${this.timeoutName})`, 'TimeoutError'))
     })

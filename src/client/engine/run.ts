@@ -148,7 +148,7 @@ class Run {
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
     const result = await attempt(this.#engine, operation, {
       terms: { credentials, keyed, retries, number, remainingMs, refresh: this.#refresh },
-      limits: { deadlineAt, attemptTimeoutMs: call.attemptTimeoutMs, accept: call.accept, redirect },
+      limits: { deadlineAt, call, redirect },
     })
     this.#attempts++
     return this.#judge(result, startedAt)

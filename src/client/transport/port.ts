@@ -12,6 +12,11 @@ export interface TransportRequest {
   readonly signal: AbortLike
   /** How much of the answer is read into memory; what is longer comes as a stream in `rest`. */
   readonly bodyLimit: number
+  /**
+   * Asked for each answer that is no 2xx: calls `cut` when its body was waited for long enough, and gives a function
+   * that cancels that. What had arrived by then is the body. Default: until the signal aborts.
+   */
+  readonly boundBody?: ((status: number, cut: () => void) => () => void) | undefined
   /** As fetch has it. Default 'follow'. */
   readonly redirect: 'follow' | 'error' | 'manual'
   /**

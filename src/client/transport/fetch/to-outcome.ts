@@ -32,7 +32,8 @@ async function read(
   const head = { status: response.status, headers }
   if (response.bodyUsed) return { ...fault('used-body', 'fetch gave a Response that was read before'), head }
   try {
-    return await readBody(response, { signal, limit: isEventStream(headers) ? 'stream' : bodyLimit })
+    const bound = response.ok ? undefined : (cut: () => void) => request.boundBody?.(response.status, cut)
+    return await readBody(response, { signal, limit: isEventStream(headers) ? 'stream' : bodyLimit, bound })
   } catch (error) {
     const broken = signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error, judgeCode)
     return { ...broken, mayHaveArrived: true, head }
