@@ -180,7 +180,7 @@ export interface ClientOptions {
   readonly observe?: Observer | undefined
   /** Around bodies at rest. */
   readonly encryption?: Encryption | undefined
-  /** Refuses an answer that isn't the API speaking (a captive portal, say): it then counts as a network fault. */
+  /** Asked about every answer: `false` where it isn't the API speaking (a captive portal, say). That is a network fault. */
   readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined
   /** `'keep'`: an operation whose call gives up stays pending, and a resume goes on with it. Default `'fail'`. */
   readonly onGiveUp?: 'fail' | 'keep' | undefined

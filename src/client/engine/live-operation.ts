@@ -53,7 +53,7 @@ export class LiveOperation {
   finish(finish: Finish): void {
     if (finish.is === 'settled') {
       if (this.callers > 0) this.#rest = finish.rest
-      // A resume has no caller who would read it.
+      // A resume has no caller to read it.
       else discard(finish.rest)
     }
     this.#finish(finish)

@@ -47,7 +47,7 @@ export type Verdict =
   | { readonly is: 'success'; readonly effect: 'applied' }
   /** `refresh`: may it be sent once more with freshly made headers? */
   | { readonly is: 'unauthorized'; readonly effect: Effect; readonly refresh: boolean }
-  /** This run ends; where nobody waits, a later run may go on. */
+  /** This run ends; a kept or resumed operation goes on in a later run. */
   | { readonly is: 'halt'; readonly reason: 'network'; readonly effect: Effect }
   | { readonly is: 'final'; readonly reason: Reason; readonly effect: Effect; readonly settles: 'rejected' | 'failed' }
   | {
