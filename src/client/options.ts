@@ -33,7 +33,7 @@ export interface RetryOptions {
   readonly cap?: Duration | undefined
   /** How many attempts one run makes, the first included. Default 5. */
   readonly maxAttempts?: number | undefined
-  /** The statuses that are retried. Default 408, 425, 429, 500, 502, 503, 504. */
+  /** The statuses that are retried. Default 408, 425, 429, 500, 502, 503, 504, 520 to 524, 529, 530. */
   readonly statuses?: readonly number[] | undefined
   /** `true` or `false` decide, `undefined` leaves it to the rules. Can't override deadline, horizon, budget or do-not-retry. */
   readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined
@@ -201,7 +201,7 @@ export interface ClientOptions {
   readonly observe?: Observer | undefined
   /** Around bodies at rest. */
   readonly encryption?: Encryption | undefined
-  /** Refuses an answer that isn't the API speaking (a captive portal, say): it then counts as a network fault. */
+  /** Asked about every answer: `false` where it isn't the API speaking (a captive portal, say). That is a network fault. */
   readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined
   /** `'keep'`: an operation whose call gives up stays pending, and a resume goes on with it. Default `'fail'`. */
   readonly onGiveUp?: 'fail' | 'keep' | undefined

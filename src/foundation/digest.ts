@@ -1,3 +1,5 @@
+import { sha256 } from './sha256.ts'
+
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** What is hashed: names and addresses as text, and a body. */
@@ -5,8 +7,10 @@ export type Digest = (texts: readonly string[], bytes: Uint8Array | null) => str
 
 /** SHA-256 in hex on WebCrypto, for browsers. A platform may bring a faster one. */
 export const webDigest: Digest = async (texts, bytes) => {
-  const hash = await crypto.subtle.digest('SHA-256', framed(texts, bytes))
-  return hex(new Uint8Array(hash))
+  const whole = framed(texts, bytes)
+  // A page over plain http from another machine has none.
+  const subtle = crypto.subtle as SubtleCrypto | undefined
+  return hex(subtle ? new Uint8Array(await subtle.digest('SHA-256', whole)) : sha256(whole))
 }
 
 const encoder = new TextEncoder()

@@ -18,6 +18,7 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['EPERM', 'cannot be created: this process may not write to that folder'],
   ['ENOTDIR', 'cannot be created: a part of its path is a file, not a folder'],
   ['EEXIST', 'cannot be created: a part of its path is a file, not a folder'],
+  ['ENOENT', 'cannot be created: its folder does not exist and cannot be made there'],
   ['SQLITE_NOTADB', 'is not a SQLite database. It was left as it is'],
   ['SQLITE_CORRUPT', 'is damaged. Keep a copy, then repair it with `sqlite3 <file> .recover`'],
   ['SQLITE_IOERR', 'could not be read or written: the disk reported an error'],

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StorageError } from '../errors/classes.ts'
 import { newRunnerId } from '../foundation/identity.ts'
+import { makeFolder } from './make-folder.ts'
 import type { SqliteDatabase, SqliteDriver } from './sqlite-driver.ts'
 import { isBusy, LOCK_PATIENCE_MS } from './sqlite-failure.ts'
 import { migrate, type Schema, versionOf } from './sqlite-migrate.ts'
@@ -60,7 +61,7 @@ function useWal(database: SqliteDatabase): void {
  * process already has open would drop the locks of all its connections.
  */
 function createPrivately({ path, schema }: SqliteFile): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new StorageError(`The ${schema.component} ${path} cannot be opened: it is a folder`)
   }

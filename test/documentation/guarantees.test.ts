@@ -56,7 +56,13 @@ const cases: Record<string, Case> = {
     sees: { name: 'StorageError', effect: 'none', reason: 'storage', pending: false },
     requests: 0,
   },
-  'connection refused, DNS, certificate': {
+  "a certificate that can't be trusted": {
+    steps: [{ fault: Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' }) }],
+    sees: { name: 'NotSentError', effect: 'none', reason: 'network', pending: false },
+    requests: 1,
+    left: ['failed'],
+  },
+  'connection refused, DNS': {
     steps: always({ fault: 'refused' }),
     sees: { name: 'NotSentError', effect: 'none', reason: 'attempts', pending: false },
     requests: 5,
@@ -156,7 +162,7 @@ const cases: Record<string, Case> = {
     requests: 2,
     left: [],
   },
-  'a redirect to a foreign origin, or `accept` said no': {
+  'a redirect to a foreign origin (GET, HEAD and OPTIONS are followed there), or `accept` said no': {
     steps: always({ status: 200, url: 'https://portal.example/login' }),
     sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
     requests: 5,

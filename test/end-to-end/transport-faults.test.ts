@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../src/client/transport/fetch/fetch-transport.ts'
 import { NODE_MEANS } from '../../src/client/transport/undici/choose-node-transport.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
-import { asFault, asResponse, bytes, summary, transportRequest } from '../support/transport-request.ts'
+import { asFault, asResponse, bytes, summary, text, transportRequest } from '../support/transport-request.ts'
 import { closedPort, httpServer, rawServer, type TestServer } from '../support/transport-servers.ts'
 
 const below = undiciTransport()
@@ -70,6 +70,37 @@ describe.each([
     const fault = asFault(await transport.send(transportRequest(server.origin, { signal: controller.signal })))
     expect(fault).toMatchObject({ code: 'aborted', mayHaveArrived: true, transient: true, head: { status: 200 } })
     expect(fault.cause).toBe(reason)
+  })
+
+  test('a stalled body of an answer that is no success is cut where the caller says so', async () => {
+    const cut: number[] = []
+    let closed = false
+    server = await rawServer((socket) => {
+      socket.on('close', () => (closed = true))
+      socket.write('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 9\r\n\r\nhalf')
+    })
+    const boundBody = (status: number, end: () => void) => {
+      const timer = setTimeout(() => {
+        cut.push(status)
+        end()
+      }, 100)
+      return () => clearTimeout(timer)
+    }
+    const answer = asResponse(await transport.send(transportRequest(server.origin, { ...post, boundBody })))
+    expect({ status: answer.status, body: text(answer.body), cut }).toEqual({ status: 503, body: 'half', cut: [503] })
+    await expect.poll(() => closed).toBe(true)
+  })
+
+  test('the body of a success is never cut', async () => {
+    server = await httpServer((_request, response) => {
+      response.write('half')
+      setTimeout(() => response.end(' and half'), 50)
+    })
+    const boundBody = (): never => {
+      throw new Error('asked about a success')
+    }
+    const answer = asResponse(await transport.send(transportRequest(server.origin, { boundBody })))
+    expect(text(answer.body)).toBe('half and half')
   })
 
   test('a stalled head ends when the signal aborts', async () => {

@@ -1,8 +1,8 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { chooseNodeTransport } from '../../src/client/transport/undici/choose-node-transport.ts'
-import { asResponse, bytes, summary, text, transportRequest } from '../support/transport-request.ts'
+import { asFault, asResponse, bytes, summary, text, transportRequest } from '../support/transport-request.ts'
 import { httpServer, type TestServer } from '../support/transport-servers.ts'
 
 // Handlers as people have them in their own tests, unchanged.
@@ -67,6 +67,19 @@ test('a handler that redirects is followed, where its origin is trusted', async 
 test('a handler that fails is a network fault', async () => {
   const outcome = await transport.send(transportRequest(`${api}/down`))
   expect(summary(outcome)).toEqual({ code: 'network', mayHaveArrived: true, transient: true })
+})
+
+test('what no handler takes is a mistake of the test where msw is told so, and not retried', async () => {
+  const complaints = vi.spyOn(console, 'error').mockReturnValue()
+  mock.close()
+  mock.listen({ onUnhandledRequest: 'error' })
+  try {
+    expect(asFault(await transport.send(transportRequest(`${api}/unknown`)))).toMatchObject({ transient: false })
+  } finally {
+    mock.close()
+    mock.listen({ onUnhandledRequest: 'bypass' })
+    complaints.mockRestore()
+  }
 })
 
 test('what no handler takes goes through', async () => {

@@ -57,6 +57,25 @@ describe.each([
     expect(portal.seen).toEqual([])
   })
 
+  test.each(['GET', 'HEAD'])('a %s is followed to any origin, with its public headers only', async (method) => {
+    const files = await serving((_request, response) => response.end('file'))
+    const api = await redirecting(302, `${files.origin}/file`)
+    const trusts = (origin: string): boolean => origin === api.origin
+    const headers = [...post.headers, ['accept', 'text/csv']] as const
+    const asked = { method, headers, publicHeaders: [['accept', 'text/csv']], trusts } as const
+    const answer = asResponse(await choose().send(transportRequest(api.origin, asked)))
+    expect(answer).toMatchObject({ status: 200, redirected: true, url: `${files.origin}/file` })
+    expect(files.seen[0]).toMatchObject({ method, headers: { accept: 'text/csv' } })
+    expect(Object.keys(files.seen[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(['x-api-key']))
+    expect(Object.keys(files.seen[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(['idempotency-key']))
+  })
+
+  test("a caller's host header is not sent: the URL says where to", async () => {
+    const api = await serving((_request, response) => response.end('ok'))
+    asResponse(await choose().send(transportRequest(api.origin, { headers: [['host', 'evil.example']] })))
+    expect(api.seen[0]?.headers.host).toBe(new URL(api.origin).host)
+  })
+
   test('a request that was answered with a redirect to a dead host did arrive', async () => {
     const api = await redirecting(303, `http://127.0.0.1:${await closedPort()}/receipt`)
     const fault = asFault(await choose().send(transportRequest(api.origin, post)))

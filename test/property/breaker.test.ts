@@ -30,17 +30,22 @@ describe('a breaker', () => {
         let state = closedBreaker()
         let now = 1_750_000_000_000
         let probes: number[] = []
-        for (const { elapsed, outcome } of steps) {
+        const underWay: (number | undefined)[] = []
+        for (const { elapsed, ends, outcome } of steps) {
           now += elapsed
-          probes = probes.filter((startedAt) => now - startedAt < config.openForMs)
-          const wasClosed = state.phase === 'closed'
           const answer = admit(state, config, now)
           state = answer.state
-          if (answer.admitted && !wasClosed) probes.push(now)
-          expect(probes.length).toBeLessThanOrEqual(config.probes)
-          if (outcome === 'silent' || (!wasClosed && probes.length === 0)) continue
-          state = record(state, config, { now, outcome })
-          if (outcome === 'ignored') probes = probes.slice(1)
+          if (answer.admitted) underWay.push(answer.probe)
+          if (answer.probe !== undefined) probes.push(answer.probe)
+          const holding = probes.filter((startedAt) => now - startedAt < config.openForMs)
+          expect(holding.length).toBeLessThanOrEqual(config.probes)
+          if (outcome === 'silent' || underWay.length === 0) continue
+          // Any of the requests under way may be the next to end.
+          const [probe] = underWay.splice(ends % underWay.length, 1)
+          const before = state
+          state = record(state, config, { now, outcome, probe })
+          if (before.phase === 'half-open' && probe === undefined) expect(state).toBe(before)
+          if (outcome === 'ignored') probes = probes.filter((startedAt) => startedAt !== probe)
           if (state.phase !== 'half-open') probes = []
         }
       }),
@@ -64,7 +69,8 @@ describe('a breaker', () => {
             expect(admit(answer.state, config, retryAt).admitted).toBe(true)
           }
           state = answer.state
-          if (answer.admitted && outcome !== 'silent') state = record(state, config, { now, outcome })
+          if (answer.admitted && outcome !== 'silent')
+            state = record(state, config, { now, outcome, probe: answer.probe })
         }
       }),
     )

@@ -89,6 +89,25 @@ describe('the breaker', () => {
     expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> open'])
   })
 
+  it('stays half open when a request from before it opened ends while the probe is under way', async () => {
+    const { client, clock, fetch, events } = scenario((call) => {
+      if (call.url.endsWith('/late')) return { status: 200, delay: 8000 }
+      if (call.url.endsWith('/probe')) return { status: 200, delay: 8000 }
+      return { status: 503 }
+    }, once)
+    const late = client.get('/late')
+    for (let i = 0; i < 20; i++) await failure(client.post('/a'))
+    await clock.advance(5000)
+    const probe = client.get('/probe')
+    await clock.advance(3000)
+    await late
+    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open'])
+    expect(await failure(client.get('/a'))).toMatchObject({ reason: 'breaker' })
+    await elapse(clock, 5000, probe)
+    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> closed'])
+    expect(fetch.calls).toHaveLength(22)
+  })
+
   it('is not told of a probe that the caller aborted, and gives its slot back', async () => {
     const { client, clock, server } = await opened()
     await clock.advance(5000)

@@ -206,3 +206,32 @@ describe('a body that is not read to its end', () => {
     expect(cancelled).toBe(1)
   })
 })
+
+describe('the body of an answer that is no success', () => {
+  const stalled = (status: number) => ({ status, body: '{"title":"ha', stallBody: true })
+
+  it('is waited for a second where the status is retried anyway', async () => {
+    const { client, clock, fetch } = scenario([stalled(503), { status: 200 }], {
+      attemptTimeout: '20s',
+      retry: { jitter: 'none', base: 1 },
+    })
+    const started = clock.now()
+    expect((await elapse(clock, 1001, client.get('/a'))).status).toBe(200)
+    expect(fetch.calls.map(({ at }) => at - started)).toEqual([0, 1001])
+  })
+
+  it('is waited for five seconds where it is final, and what has arrived is kept', async () => {
+    const { client, clock } = scenario([stalled(404)], { attemptTimeout: '20s' })
+    const error = await elapse(clock, 5000, failure(client.post('/a')))
+    expect(error).toMatchObject({ name: 'RejectedError', reason: 'status', effect: 'none' })
+    expect(await (error as unknown as { response: Response }).response.text()).toBe('{"title":"ha')
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('is all there where it comes in time, and nothing is left waiting', async () => {
+    const { client, clock } = scenario([{ status: 404, body: 'whole' }])
+    const error = await failure(client.post('/a'))
+    expect(await (error as unknown as { response: Response }).response.text()).toBe('whole')
+    expect(clock.pending()).toBe(0)
+  })
+})

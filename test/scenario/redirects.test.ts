@@ -36,6 +36,21 @@ describe('a redirect of a fetch that is given', () => {
     expect(fetch.calls.map(({ url }) => url)).toEqual([`${ORIGIN}/charges`])
   })
 
+  it('of a safe method goes anywhere, without credentials or anything of ours, and is no failure', async () => {
+    const { client, fetch, events } = scenario(
+      ({ url }) => (url.startsWith(ORIGIN) ? { status: 302, headers: { location: `${AWAY}/file` } } : { body: 'file' }),
+      { headers: { 'x-tenant': '7' }, breaker: { minimumRequests: 5 } },
+    )
+    for (let n = 0; n < 10; n++) {
+      const headers = { authorization: 'Bearer x', accept: 'text/csv' }
+      expect(await client.get('/report', { headers }).text()).toBe('file')
+    }
+    expect(fetch.calls).toHaveLength(20)
+    expect(fetch.calls[0]?.headers).toMatchObject({ 'x-tenant': '7', authorization: 'Bearer x', accept: 'text/csv' })
+    expect(fetch.calls[1]?.headers).toEqual({ accept: 'text/csv' })
+    expect(events.filter(({ type }) => type === 'breaker.changed')).toEqual([])
+  })
+
   it.each(['refused', 'dns'] as const)(
     'to a host that can not be reached (%s) never means "not sent"',
     async (fault) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError } from '../../src/index.ts'
+import { failure, scenario, turn } from '../support/client-scenario.ts'
 import {
   isSettled,
   LEASE_MS,
@@ -255,5 +256,28 @@ describe('one resume', () => {
       expect(delay).toBeLessThanOrEqual(ceiling)
       expect(delay).toBeGreaterThanOrEqual(ceiling / 2)
     }
+  })
+})
+
+describe('a large answer to a resumed operation', () => {
+  it('lets go of its connection at once: there is no caller to read it', async () => {
+    let cancelled = false
+    const large = (): Response => {
+      const stream = new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(new Uint8Array(100)),
+        cancel: () => {
+          cancelled = true
+        },
+      })
+      return new Response(stream)
+    }
+    const { client, clock, journal } = scenario([{ fault: 'reset' }], { onGiveUp: 'keep', retry: false })
+    await failure(client.post('/a', { id: 'order:1' }))
+    await clock.advance('10m')
+    const later = scenario(large, { journal, clock, maxResponseBytes: 1000 })
+    expect(await later.client.resume()).toMatchObject({ succeeded: 1 })
+    await turn()
+    expect(cancelled).toBe(true)
+    expect(clock.pending()).toBe(0)
   })
 })

@@ -43,8 +43,10 @@ describe('by default', () => {
     await elapse(clock, 20_000, failure(client.post('/a')))
     expect(fetch.calls).toHaveLength(5)
   })
-  it('a programming error of a custom fetch is not', async () => {
-    expect(await attemptsAt({ fault: new TypeError("Cannot read properties of undefined (reading 'x')") })).toBe(1)
+  it('a TypeError of a fetch is, in any language', async () => {
+    expect(await attemptsAt({ fault: new TypeError('Une erreur réseau est survenue') })).toBe(5)
+  })
+  it('a programming error of a custom fetch that no fetch reports the network by is not', async () => {
     expect(await attemptsAt({ fault: new ReferenceError('x is not defined') })).toBe(1)
   })
 })
@@ -220,6 +222,28 @@ describe('an answer that is not the API speaking', () => {
       expect(await elapse(clock, MINUTE, client.post('/a').text())).toBe('y')
       expect(fetch.calls).toHaveLength(2)
     }
+  })
+  it.each([302, 403, 503])('accept is asked about a %d too: a portal has other pages than a 200', async (status) => {
+    const asked: number[] = []
+    const accept = (response: Response): boolean => {
+      asked.push(response.status)
+      return response.headers.has('x-api')
+    }
+    const { client, clock, fetch } = scenario(
+      [
+        { status, body: '<h1>Log in</h1>', headers: { 'do-not-retry': 'true' } },
+        { status: 201, headers: { 'x-api': '1' } },
+      ],
+      { accept },
+    )
+    expect((await elapse(clock, MINUTE, client.post('/a'))).status).toBe(201)
+    expect(fetch.calls).toHaveLength(2)
+    expect(asked).toEqual([status, 201])
+  })
+  it('a refusal that accept takes for the API is one', async () => {
+    const { client, fetch } = scenario([{ status: 404 }], { accept: () => true })
+    expect(await failure(client.post('/a'))).toMatchObject({ name: 'RejectedError', effect: 'none' })
+    expect(fetch.calls).toHaveLength(1)
   })
   it('accept of a call wins over that of the client', async () => {
     const { client } = scenario([{ status: 200 }], { accept: () => false })

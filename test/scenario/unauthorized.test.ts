@@ -66,6 +66,15 @@ describe('a 401', () => {
     expect(fetch.calls).toHaveLength(1)
   })
 
+  it("is final at once where the caller's rule says so", async () => {
+    const { client, fetch } = scenario([{ status: 401 }], {
+      headers: () => ({}),
+      retry: { shouldRetry: ({ status }) => (status === 401 ? false : undefined) },
+    })
+    expect(await failure(client.post('/a'))).toMatchObject({ name: 'RejectedError', reason: 'status', effect: 'none' })
+    expect(fetch.calls).toHaveLength(1)
+  })
+
   it('with a do-not-retry verdict is final at once', async () => {
     const { client, fetch } = scenario([{ status: 401, headers: { 'do-not-retry': 'true' } }], { headers: () => ({}) })
     expect(await failure(client.post('/a'))).toMatchObject({ reason: 'do-not-retry' })

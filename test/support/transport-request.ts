@@ -16,6 +16,7 @@ export function transportRequest(url: string, changes: Partial<TransportRequest>
     bodyLimit: 1024 * 1024,
     redirect: 'follow',
     trusts: () => true,
+    publicHeaders: [],
     ...changes,
   }
 }

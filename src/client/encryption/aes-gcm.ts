@@ -14,6 +14,9 @@ export interface CryptoKeyLike {
 
 /** AES-GCM around bodies at rest; each body gets its own nonce, kept in front of it. The key is 16, 24 or 32 bytes, or a CryptoKey. */
 export function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption {
+  if (!(crypto.subtle as SubtleCrypto | undefined)) {
+    throw new ConfigurationError('aesGcm needs WebCrypto, which a page has only over https or on localhost')
+  }
   const imported = importKey(key)
   // Whoever seals or opens first is told.
   imported.catch(() => {})

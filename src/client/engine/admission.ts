@@ -1,4 +1,5 @@
 import type { Reason } from '../../errors/reason.ts'
+import type { BreakerOutcome } from '../policy/breaker.ts'
 import type { Verdict } from '../policy/classify.ts'
 import type { AttemptResult } from './attempt.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -17,6 +18,8 @@ export class Admission {
   readonly #engine: EngineContext
   readonly #origin: string
   #inside = false
+  /** Where the breaker let it through as a probe: what the breaker knows it by. */
+  #probe: number | undefined
   #borrowed = false
 
   constructor(engine: EngineContext, origin: string) {
@@ -27,8 +30,9 @@ export class Admission {
   /** The breaker's leave. It must be answered with `learn` or `withdraw`. */
   enter(): Stop | undefined {
     const { breakers, clock } = this.#engine
-    const { admitted, retryAt } = breakers.admit(this.#origin, clock.now())
+    const { admitted, retryAt, probe } = breakers.admit(this.#origin, clock.now())
     this.#inside = admitted
+    this.#probe = probe
     return admitted ? undefined : { reason: 'breaker', retryAt }
   }
 
@@ -70,7 +74,7 @@ export class Admission {
   withdraw(): void {
     if (!this.#inside) return
     this.#inside = false
-    this.#engine.breakers.record(this.#origin, this.#engine.clock.now(), 'ignored')
+    this.#tellBreaker('ignored')
     this.#return('returned')
   }
 
@@ -88,8 +92,13 @@ export class Admission {
     const { facts } = result
     const failed = facts.is === 'fault' || facts.status >= 500
     const outcome = ours ? 'ignored' : failed ? 'failure' : 'success'
-    this.#engine.breakers.record(this.#origin, this.#engine.clock.now(), outcome)
+    this.#tellBreaker(outcome)
     this.#return(verdict.is === 'retry' && !ours ? 'spent' : 'returned')
+  }
+
+  #tellBreaker(outcome: BreakerOutcome): void {
+    const { breakers, clock } = this.#engine
+    breakers.record(this.#origin, { now: clock.now(), outcome, probe: this.#probe })
   }
 
   #return(token: 'returned' | 'spent'): void {

@@ -1,5 +1,3 @@
-import { Cancellation } from '../../foundation/cancellation.ts'
-import { type Clock, startTimer, takeTurn } from '../../foundation/clock.ts'
 import { redactError, redactUrl } from '../../observe/redact.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { readProblem, readRefusal } from '../../protocol/problem-details.ts'
@@ -7,17 +5,18 @@ import { toResponse } from '../../protocol/stored-message.ts'
 import type { ClientOptions } from '../options.ts'
 import type { AttemptFacts } from '../policy/classify.ts'
 import { mayStart } from '../policy/decide.ts'
+import type { ResolvedCall } from '../policy/resolved-options.ts'
 import type { TransportFault, TransportOutcome, TransportResponse } from '../transport/port.ts'
 import { type AttemptTerms, attemptHeaders, clientHeaders, trustsOrigin } from './attempt-headers.ts'
-import { boundedStream, discard } from './bounded-stream.ts'
+import { AttemptTime, TIMED_OUT, type TimeLimits } from './attempt-time.ts'
+import { boundBody } from './bound-body.ts'
+import { discard } from './bounded-stream.ts'
 import { missingCredentials } from './credentials.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { LiveOperation } from './live-operation.ts'
 
-export interface AttemptLimits {
-  readonly deadlineAt: number
-  readonly attemptTimeoutMs: number
-  readonly accept: ClientOptions['accept']
+export interface AttemptLimits extends TimeLimits {
+  readonly call: ResolvedCall
   readonly redirect: 'follow' | 'error' | 'manual'
   /** Told of the client's headers just before the first byte leaves. False: the lease is lost, and nothing may. */
   readonly beforeSending: (own: HeaderList) => boolean | Promise<boolean>
@@ -69,12 +68,14 @@ export async function attempt(
         body: record.request.body,
         signal: time.signal,
         bodyLimit: engine.options.maxResponseBytes,
+        boundBody: boundBody(engine.clock, limits.call.retry.statuses),
         redirect: limits.redirect,
         credentialsMode: record.request.credentialsMode,
+        publicHeaders: record.request.headers,
         trusts: (origin) => origin === record.request.origin || trustsOrigin(engine.options, origin),
       }),
     )
-    return await judge(time, outcome, limits.accept)
+    return await judge(time, outcome, limits.call.accept)
   } finally {
     time.end()
   }
@@ -119,8 +120,10 @@ async function judge(
   outcome: TransportOutcome,
   accept: ClientOptions['accept'],
 ): Promise<AttemptResult> {
-  if (outcome.kind === 'fault') return headResult(outcome) ?? faultResult(time.fault(outcome))
-  return judgeAnswer(time, showable(outcome), accept)
+  if (outcome.kind === 'response') return judgeAnswer(time, showable(outcome), accept)
+  const head = headOf(outcome)
+  // In no time `accept` can't be asked.
+  return head ? judgeAnswer(time, head, time.signal.aborted ? undefined : accept) : faultResult(time.fault(outcome))
 }
 
 /** Who reads it later need not be who called: no secret stays in its URL. */
@@ -134,7 +137,8 @@ async function judgeAnswer(
   accept: ClientOptions['accept'],
 ): Promise<AttemptResult> {
   const { status, headers } = outcome
-  if (accept && status >= 200 && status < 300) {
+  // A redirect that a browser hides has no status to show.
+  if (accept && status > 0) {
     const refused = await refusal(time, outcome, accept)
     if (refused) return refused
   }
@@ -164,19 +168,14 @@ async function refusal(
 }
 
 /** What is not a success speaks by its head alone; that its body was lost changes nothing. */
-function headResult({ head }: TransportFault): AttemptResult | undefined {
+function headOf({ head }: TransportFault): TransportResponse | undefined {
   if (!head || (head.status >= 200 && head.status < 300)) return undefined
-  const { status, headers } = head
-  const rest = { statusText: '', body: null, url: '', redirected: false }
-  return {
-    facts: { is: 'answer', status, headers, problem: undefined, redirected: false },
-    response: { kind: 'response', status, headers, ...rest },
-  }
+  return { kind: 'response', ...head, statusText: '', body: null, url: '', redirected: false }
 }
 
 function faultResult(fault: TransportFault): AttemptResult {
-  const { mayHaveArrived, transient, code } = fault
-  const facts = { is: 'fault', mayHaveArrived, transient, headStatus: fault.head?.status } as const
+  const { mayHaveArrived, transient, lasting, code } = fault
+  const facts = { is: 'fault', mayHaveArrived, transient, lasting, headStatus: fault.head?.status } as const
   return { facts, fault: code, cause: redactError(fault.cause) }
 }
 
@@ -186,75 +185,4 @@ function credentialsMissing(names: readonly string[]): AttemptResult {
     `It was called with credentials (${names.join(', ')}), which are never written down, and would go out without them: resume it with a client whose headers make them, or call again with its id or key, and with them`,
   )
   return { facts: { ...NOT_SENT, transient: false }, fault: 'credentials-missing', cause, hook: 'headers' }
-}
-
-const TIMED_OUT = Symbol('timed out')
-
-/** The time of one attempt: a timer, the stop order, and one signal for both. */
-class AttemptTime {
-  readonly signal = new Cancellation()
-  readonly #clock: Clock
-  readonly #operation: LiveOperation
-  readonly #cancelTimer: () => void
-  readonly timeoutName: 'attempt-timeout' | 'deadline'
-  #ranOut = false
-  #watching = false
-  #onEnd: (() => void) | undefined
-
-  constructor(engine: EngineContext, operation: LiveOperation, limits: AttemptLimits) {
-    this.#clock = engine.clock
-    this.#operation = operation
-    const left = limits.deadlineAt - engine.clock.now()
-    this.timeoutName = left < limits.attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
-    this.#cancelTimer = startTimer(engine.clock, Math.min(left, limits.attemptTimeoutMs), () => {
-      this.#ranOut = true
-      this.#abort(new DOMException(`No whole answer in time (${this.timeoutName})`, 'TimeoutError'))
-    })
-    // A client that is closing lets what is on its way come home.
-    operation.whenStopped(() => operation.stopOrder?.because !== 'closing' && this.#abort())
-  }
-
-  #abort(reason?: DOMException): void {
-    this.signal.abort(reason)
-    this.#onEnd?.()
-  }
-
-  /** The value, or TIMED_OUT: a hook that never settles can't hold an attempt beyond its time. */
-  bound<T>(value: Promise<T>): Promise<T | typeof TIMED_OUT> {
-    return this.#firstOf<T, typeof TIMED_OUT>(value, () => TIMED_OUT)
-  }
-
-  /** The transport's outcome. One that ignores its signal gets a moment after the abort, then counts as lost. */
-  outcome(sent: Promise<TransportOutcome>): Promise<TransportOutcome> {
-    return this.#firstOf(sent, async () => {
-      await takeTurn(this.#clock)
-      return { kind: 'fault', code: 'aborted', mayHaveArrived: true, transient: true, cause: undefined }
-    })
-  }
-
-  #firstOf<T, U>(value: Promise<T>, otherwise: () => U | Promise<U>): Promise<T | U> {
-    return new Promise((resolve, reject) => {
-      this.#onEnd = () => void Promise.resolve(otherwise()).then(resolve)
-      if (this.signal.aborted) this.#onEnd()
-      value.then(resolve, reject)
-    })
-  }
-
-  /** A fault that our own timer caused is called after it. */
-  fault(fault: TransportFault): TransportFault {
-    return this.#ranOut ? { ...fault, code: this.timeoutName } : fault
-  }
-
-  /** The time goes on while a large answer is being read. */
-  watch(rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    this.#watching = true
-    return boundedStream(rest, this.signal, () => this.#cancelTimer())
-  }
-
-  end(): void {
-    this.#onEnd = undefined
-    if (this.#watching) return
-    this.#cancelTimer()
-    this.#operation.whenStopped(undefined)
-  }
 }

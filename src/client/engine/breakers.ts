@@ -1,4 +1,12 @@
-import { admit, type BreakerState, breakerPhase, closedBreaker, record } from '../policy/breaker.ts'
+import {
+  type Admission,
+  admit,
+  type BreakerOutcome,
+  type BreakerState,
+  breakerPhase,
+  closedBreaker,
+  record,
+} from '../policy/breaker.ts'
 import type { ResolvedBreaker } from '../policy/resolved-options.ts'
 import type { Emitter } from './emitter.ts'
 
@@ -17,18 +25,21 @@ export class Breakers {
   }
 
   /** Lets an attempt through, or says when to ask again. An admitted attempt must be recorded. */
-  admit(origin: string, now: number): { readonly admitted: boolean; readonly retryAt?: number | undefined } {
+  admit(origin: string, now: number): Omit<Admission, 'state'> {
     if (!this.#options) return { admitted: true }
     const before = this.#states.get(origin) ?? closedBreaker()
-    const { state, admitted, retryAt } = admit(before, this.#options, now)
+    const { state, ...answer } = admit(before, this.#options, now)
     this.#keep(origin, before, { state, now })
-    return { admitted, retryAt }
+    return answer
   }
 
-  record(origin: string, now: number, outcome: 'success' | 'failure' | 'ignored'): void {
+  record(
+    origin: string,
+    ended: { readonly now: number; readonly outcome: BreakerOutcome; readonly probe: number | undefined },
+  ): void {
     if (!this.#options) return
     const before = this.#states.get(origin) ?? closedBreaker()
-    this.#keep(origin, before, { state: record(before, this.#options, { now, outcome }), now })
+    this.#keep(origin, before, { state: record(before, this.#options, ended), now: ended.now })
   }
 
   /** Until when calls to this origin end at once; undefined where it is not open. */

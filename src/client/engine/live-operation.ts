@@ -1,6 +1,7 @@
 import type { HoldfastError } from '../../errors/holdfast-error.ts'
 import type { Fence } from '../journal/port.ts'
 import type { OperationRecord } from '../operation/record.ts'
+import { discard } from './bounded-stream.ts'
 
 /** Why a run is asked to stop before it is done. */
 export type StopOrder =
@@ -50,7 +51,11 @@ export class LiveOperation {
   }
 
   finish(finish: Finish): void {
-    if (finish.is === 'settled') this.#rest = finish.rest
+    if (finish.is === 'settled') {
+      if (this.callers > 0) this.#rest = finish.rest
+      // A resume has no caller to read it.
+      else discard(finish.rest)
+    }
     this.#finish(finish)
   }
 

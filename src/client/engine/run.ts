@@ -181,7 +181,7 @@ class Run {
     const beforeSending = (own: HeaderList): boolean | Promise<boolean> => this.#beforeSending(own)
     const result = await attempt(this.#engine, operation, {
       terms: { credentials, keyed, retries, number, remainingMs, refresh: this.#refresh },
-      limits: { deadlineAt, attemptTimeoutMs: call.attemptTimeoutMs, accept: call.accept, redirect, beforeSending },
+      limits: { deadlineAt, call, redirect, beforeSending },
     })
     this.#attempts++
     return this.#judge(result, startedAt)
@@ -251,7 +251,8 @@ class Run {
     if (order && !(order === 'closing' && verdict.is === 'final')) return obeyStop(this.#ended)
     if (this.#last?.hook === 'headers') return this.#unauthorized()
     if (verdict.is === 'final') return refuse(this.#ended, verdict.reason, verdict.settles)
-    if (verdict.is === 'unauthorized') return this.#refreshOnce() ? undefined : this.#unauthorized()
+    if (verdict.is === 'halt') return giveUp(this.#ended, { reason: verdict.reason })
+    if (verdict.is === 'unauthorized') return verdict.refresh && this.#refreshOnce() ? undefined : this.#unauthorized()
     return this.#retry(verdict.floorMs)
   }
 

@@ -22,14 +22,21 @@ export function matchesClaimOne(row: JournalRow, claim: ClaimOne): boolean {
 }
 
 /** When the row can be claimed at the earliest (0 = now), or undefined if only by key or never. */
-export function dueTime(row: JournalRow, wanted: NextDue): number | undefined {
+export function dueTime(row: JournalRow, { exceptOrigins, deliverNames }: NextDue): number | undefined {
   if (row.version > RECORD_VERSION) return undefined
+  const isWanted = row.status === 'pending' ? !exceptOrigins.includes(row.origin) : awaitsDelivery(row, deliverNames)
+  return isWanted ? claimableAt(row) : undefined
+}
+
+export function claimableAt(row: JournalRow): number {
   const lapsesAt = row.owner === null ? 0 : row.leaseUntil
-  if (row.status === 'pending') {
-    const wantedOrigin = !wanted.exceptOrigins.includes(row.origin)
-    return wantedOrigin ? Math.max(row.dueAt, row.notBefore, lapsesAt) : undefined
-  }
-  return awaitsDelivery(row, wanted.deliverNames) ? Math.max(row.dueAt, lapsesAt) : undefined
+  return Math.max(row.dueAt, row.status === 'pending' ? row.notBefore : 0, lapsesAt)
+}
+
+/** All that decides whether `dueTime` wants a row: of each kind, only the earliest needs to be looked at. Null: never. */
+export function dueKind({ version, status, origin, name, deliveryDue }: JournalRow): string | null {
+  if (status !== 'pending' && !deliveryDue) return null
+  return JSON.stringify(status === 'pending' ? [version, origin] : [version, 'settled', name])
 }
 
 function awaitsDelivery(row: JournalRow, names: readonly string[] | '*'): boolean {

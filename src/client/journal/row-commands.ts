@@ -31,7 +31,13 @@ export interface WantedExpired {
   readonly limit: number
   readonly where: (row: KeptRow) => boolean
 }
-export type Wanted = WantedOne | WantedInOrder | WantedExpired
+/** The one row that is due first. */
+export interface WantedDue {
+  readonly index: 'due'
+  readonly namespace: string
+  readonly dueTime: (row: KeptRow) => number | undefined
+}
+export type Wanted = WantedOne | WantedInOrder | WantedExpired | WantedDue
 
 /** What is to be done, and what to answer. */
 export interface Decision {
@@ -95,13 +101,13 @@ const PLANS: { readonly [Do in JournalCommand['do']]: (command: CommandOf<Do>) =
     wanted: { index: 'open', namespace, where: (row) => row.owner !== null && row.leaseUntil > now },
     decide: (rows) => ({ answer: () => [...new Set(rows.map((row) => row.owner as string))] }),
   }),
-  'next-due': (command) => ({
-    wanted: { index: 'open', namespace: command.namespace },
-    decide: (rows) => {
-      const times = rows.flatMap((row) => (row.setAside ? [] : (dueTime(row, command) ?? [])))
-      return { answer: () => (times.length > 0 ? times.reduce((one, other) => Math.min(one, other)) : undefined) }
-    },
-  }),
+  'next-due': (command) => {
+    const due = (row: KeptRow): number | undefined => (row.setAside ? undefined : dueTime(row, command))
+    return {
+      wanted: { index: 'due', namespace: command.namespace, dueTime: due },
+      decide: ([row]) => ({ answer: () => row && due(row) }),
+    }
+  },
   forget: ({ namespace }) => ({ wanted: { index: 'all', namespace }, decide: deleteAll }),
   prune: ({ now, limit }) => {
     const where = ({ setAside, expiresAt }: KeptRow): boolean => !setAside && expiresAt !== null && expiresAt <= now

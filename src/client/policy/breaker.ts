@@ -21,14 +21,16 @@ interface Slice {
 export type BreakerState =
   | { readonly phase: 'closed'; readonly slices: readonly Slice[] }
   | { readonly phase: 'open'; readonly until: number }
-  /** When each probe under way was let through, oldest first. */
-  | { readonly phase: 'half-open'; readonly probes: readonly number[] }
+  /** `since`: when the first probe was let through. `probes`: when each that holds a slot was, oldest first. */
+  | { readonly phase: 'half-open'; readonly since: number; readonly probes: readonly number[] }
 
 export interface Admission {
   readonly state: BreakerState
   readonly admitted: boolean
   /** Where not admitted: when it is worth asking again (epoch milliseconds). */
   readonly retryAt?: number
+  /** Where it is a probe: what `record` knows it by. */
+  readonly probe?: number
 }
 
 const SLICES = 10
@@ -43,19 +45,25 @@ export function admit(state: BreakerState, options: ResolvedBreaker, now: number
   if (state.phase === 'closed') return { state, admitted: true }
   if (state.phase === 'open' && isOpen(state.until, options, now))
     return { state, admitted: false, retryAt: state.until }
+  // A clock may be set back between two probes.
+  const since = state.phase === 'half-open' ? Math.min(state.since, now) : now
   const probes = state.phase === 'half-open' ? underWay(state.probes, options, now) : []
   const oldest = probes[0]
   if (oldest !== undefined && probes.length >= options.probes) {
-    return { state: { phase: 'half-open', probes }, admitted: false, retryAt: oldest + options.openForMs }
+    return { state: { phase: 'half-open', since, probes }, admitted: false, retryAt: oldest + options.openForMs }
   }
-  return { state: { phase: 'half-open', probes: [...probes, now] }, admitted: true }
+  return { state: { phase: 'half-open', since, probes: [...probes, now] }, admitted: true, probe: now }
 }
 
-/** The state after a request that was admitted has ended. */
+/** The state after a request that was admitted has ended; `probe` as its admission had it. */
 export function record(
   state: BreakerState,
   options: ResolvedBreaker,
-  { now, outcome }: { readonly now: number; readonly outcome: BreakerOutcome },
+  {
+    now,
+    outcome,
+    probe,
+  }: { readonly now: number; readonly outcome: BreakerOutcome; readonly probe?: number | undefined },
 ): BreakerState {
   switch (state.phase) {
     case 'closed':
@@ -64,11 +72,17 @@ export function record(
       // Requests that were under way when it opened tell nothing new.
       return state
     case 'half-open':
-      if (state.probes.length === 0) return state
+      // The same holds here for every request that is no probe of now. One that lost its slot by being slow still is.
+      if (probe === undefined || probe < state.since) return state
       if (outcome === 'success') return CLOSED
       if (outcome === 'failure') return { phase: 'open', until: now + options.openForMs }
-      return { phase: 'half-open', probes: state.probes.slice(1) }
+      return { ...state, probes: without(state.probes, probe) }
   }
+}
+
+function without(probes: readonly number[], probe: number): readonly number[] {
+  const at = probes.indexOf(probe)
+  return probes.filter((_, index) => index !== at)
 }
 
 /** What an onlooker would call it now: an open breaker whose time has passed is half open. */

@@ -22,6 +22,8 @@ export interface FaultFacts {
   readonly is: 'fault'
   readonly mayHaveArrived: boolean
   readonly transient: boolean
+  /** Trying again soon can't help, much later may: a certificate that can't be trusted. */
+  readonly lasting?: boolean | undefined
   /** The head of an answer whose body did not arrive. */
   readonly headStatus: number | undefined
 }
@@ -43,7 +45,10 @@ export interface Circumstances {
 /** What an attempt means. `effect` is what this attempt alone may have done. */
 export type Verdict =
   | { readonly is: 'success'; readonly effect: 'applied' }
-  | { readonly is: 'unauthorized'; readonly effect: Effect }
+  /** `refresh`: may it be sent once more with freshly made headers? */
+  | { readonly is: 'unauthorized'; readonly effect: Effect; readonly refresh: boolean }
+  /** This run ends; a kept or resumed operation goes on in a later run. */
+  | { readonly is: 'halt'; readonly reason: 'network'; readonly effect: Effect }
   | { readonly is: 'final'; readonly reason: Reason; readonly effect: Effect; readonly settles: 'rejected' | 'failed' }
   | {
       readonly is: 'retry'
@@ -58,6 +63,7 @@ export function classify(facts: AttemptFacts, circumstances: Circumstances): Ver
 
 function classifyFault(fault: FaultFacts, { replayable, override }: Circumstances): Verdict {
   const effect = effectOfFault(fault)
+  if (fault.lasting && !override) return { is: 'halt', reason: 'network', effect }
   if (!(override ?? fault.transient)) return { is: 'final', reason: 'network', effect, settles: 'failed' }
   if (!replayable && fault.mayHaveArrived) return { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
   return { is: 'retry', reason: 'network', effect, floorMs: undefined }
@@ -78,7 +84,7 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
   if (!shouldRetry(answer, circumstances, said)) {
     return status === 401
-      ? { is: 'unauthorized', effect }
+      ? { is: 'unauthorized', effect, refresh: circumstances.override !== false }
       : { is: 'final', reason: 'status', effect, settles: 'rejected' }
   }
   if (circumstances.replayable || isCertainlyUndone(answer, circumstances)) {
@@ -99,17 +105,18 @@ function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'r
   if (circumstances.override !== undefined) return circumstances.override
   // The same failure, told again from the server's record, is definitive.
   if (isReplayed(answer.headers)) return false
-  return said === 'retry' || circumstances.statuses.has(answer.status) || isInFlight(answer, circumstances)
+  if (said === 'retry' || circumstances.statuses.has(answer.status)) return true
+  return isInFlight(answer, circumstances) || (answer.status === 413 && namesRetryTime(answer))
 }
 
 /** A 409 that means "the first one is still being worked on", not "your version is stale". */
 function isInFlight(answer: AnswerFacts, { earlierUnknown }: Circumstances): boolean {
   if (answer.status !== 409) return false
-  return (
-    answer.problem?.type === PROBLEM.inFlight ||
-    headerValue(answer.headers, 'retry-after') !== undefined ||
-    earlierUnknown
-  )
+  return answer.problem?.type === PROBLEM.inFlight || namesRetryTime(answer) || earlierUnknown
+}
+
+function namesRetryTime({ headers }: AnswerFacts): boolean {
+  return headerValue(headers, 'retry-after') !== undefined
 }
 
 /** Words by which servers say that a key came back with another request. */
@@ -137,8 +144,8 @@ function effectOfAnswer(answer: AnswerFacts, circumstances: Circumstances): Effe
 }
 
 /** A 503 that says when to come back is a server that did not begin. */
-function isTurnedAway({ status, headers }: AnswerFacts): boolean {
-  return status === 503 && headerValue(headers, 'retry-after') !== undefined
+function isTurnedAway(answer: AnswerFacts): boolean {
+  return answer.status === 503 && namesRetryTime(answer)
 }
 
 /** Does a final 4xx also clear up what an earlier, unanswered attempt did? Then the whole operation had no effect. */

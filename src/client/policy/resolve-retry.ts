@@ -8,7 +8,8 @@ export const DEFAULT_RETRY: ResolvedRetry = Object.freeze({
   baseMs: 100,
   capMs: 20_000,
   maxAttempts: 5,
-  statuses: new Set([408, 425, 429, 500, 502, 503, 504]),
+  // From 520 on: what CDNs and load balancers answer for a server that is out of reach or overloaded.
+  statuses: new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]),
   shouldRetry: undefined,
 })
 

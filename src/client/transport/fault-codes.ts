@@ -3,6 +3,7 @@ export interface Judgement {
   readonly code: string
   readonly mayHaveArrived: boolean
   readonly transient: boolean
+  readonly lasting?: boolean
 }
 
 export type JudgeCode = (code: string, syscall: unknown) => Judgement | undefined
@@ -44,10 +45,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   ABORT_ERR: 'aborted',
 }
 
-/**
- * Certificates are checked before the first byte of the request leaves. They count as transient: a captive portal
- * shows itself as a wrong certificate, an expired one gets renewed, and a browser can't tell them from an outage.
- */
+/** Certificates are checked before the first byte of the request leaves. No attempt mends one, but an operator may. */
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_CERT)/
 
@@ -58,7 +56,7 @@ const NETWORK_CODE =
 /** `syscall` is what Node was doing; `connect` and `getaddrinfo` come before any byte. */
 export function judgeCode(code: string, syscall: unknown): Judgement | undefined {
   if (NEVER_VALID.has(code)) return { code, mayHaveArrived: false, transient: false }
-  if (CERTIFICATE.test(code)) return { code, mayHaveArrived: false, transient: true }
+  if (CERTIFICATE.test(code)) return { code, mayHaveArrived: false, transient: false, lasting: true }
   const renamed = RENAMED[code]
   if (renamed !== undefined) return { code: renamed, mayHaveArrived: true, transient: true }
   if (!NETWORK_CODE.test(code)) return undefined

@@ -1,6 +1,5 @@
 import { type AbortLike, abortReason } from '../../foundation/abort.ts'
 import type { JudgeCode, Judgement } from './fault-codes.ts'
-import { judgeMessage } from './fault-messages.ts'
 import type { TransportFault } from './port.ts'
 
 /** A chain of causes may be a circle, and a bundle may hold itself. */
@@ -8,16 +7,32 @@ const DEEPEST = 10
 const WIDEST = 16
 const BUNDLE_DEPTH = 4
 
-/** Errors of these kinds come from the program, unless their words say network. */
-const PROGRAM_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'EvalError', 'URIError'])
+/**
+ * Errors of these kinds come from the program. A `TypeError` does not count: it is how every fetch reports the network,
+ * and its message may be in any language. msw throws an `InternalError` for a request that has no handler.
+ */
+const PROGRAM_ERRORS = new Set([
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'EvalError',
+  'URIError',
+  'InternalError',
+])
 
 /**
  * Did it leave this machine, and can another attempt help? Looks through causes and bundles of errors; reads codes
  * where it is told how, which a browser's errors don't have.
  */
 export function toFault(error: unknown, judgeCode?: JudgeCode): TransportFault {
-  const { code, mayHaveArrived, transient } = judgeSafely(error, judgeCode)
-  return { kind: 'fault', code, mayHaveArrived, transient, cause: error }
+  const { lasting, ...judgement } = judgeSafely(error, judgeCode)
+  if (!lasting) return { kind: 'fault', ...judgement, cause: error }
+  return {
+    kind: 'fault',
+    ...judgement,
+    lasting,
+    cause: new Error("The server's certificate can't be trusted", { cause: error }),
+  }
 }
 
 /** The attempt's own signal ended it. */
@@ -42,15 +57,14 @@ function judgeSafely(error: unknown, judgeCode: JudgeCode | undefined): Judgemen
 
 function judge(error: unknown, depth: number, judgeCode: JudgeCode | undefined): Judgement | undefined {
   if (typeof error !== 'object' || error === null || depth > DEEPEST) return undefined
-  const { code, syscall, cause, errors, message, name } = error as Record<string, unknown>
+  const { code, syscall, cause, errors, name } = error as Record<string, unknown>
   if (Array.isArray(errors) && errors.length > 0) return judgeAll(errors, depth, judgeCode)
   const byCode = typeof code === 'string' ? judgeCode?.(code, syscall) : undefined
   if (byCode) return byCode
   const byCause = judge(cause, depth + 1, judgeCode)
   if (byCause) return byCause
-  if (name === 'AbortError' || name === 'TimeoutError')
-    return { code: 'aborted', mayHaveArrived: true, transient: true }
-  return typeof message === 'string' ? judgeMessage(message) : undefined
+  const isAbort = name === 'AbortError' || name === 'TimeoutError'
+  return isAbort ? { code: 'aborted', mayHaveArrived: true, transient: true } : undefined
 }
 
 /** One per address that was tried: if any of them may have arrived, the request may have. */
@@ -62,6 +76,7 @@ function judgeAll(errors: readonly unknown[], depth: number, judgeCode: JudgeCod
     code: first.code,
     mayHaveArrived: errors.length > WIDEST || judgements.some((judgement) => judgement?.mayHaveArrived ?? true),
     transient: judgements.some((judgement) => judgement?.transient ?? true),
+    lasting: judgements.every((judgement) => judgement?.lasting),
   }
 }
 

@@ -13,12 +13,22 @@ export interface TransportRequest {
   readonly signal: AbortLike
   /** How much of the answer is read into memory; what is longer comes as a stream in `rest`. */
   readonly bodyLimit: number
+  /**
+   * Asked for each answer that is no 2xx: calls `cut` when its body was waited for long enough, and gives a function
+   * that cancels that. What had arrived by then is the body. Default: until the signal aborts.
+   */
+  readonly boundBody?: ((status: number, cut: () => void) => () => void) | undefined
   /** As fetch has it. Default 'follow'. */
   readonly redirect: 'follow' | 'error' | 'manual'
   /** For a fetch; undici below fetch has no cookies. */
   readonly credentialsMode?: CredentialsMode | undefined
-  /** May a redirect lead to this origin? Where not, the answer is a fault with code `untrusted-redirect`. */
+  /**
+   * May a redirect take the request to this origin? Where not, a safe method goes there with `publicHeaders` only, and
+   * any other is a fault with code `untrusted-redirect`: a captive portal, say.
+   */
   readonly trusts: (origin: string) => boolean
+  /** What may be sent to an origin that is not trusted: neither credentials nor anything of the client's own. */
+  readonly publicHeaders: HeaderList
 }
 
 /** The answer, headers and body; `body` is complete unless `rest` is there. */
@@ -49,6 +59,8 @@ export interface TransportFault {
   readonly cause: unknown
   /** False where trying again can't help: not a fault of the network but of the program (a bad header, a bug in a custom fetch). */
   readonly transient: boolean
+  /** True where trying again soon can't help but much later may: a certificate that can't be trusted. */
+  readonly lasting?: boolean | undefined
 }
 
 export type TransportOutcome = TransportResponse | TransportFault

@@ -1,3 +1,4 @@
+import { isSafeMethod } from '../../protocol/methods.ts'
 import { untrustedRedirect } from './network-fault.ts'
 import type { TransportFault, TransportRequest } from './port.ts'
 import type { Target } from './target.ts'
@@ -27,7 +28,7 @@ export type FollowRedirect = typeof followRedirect
 export function followRedirect(
   from: Target,
   answer: RedirectAnswer,
-  rules: Pick<TransportRequest, 'redirect' | 'trusts'>,
+  rules: Pick<TransportRequest, 'method' | 'redirect' | 'trusts' | 'publicHeaders'>,
 ): Target | TransportFault | undefined {
   if (!isRedirect(answer.status) || rules.redirect === 'manual') return undefined
   if (rules.redirect === 'error') return refuse('redirect-refused', 'A redirect, and redirects are not allowed')
@@ -38,8 +39,9 @@ export function followRedirect(
   }
   if (from.redirects >= MOST_REDIRECTS) return refuse('too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
   if (url.username || url.password) return refuse('bad-redirect', 'A redirect to a URL with credentials')
-  if (!rules.trusts(url.origin)) return untrustedRedirect(url.origin)
-  return nextTarget(from, url, answer.status)
+  const next = nextTarget(from, url, answer.status)
+  if (rules.trusts(url.origin)) return next
+  return isSafeMethod(rules.method) ? { ...next, headers: rules.publicHeaders } : untrustedRedirect(url.origin)
 }
 
 function nextTarget(from: Target, url: URL, status: number): Target {

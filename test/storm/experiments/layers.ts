@@ -58,6 +58,7 @@ class Layer {
   readonly #budget: RetryBudget | undefined
   readonly #guarded: boolean
   #breaker: BreakerState = closedBreaker()
+  #probe: number | undefined
 
   constructor(mode: LayersMode, depth: number) {
     this.#attempts = mode === 'do-not-retry passed on' && depth > 0 ? 1 : ATTEMPTS
@@ -77,12 +78,14 @@ class Layer {
 
   #enter(now: number): boolean {
     if (!this.#guarded || !BREAKER) return true
-    const { state, admitted } = admit(this.#breaker, BREAKER, now)
+    const { state, admitted, probe } = admit(this.#breaker, BREAKER, now)
     this.#breaker = state
+    this.#probe = probe
     return admitted
   }
 
   #learn(now: number): void {
-    if (this.#guarded && BREAKER) this.#breaker = record(this.#breaker, BREAKER, { now, outcome: 'failure' })
+    const ended = { now, outcome: 'failure', probe: this.#probe } as const
+    if (this.#guarded && BREAKER) this.#breaker = record(this.#breaker, BREAKER, ended)
   }
 }

@@ -54,6 +54,8 @@ interface Run {
   attempts: number
   previousMs: number
   borrowed: boolean
+  /** Where the breaker let its attempt through as a probe: what the breaker knows it by. */
+  probe: number | undefined
   readonly ended: (end: 'succeeded' | 'failed' | Stop) => void
 }
 
@@ -95,6 +97,7 @@ class HoldfastClient implements ClientModel {
       attempts: 0,
       previousMs: baseMs,
       borrowed: false,
+      probe: undefined,
       ended,
     }
     this.#step(run)
@@ -102,7 +105,7 @@ class HoldfastClient implements ClientModel {
 
   /** The breaker's leave, then the price of the attempt, then the attempt. */
   #step(run: Run): void {
-    const retryAt = this.#barredUntil()
+    const retryAt = this.#barredUntil(run)
     if (retryAt !== undefined) this.#stop(run, { reason: 'breaker', retryAt })
     else if (run.attempts > 0) this.#attempt(run)
     else if (run.mode === 'resume') this.#borrow(run)
@@ -114,11 +117,12 @@ class HoldfastClient implements ClientModel {
     this.#attempt(run)
   }
 
-  #barredUntil(): number | undefined {
+  #barredUntil(run: Run): number | undefined {
     const { breaker } = this.#settings
     if (!breaker) return undefined
-    const { state, admitted, retryAt } = admit(this.#breaker, breaker, this.#world.now)
+    const { state, admitted, retryAt, probe } = admit(this.#breaker, breaker, this.#world.now)
     this.#breaker = state
+    run.probe = probe
     return admitted ? undefined : (retryAt ?? this.#world.now)
   }
 
@@ -130,7 +134,7 @@ class HoldfastClient implements ClientModel {
       run.borrowed = true
       this.#attempt(run)
     } else {
-      this.#learn('ignored')
+      this.#learn(run, 'ignored')
       this.#stop(run, { reason: 'budget', retryAt: now + answer })
     }
   }
@@ -141,7 +145,7 @@ class HoldfastClient implements ClientModel {
 
   #conclude(run: Run, end: AttemptEnd): void {
     run.attempts++
-    this.#learn(end === 'success' ? 'success' : 'failure')
+    this.#learn(run, end === 'success' ? 'success' : 'failure')
     if (run.borrowed) {
       run.borrowed = false
       this.#borrowing.settle(this.#world.now, end === 'refused' || end === 'late' ? 'spent' : 'returned')
@@ -151,9 +155,9 @@ class HoldfastClient implements ClientModel {
     else this.#decide(run)
   }
 
-  #learn(outcome: 'success' | 'failure' | 'ignored'): void {
+  #learn({ probe }: Run, outcome: 'success' | 'failure' | 'ignored'): void {
     const { breaker } = this.#settings
-    if (breaker) this.#breaker = record(this.#breaker, breaker, { now: this.#world.now, outcome })
+    if (breaker) this.#breaker = record(this.#breaker, breaker, { now: this.#world.now, outcome, probe })
   }
 
   #decide(run: Run): void {

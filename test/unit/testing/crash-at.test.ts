@@ -435,6 +435,15 @@ describe('a point that is not reached', () => {
     expect(crash.reached).toBe(false)
   })
 
+  it('is refused without a journal', () => {
+    const without = crashAt as (point: CrashPoint, options?: object) => unknown
+    for (const options of [undefined, {}]) {
+      expect(() => without('wait:asked', options)).toThrow(
+        expect.objectContaining({ name: 'ConfigurationError', message: expect.stringContaining('journal') }),
+      )
+    }
+  })
+
   it('is told with what the work was rejected with', async () => {
     const crash = crashAt('wait:asked', { journal: memoryJournal() })
     const cause = new Error('mine')

@@ -1,7 +1,7 @@
 import { get, getMany, promisifyRequest, type UseStore } from 'idb-keyval'
-import { isOpen } from '../claim-rules.ts'
+import { claimableAt, dueKind, isOpen } from '../claim-rules.ts'
 import type { JournalRow, PlacedRow } from '../port.ts'
-import type { KeptRow, Wanted, WantedExpired, WantedInOrder, WantedOne } from '../row-commands.ts'
+import type { KeptRow, Wanted, WantedDue, WantedExpired, WantedInOrder, WantedOne } from '../row-commands.ts'
 
 /** What is kept of a row beside its bodies, with what its indexes need. */
 interface IndexedRow extends KeptRow {
@@ -9,6 +9,8 @@ interface IndexedRow extends KeptRow {
   readonly openAt: number | null
   /** When it may be dropped, if ever. */
   readonly prunableAt: number | null
+  readonly dueKind: string | null
+  readonly claimableAt: number
 }
 
 const PAGE = 100
@@ -31,6 +33,7 @@ export class IndexedDbTable {
 
   async find(wanted: Wanted): Promise<KeptRow[]> {
     if (wanted.index === 'key') return this.#named(wanted)
+    if (wanted.index === 'due') return this.#due(wanted)
     return wanted.index === 'expiry' ? this.#expired(wanted) : this.#inOrder(wanted)
   }
 
@@ -55,6 +58,25 @@ export class IndexedDbTable {
     return found.slice(0, Math.max(0, limit))
   }
 
+  /** Looks at the earliest row of each kind, and so at as many rows as there are kinds. */
+  async #due({ namespace, dueTime }: WantedDue): Promise<KeptRow[]> {
+    const index = this.#records.index('due')
+    let first: KeptRow | undefined
+    let soonest = Number.POSITIVE_INFINITY
+    let behind: IDBValidKey = [namespace]
+    for (;;) {
+      const range = IDBKeyRange.bound(behind, [namespace, []], true)
+      const row = await promisifyRequest<IndexedRow | undefined>(index.get(range))
+      if (!row?.dueKind) return first ? [first] : []
+      const dueAt = dueTime(row)
+      if (dueAt !== undefined && dueAt < soonest) {
+        first = row
+        soonest = dueAt
+      }
+      behind = [namespace, row.dueKind, Number.POSITIVE_INFINITY]
+    }
+  }
+
   async #expired({ now, limit }: WantedExpired): Promise<KeptRow[]> {
     // To the browser, a limit of 0 is none.
     const count = Math.min(limit, 2 ** 31)
@@ -68,9 +90,7 @@ export class IndexedDbTable {
 
   /** Without an answer, the one that is there stays. */
   put(row: KeptRow, answer?: Uint8Array | null): void {
-    const openAt = isOpen(row) ? row.place : null
-    const prunableAt = row.setAside ? null : row.expiresAt
-    this.#records.put({ ...row, ...NO_BODIES, openAt, prunableAt } satisfies IndexedRow)
+    this.#records.put({ ...indexed(row), ...NO_BODIES })
     if (answer) this.#answers.put(copyOf(answer), row.place)
     else if (answer === null) this.#answers.delete(row.place)
   }
@@ -88,10 +108,22 @@ export class IndexedDbTable {
       getMany<Uint8Array | null>(places, within(this.#bodies)),
       getMany<Uint8Array>(places, within(this.#answers)),
     ])
-    return (rows as IndexedRow[]).map(({ setAside: _, openAt: __, prunableAt: ___, ...row }, at) => {
-      return { ...row, body: bodies[at] ?? null, responseBody: answers[at] ?? null }
+    return (rows as IndexedRow[]).map((row, at) => {
+      return { ...outside(row), body: bodies[at] ?? null, responseBody: answers[at] ?? null }
     })
   }
+}
+
+/** A null is no key: rows without an id, closed ones, lasting ones and undue ones are not in the respective index. */
+export function indexed(row: KeptRow): IndexedRow {
+  const openAt = isOpen(row) ? row.place : null
+  const prunableAt = row.setAside ? null : row.expiresAt
+  return { ...row, openAt, prunableAt, dueKind: row.setAside ? null : dueKind(row), claimableAt: claimableAt(row) }
+}
+
+function outside(row: IndexedRow): PlacedRow {
+  const { setAside: _, openAt: __, prunableAt: ___, dueKind: ____, claimableAt: _____, ...placed } = row
+  return placed
 }
 
 /** A store inside the running transaction, for idb-keyval. */

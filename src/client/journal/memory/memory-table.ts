@@ -1,5 +1,5 @@
 import { isOpen } from '../claim-rules.ts'
-import type { KeptRow, Wanted, WantedExpired, WantedInOrder, WantedOne } from '../row-commands.ts'
+import type { KeptRow, Wanted, WantedDue, WantedExpired, WantedInOrder, WantedOne } from '../row-commands.ts'
 import { PlaceIndex } from './place-index.ts'
 
 interface Shelf {
@@ -44,6 +44,7 @@ export class MemoryTable {
 
   find(wanted: Wanted): KeptRow[] {
     if (wanted.index === 'key') return this.#named(wanted)
+    if (wanted.index === 'due') return this.#due(wanted)
     const { limit = Number.POSITIVE_INFINITY, where } = wanted
     const found: KeptRow[] = []
     for (const place of this.#places(wanted)) {
@@ -58,6 +59,19 @@ export class MemoryTable {
     const shelf = this.#shelves.get(namespace)
     const place = (typeof id === 'string' ? shelf?.byId.get(id) : undefined) ?? shelf?.byKey.get(key)
     return place === undefined ? [] : [this.#rows.get(place) as KeptRow]
+  }
+
+  #due({ namespace, dueTime }: WantedDue): KeptRow[] {
+    let first: KeptRow | undefined
+    let soonest = Number.POSITIVE_INFINITY
+    for (const place of this.#shelves.get(namespace)?.open.after(0) ?? []) {
+      const row = this.#rows.get(place) as KeptRow
+      const dueAt = dueTime(row)
+      if (dueAt === undefined || dueAt >= soonest) continue
+      first = row
+      soonest = dueAt
+    }
+    return first ? [first] : []
   }
 
   #places(wanted: WantedInOrder | WantedExpired): Iterable<number> {

@@ -45,7 +45,8 @@ export async function callFetch(fetch: FetchLike, call: FetchCall): Promise<Call
 
 function toInit({ method, headers: list, body, redirect, credentialsMode, signal }: FetchCall): RequestInit {
   const headers = new Headers()
-  for (const [name, value] of list) headers.append(name, value)
+  // A browser drops `host` by itself, other fetch functions send it.
+  for (const [name, value] of list) if (name !== 'host') headers.append(name, value)
   // A copy: a fetch may transfer or change what it is given, and the next hop or attempt needs the same bytes.
   const init = { method, headers, body: body && new Uint8Array(body), redirect, signal: nativeSignal(signal) }
   return credentialsMode ? { ...init, credentials: credentialsMode } : init

@@ -76,11 +76,18 @@ function toCall({ followRedirect, followsUnasked }: Route, { request, target, ju
 async function conclude(route: Route, response: Response, asked: Asked): Promise<TransportOutcome | Target> {
   const refusal = refuseAnswer(response, asked.request)
   const headers: HeaderList = refusal ? [] : [...response.headers]
-  const { status, redirected } = response
-  const answer = { status, location: headerValue(headers, 'location') }
-  // Where fetch followed by itself, it went as far as it would.
-  const next = refusal ?? (redirected ? undefined : route.followRedirect?.(asked.target, answer, asked.request))
+  const next = refusal ?? nextHop(route, { response, headers }, asked)
   if (!next) return toOutcome(response, headers, asked)
   discardBody(response)
   return next
+}
+
+function nextHop(
+  { followRedirect }: Route,
+  { response, headers }: { readonly response: Response; readonly headers: HeaderList },
+  { target, request }: Asked,
+): ReturnType<FollowRedirect> {
+  // Where fetch followed by itself, it went as far as it would.
+  if (response.redirected) return undefined
+  return followRedirect?.(target, { status: response.status, location: headerValue(headers, 'location') }, request)
 }

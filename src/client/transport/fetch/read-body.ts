@@ -11,6 +11,8 @@ export interface ReadRules {
   readonly signal: AbortLike
   /** How many bytes are read into memory; `'stream'`: none. */
   readonly limit: number | 'stream'
+  /** Calls `cut` when it was waited for long enough; gives a function that cancels that. */
+  readonly bound?: ((cut: () => void) => (() => void) | undefined) | undefined
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
@@ -23,10 +25,13 @@ export async function readBody(response: Response, rules: ReadRules): Promise<Re
   if (typeof body.getReader !== 'function') return { body: new Uint8Array(await response.arrayBuffer()) }
   const reader: Reader = body.getReader()
   const stop = onAbort(rules.signal, () => quietly(reader.cancel(rules.signal.reason)))
+  // A reader that is cancelled ends as if the body did.
+  const stopCut = rules.bound?.(() => quietly(reader.cancel()))
   try {
     return await collect(reader, rules.limit, rules.signal)
   } finally {
     stop()
+    stopCut?.()
   }
 }
 
@@ -44,7 +49,6 @@ async function collect(reader: Reader, limit: number, signal: AbortLike): Promis
   let size = 0
   while (size <= limit) {
     const { done, value } = await reader.read()
-    // A reader that was cancelled ends as if the body did.
     if (signal.aborted) throw signal.reason
     if (done) return { body: joinChunks(chunks, size) }
     chunks.push(value)

@@ -1,5 +1,6 @@
 import { isEventStream } from '../../../protocol/event-stream.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
+import { isSafeMethod } from '../../../protocol/methods.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault, untrustedRedirect } from '../network-fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
@@ -28,26 +29,29 @@ async function read(
   { request, judgeCode }: Asked,
 ): Promise<ReadBody | TransportFault> {
   const { signal, bodyLimit } = request
+  const head = { status: response.status, headers }
+  if (response.bodyUsed) return { ...fault('used-body', 'fetch gave a Response that was read before'), head }
   try {
-    return await readBody(response, { signal, limit: isEventStream(headers) ? 'stream' : bodyLimit })
+    const bound = response.ok ? undefined : (cut: () => void) => request.boundBody?.(response.status, cut)
+    return await readBody(response, { signal, limit: isEventStream(headers) ? 'stream' : bodyLimit, bound })
   } catch (error) {
-    const fault = signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error, judgeCode)
-    return { ...fault, mayHaveArrived: true, head: { status: response.status, headers } }
+    const broken = signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error, judgeCode)
+    return { ...broken, mayHaveArrived: true, head }
   }
 }
 
 /** Answers that are none: see the port for what each word means. */
 export function refuseAnswer(response: Response, request: TransportRequest): TransportFault | undefined {
-  if (typeof response?.status !== 'number') throw new TypeError('fetch did not give a Response')
+  if (typeof response?.status !== 'number') return fault('no-response', 'fetch did not give a Response')
   if (response.type === 'error') return fault('network', 'An error response')
   if (response.status === 0 && request.redirect !== 'manual')
     return fault('opaque-response', 'An answer that is hidden')
-  if (!response.redirected) return undefined
+  if (!response.redirected || isSafeMethod(request.method)) return undefined
   const origin = originOf(response.url)
   return request.trusts(origin) ? undefined : untrustedRedirect(origin)
 }
 
-function fault(code: 'network' | 'opaque-response', message: string): TransportFault {
+function fault(code: 'network' | 'opaque-response' | 'no-response' | 'used-body', message: string): TransportFault {
   return { kind: 'fault', code, mayHaveArrived: true, transient: code === 'network', cause: new Error(message) }
 }
 

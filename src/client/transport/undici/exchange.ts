@@ -25,6 +25,7 @@ export class Exchange implements HopOwner {
   #hop: Hop | undefined
   #head: Head | undefined
   #sent = false
+  #stopCut: (() => void) | undefined
 
   constructor(dispatcher: Dispatcher, request: TransportRequest, resolve: (outcome: TransportOutcome) => void) {
     this.#dispatcher = dispatcher
@@ -59,10 +60,13 @@ export class Exchange implements HopOwner {
 
   onHead(head: Head): boolean {
     this.#head = head
-    if (!isRedirect(head.status)) return true
-    const answer = { status: head.status, location: headerValue(head.headers, 'location') }
-    const next = followRedirect(this.#target, answer, this.#request)
-    if (!next) return true
+    const { status } = head
+    const answer = { status, location: headerValue(head.headers, 'location') }
+    const next = isRedirect(status) ? followRedirect(this.#target, answer, this.#request) : undefined
+    if (!next) {
+      if (status >= 300) this.#stopCut = this.#request.boundBody?.(status, () => this.#hop?.cut())
+      return true
+    }
     // As fetch does it: the rest of the redirecting answer is not waited for.
     this.#hop?.detach(new Error('Redirected'))
     if ('kind' in next) this.#settle(next)
@@ -71,6 +75,7 @@ export class Exchange implements HopOwner {
   }
 
   onStream(rest: ReadableStream<Uint8Array>): void {
+    this.#stopCut?.()
     if (this.#head) this.#resolve(this.#response(this.#head, { body: null, rest }))
   }
 
@@ -114,6 +119,7 @@ export class Exchange implements HopOwner {
   /** A second outcome goes nowhere: a promise settles once. */
   #settle(outcome: TransportOutcome): void {
     this.#stopListening()
+    this.#stopCut?.()
     this.#resolve(outcome)
   }
 }

@@ -80,6 +80,13 @@ export class Hop implements Valve, DecoderSink {
     this.#controller?.abort(asError(reason))
   }
 
+  /** Takes what has arrived of the body for all of it. */
+  cut(): void {
+    const body = this.#sink?.bytes() ?? null
+    this.detach(new Error('The rest of the body was not waited for'))
+    this.#owner.onEnd(body)
+  }
+
   pause(): void {
     ;(this.#decoder ?? this.#controller)?.pause()
   }

@@ -13,6 +13,8 @@ export function requestHeaders(headers: HeaderList): string[] {
     else if (name === 'range' && encoding !== undefined) encoding = 'identity'
     // undici counts the bytes itself, and refuses a request where another count is given.
     else if (name === 'content-length') continue
+    // The URL says it; a platform's fetch drops it too.
+    else if (name === 'host') continue
     flat.push(name, value)
   }
   if (accept) flat.push('accept', '*/*')

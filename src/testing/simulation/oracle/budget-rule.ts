@@ -3,7 +3,7 @@ import { isReplayed } from '../../../protocol/header-names.ts'
 import { headerValue } from '../../../protocol/headers.ts'
 import type { Verdict } from './oracle.ts'
 
-const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
+const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530])
 const RATIO = 0.1
 const RESERVE_PER_SECOND = 0.1
 

@@ -15,6 +15,11 @@ function ended(state: BreakerState, now: number, ...outcomes: BreakerOutcome[]):
   return outcomes.reduce((next, outcome) => record(next, OPTIONS, { now, outcome }), state)
 }
 
+/** What a probe let through at `probe` reports. */
+function reported(state: BreakerState, probe: number, outcome: BreakerOutcome): BreakerState {
+  return record(state, OPTIONS, { now: probe + 100, outcome, probe })
+}
+
 function times(count: number, outcome: BreakerOutcome): BreakerOutcome[] {
   return Array.from({ length: count }, () => outcome)
 }
@@ -102,26 +107,38 @@ describe('a half-open breaker', () => {
   const halfOpen = (): BreakerState => admit(opened(), OPTIONS, T + 5_000).state
 
   test('closes when the probe succeeds, with an empty window', () => {
-    const closed = ended(halfOpen(), T + 5_100, 'success')
+    const closed = reported(halfOpen(), T + 5_000, 'success')
     expect(closed).toEqual(closedBreaker())
     expect(ended(closed, T + 5_100, ...times(19, 'failure')).phase).toBe('closed')
   })
 
   test('opens again for the whole of openFor when the probe fails', () => {
-    const state = ended(halfOpen(), T + 5_100, 'failure')
+    const state = reported(halfOpen(), T + 5_000, 'failure')
     expect(admit(state, OPTIONS, T + 10_099)).toMatchObject({ admitted: false, retryAt: T + 10_100 })
     expect(admit(state, OPTIONS, T + 10_100).admitted).toBe(true)
   })
 
   test('frees the slot of a probe that is ignored', () => {
-    const state = ended(halfOpen(), T + 5_100, 'ignored')
+    const state = reported(halfOpen(), T + 5_000, 'ignored')
     expect(breakerPhase(state, OPTIONS, T + 5_100)).toBe('half-open')
     expect(admit(state, OPTIONS, T + 5_100).admitted).toBe(true)
   })
 
   test('is not moved by reports while no probe is under way', () => {
-    const idle = ended(halfOpen(), T + 5_100, 'ignored')
+    const idle = reported(halfOpen(), T + 5_000, 'ignored')
     expect(ended(idle, T + 5_200, 'success', 'failure', 'ignored')).toEqual(idle)
+  })
+
+  test('takes no late result of an earlier request for that of its probe', () => {
+    for (const outcome of ['success', 'failure', 'ignored'] as const) {
+      expect(ended(halfOpen(), T + 5_100, outcome), outcome).toEqual(halfOpen())
+    }
+  })
+
+  test('hears a probe that takes longer than openFor, also where the next one is under way', () => {
+    const second = admit(halfOpen(), OPTIONS, T + 10_000)
+    expect(second.probe).toBe(T + 10_000)
+    expect(reported(second.state, T + 5_000, 'success')).toEqual(closedBreaker())
   })
 
   test('is not wedged by a probe that never reports back', () => {

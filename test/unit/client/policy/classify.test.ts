@@ -59,10 +59,10 @@ describe('an answer', () => {
       verdicts.set(name, [...(verdicts.get(name) ?? []), status])
     }
     expect(verdicts.get('retry none')).toEqual([408, 425, 429])
-    expect(verdicts.get('retry unknown')).toEqual([500, 502, 503, 504])
+    expect(verdicts.get('retry unknown')).toEqual([500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530])
     expect(verdicts.get('unauthorized none')).toEqual([401])
     expect(verdicts.get('final none')).toHaveLength(100 - 4)
-    expect(verdicts.get('final unknown')).toHaveLength(100 + 100 - 4)
+    expect(verdicts.get('final unknown')).toHaveLength(100 + 100 - 11)
   })
 
   test('409 is in flight by its problem, by Retry-After, or by an earlier attempt of unknown fate', () => {
@@ -73,6 +73,23 @@ describe('an answer', () => {
     )
     expect(classify(answer(409, [['retry-after', '1']]), circumstances())).toMatchObject({ ...inFlight, floorMs: 1000 })
     expect(classify(answer(409), circumstances({ earlierUnknown: true }))).toMatchObject(inFlight)
+  })
+
+  test('413 is retried where the server says when, and final otherwise', () => {
+    expect(classify(answer(413), circumstances())).toMatchObject({ is: 'final', reason: 'status', effect: 'none' })
+    expect(classify(answer(413, [['retry-after', '2']]), circumstances())).toMatchObject({
+      is: 'retry',
+      effect: 'none',
+      floorMs: 2000,
+    })
+  })
+
+  test("401 asks for fresh credentials, unless the caller's rule says no", () => {
+    expect(classify(answer(401), circumstances())).toEqual({ is: 'unauthorized', effect: 'none', refresh: true })
+    expect(classify(answer(401), circumstances({ override: false }))).toMatchObject({
+      is: 'unauthorized',
+      refresh: false,
+    })
   })
 
   test('that can not be sent again safely is sent again only where it certainly was not done', () => {

@@ -53,7 +53,7 @@ describe('the defaults', () => {
         baseMs: 100,
         capMs: 20_000,
         maxAttempts: 5,
-        statuses: new Set([408, 425, 429, 500, 502, 503, 504]),
+        statuses: new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]),
         shouldRetry: undefined,
       },
       deadlineMs: 30_000,

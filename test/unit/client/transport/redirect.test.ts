@@ -4,7 +4,7 @@ import { finalUrl, firstTarget } from '../../../../src/client/transport/target.t
 import { transportRequest } from '../../../support/transport-request.ts'
 
 const from = firstTarget(transportRequest('https://api.example/a/b?c#part'))
-const rules = { redirect: 'follow', trusts: () => true } as const
+const rules = { method: 'GET', redirect: 'follow', trusts: () => true, publicHeaders: [] } as const
 
 describe('a location', () => {
   test.each([
@@ -28,6 +28,31 @@ describe('a location', () => {
   ])('%s is a fault', (_, location) => {
     const fault = { kind: 'fault', code: 'bad-redirect', mayHaveArrived: true, transient: true }
     expect(followRedirect(from, { status: 302, location }, rules)).toMatchObject(fault)
+  })
+})
+
+describe('an origin that is not trusted', () => {
+  const headers = [
+    ['accept', 'text/csv'],
+    ['authorization', 'Bearer x'],
+    ['x-api-key', 'secret'],
+  ] as const
+  const publicHeaders = [['accept', 'text/csv']] as const
+  const away = { status: 302, location: 'https://files.example/report' }
+  const asked = (method: string) => ({ ...rules, method, publicHeaders, trusts: () => false })
+
+  test.each(['GET', 'HEAD', 'OPTIONS'])('gets a %s, with nothing that is not public', (method) => {
+    expect(followRedirect({ ...from, method, headers }, away, asked(method))).toMatchObject({
+      method,
+      url: new URL('https://files.example/report#part'),
+      headers: publicHeaders,
+    })
+  })
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('gets no %s, and not the GET that came of one', (method) => {
+    const fault = { code: 'untrusted-redirect', mayHaveArrived: true, transient: true }
+    expect(followRedirect({ ...from, method, headers }, away, asked(method))).toMatchObject(fault)
+    expect(followRedirect({ ...from, method: 'GET', redirects: 1 }, away, asked(method))).toMatchObject(fault)
   })
 })
 

@@ -54,6 +54,11 @@ describe('what the SQLite journal says when it cannot work', () => {
     expect(error).toMatchObject({ message: expect.stringMatching(/not a folder/) })
   })
 
+  it.runIf(process.platform === 'linux')('a file system that takes no folder', async () => {
+    const error = await refusal(sqliteJournal({ path: '/proc/nope/deeper/a.db' }).open())
+    expect(error).toMatchObject({ message: expect.stringMatching(/cannot be made there \(ENOENT\)/) })
+  })
+
   it('a file that is no database, which is left as it is', async () => {
     const path = join(scratchFolder(), 'a.db')
     writeFileSync(path, 'dear diary\n'.repeat(1000))
