@@ -1,3 +1,4 @@
+import { StorageError } from '../../errors/classes.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
 import { redactText } from '../../observe/redact.ts'
 import { showsKeyHonoured } from '../../protocol/header-names.ts'
@@ -15,6 +16,7 @@ import { endingOfExpired } from './expire.ts'
 import { hint } from './hints.ts'
 import { withoutSecrets } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
+import { reportFailure } from './report-failure.ts'
 import type { RunTerms } from './run-terms.ts'
 import { type Ending, settleOperation, storable } from './settle.ts'
 
@@ -29,6 +31,14 @@ export interface Ended {
   readonly lastAnswer: TransportResponse | undefined
   /** What the attempts before the last one may have done. */
   readonly earlierEffect: Effect
+}
+
+/** The journal failed, or this library did: told with what is known of the effect. */
+export function breakOff({ engine, operation, terms }: Ended, cause: unknown): Finish {
+  const { durable } = terms.persistence
+  if (durable) reportFailure(engine, operation, cause)
+  const reason = cause instanceof StorageError ? 'storage' : undefined
+  return { is: 'broken', error: tell({ record: operation.record, pending: durable, reason, cause }) }
 }
 
 /** A 2xx. */

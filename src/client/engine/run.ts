@@ -1,20 +1,18 @@
-import { StorageError } from '../../errors/classes.ts'
 import type { Effect } from '../../errors/reason.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../protocol/methods.ts'
-import { tell } from '../operation/outcome.ts'
-import { endAttempt, withdrawAttempt } from '../operation/transition.ts'
+import { withdrawAttempt } from '../operation/transition.ts'
 import { classify, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 import { withoutRest } from './bounded-stream.ts'
-import { type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
+import { noteAttemptEnd } from './end-attempt.ts'
+import { breakOff, type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { pauseFor } from './pause-for.ts'
 import { isOnRecord, putOnRecord } from './put-on-record.ts'
-import { reportFailure } from './report-failure.ts'
 import type { RunTerms } from './run-terms.ts'
 import { askShouldRetry } from './should-retry-hook.ts'
 import { isOffline, untilOnline } from './until-online.ts'
@@ -71,17 +69,9 @@ class Run {
       }
     } catch (cause) {
       this.#admission.withdraw()
-      return this.#broken(cause)
+      if (!this.#sending) this.#withdrawUnsent()
+      return breakOff(this.#ended, cause)
     }
-  }
-
-  /** The journal failed, or this library did: told with what is known of the effect. */
-  #broken(cause: unknown): Finish {
-    const { durable } = this.#terms.persistence
-    if (durable) reportFailure(this.#engine, this.#operation, cause)
-    if (!this.#sending) this.#withdrawUnsent()
-    const reason = cause instanceof StorageError ? 'storage' : undefined
-    return { is: 'broken', error: tell({ record: this.#operation.record, pending: durable, reason, cause }) }
   }
 
   /** On record, but it never left. */
@@ -190,15 +180,16 @@ class Run {
   /** The names of credentials that were not known at acceptance are on record before they are sent. */
   #beforeSending(own: HeaderList): boolean | Promise<boolean> {
     const operation = this.#operation
+    const { persistence } = this.#terms
     const { request } = operation.record
-    const noted = this.#terms.persistence.durable ? this.#engine.credentials.noted(request, own) : request
-    this.#sending = noted === request
-    if (this.#sending) return true
-    operation.record = { ...operation.record, request: noted }
-    return this.#terms.persistence.save(operation).then((saved) => {
+    const noted = persistence.durable ? this.#engine.credentials.noted(request, own) : request
+    const sending = (saved: boolean): boolean => {
       this.#sending = saved
       return saved
-    })
+    }
+    if (noted === request) return sending(true)
+    operation.record = { ...operation.record, request: noted }
+    return persistence.save(operation).then(sending)
   }
 
   /** What the attempt means; breaker, budget and record learn it. */
@@ -221,27 +212,9 @@ class Run {
     })
     const ours = this.#operation.stopOrder !== undefined || result.hook !== undefined
     this.#admission.learn({ result, verdict, ours })
-    this.#writeEnd(verdict, startedAt)
+    noteAttemptEnd(this.#engine, this.#operation, { result, verdict, startedAt, keyed: this.#terms.keyed })
     this.#sending = false
     return verdict
-  }
-
-  #writeEnd(verdict: Verdict, startedAt: number): void {
-    const { clock, events, horizons } = this.#engine
-    const now = clock.now()
-    const { record: before } = this.#operation
-    const floorMs = verdict.is === 'retry' ? verdict.floorMs : undefined
-    const record = endAttempt(this.#terms.keyed ? horizons.learn(before, this.#last?.facts) : before, {
-      startedAt,
-      durationMs: now - startedAt,
-      status: this.#last?.facts.is === 'answer' ? this.#last.facts.status : undefined,
-      fault: this.#last?.fault,
-      effect: verdict.effect,
-      notBefore: floorMs === undefined ? undefined : now + floorMs,
-    })
-    this.#operation.record = record
-    const ended = record.attempts.at(-1)
-    if (ended) events.tellOf(record, { type: 'attempt.ended', at: now, attempt: ended, effect: verdict.effect })
   }
 
   async #conclude(verdict: Verdict): Promise<Finish | undefined> {
