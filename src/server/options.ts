@@ -39,7 +39,7 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly maxResponseBytes?: number | undefined
   /** A larger request is refused with 413. Default 10 MiB. */
   readonly maxRequestBytes?: number | undefined
-  /** Response headers that are not kept for replays, beside cookies, dates and hop-by-hop fields. */
+  /** Response headers that are not kept for replays, beside cookies, credentials, dates and hop-by-hop fields. */
   readonly dropHeaders?: readonly string[] | undefined
   /** A store that takes longer to answer counts as down: 503. Default `'5s'`. */
   readonly storeTimeout?: Duration | undefined
