@@ -39,7 +39,8 @@ const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
     type: PROBLEM.keyMalformed,
     status: 400,
     title: 'Idempotency key malformed',
-    detail: 'An idempotency key is 1 to 255 visible ASCII characters, bare or in double quotes, given once.',
+    detail:
+      'An idempotency key is 1 to 255 visible ASCII characters, bare or as a quoted string that may have blanks, given once.',
   },
   'key-reused': {
     type: PROBLEM.keyReused,
