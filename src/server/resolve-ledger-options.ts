@@ -33,6 +33,8 @@ const FIELDS = {
   store: [undefined, objectWith('insert', 'takeOver', 'transact', 'find')],
   scope: [undefined, checkScope],
   authorize: [undefined, checkFunction],
+  refusal: [undefined, checkFunction],
+  documentation: [undefined, checkLink],
   retention: [86_400_000, checkPositiveDuration],
   lease: [60_000, checkPositiveDuration],
   timeout: [undefined, checkPositiveDuration],
@@ -66,6 +68,8 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     store: given.store,
     scope: typeof scope === 'string' ? () => scope : scope,
     authorize: given.authorize as GuardOptions['authorize'],
+    refusal: given.refusal as GuardOptions['refusal'],
+    documentation: read.documentation,
     retentionMs: read.retention,
     leaseMs: read.lease,
     timeoutMs: read.timeout,
@@ -123,6 +127,12 @@ function missing(option: string, what: string): ConfigurationError {
 function checkScope(option: string, value: unknown): unknown {
   if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
   return refuse(option, "a function from a request to a string, or 'public'", value)
+}
+
+/** The beginning of a link, as it may stand between `<` and `>` in a header. */
+function checkLink(option: string, value: unknown): string {
+  if (typeof value === 'string' && /^(?:https?:\/\/|\/)[\x21\x23-\x3b\x3d\x3f-\x7e]+$/.test(value)) return value
+  return refuse(option, "the beginning of a URL, such as 'https://docs.example.com/problems/'", value)
 }
 
 function checkName(option: string, value: unknown): string {

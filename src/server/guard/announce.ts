@@ -1,17 +1,20 @@
 import { HEADER } from '../../protocol/header-names.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import { isRefusal } from '../admission/refusal.ts'
 import type { RecordedAnswer } from '../entry/entry.ts'
 import type { Answer } from '../http/port.ts'
 import type { GuardOptions } from './guard-options.ts'
+import { type Shaping, shapeRefusal } from './shape-refusal.ts'
 
 type Announcing = Pick<GuardOptions, 'retentionMs'>
 
 /** Only the ledger says these; what a handler says of them is not passed on. */
 const OURS: readonly string[] = [HEADER.idempotencyRetention, HEADER.idempotencyReplayed, HEADER.idempotencyBody]
 
-/** Every answer says for how long a key is remembered. */
-export function announced<A extends Answer>(guard: Announcing, answer: A): A {
-  return { ...answer, headers: [...theirs(answer.headers), retention(guard)] }
+/** Every answer says for how long a key is remembered; a refusal says it in the words of the API. */
+export function announced(guard: Announcing & Shaping, answer: Answer): Answer {
+  const outgoing = isRefusal(answer) ? shapeRefusal(guard, answer) : answer
+  return { ...outgoing, headers: [...theirs(outgoing.headers), retention(guard)] }
 }
 
 /** They describe a body that is not there. */

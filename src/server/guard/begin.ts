@@ -22,7 +22,8 @@ export type Begun<Tx = unknown, Returned = EffectReturn> =
   | { readonly kind: 'run'; readonly session: Session & { readonly context: IdempotencyContext<Tx, Returned> } }
 
 /** Everything that comes before the handler: who asks, which key, has it been done? */
-export async function begin(guard: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
+export async function begin(ledger: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
+  const guard = ledger.refusal ? { ...ledger, native: inbound.native } : ledger
   const forbidden = await guard.authorize?.(inbound.native)
   if (forbidden) return { kind: 'answered', answer: announced(guard, await plainAnswer(forbidden, 'authorize()')) }
   const screening = screen(inbound, guard, guard.clock.now())

@@ -89,6 +89,32 @@ describe.each(Object.keys(FORMS) as Form[])('with %s', (form) => {
     expect([third.status, third.body.toString(), third.header('idempotency-replayed')]).toEqual([201, 'done', 'true'])
   })
 
+  it('a refusal says it in the words of the API', async () => {
+    const paths: unknown[] = []
+    const { plan, orders } = counting({
+      options: {
+        refusal: ({ detail }, request) => {
+          paths.push(typeof request)
+          return json({ error: { type: 'idempotency_error', message: detail } })
+        },
+      },
+    })
+    const { origin } = await serve(form, plan)
+    const missing = await call(origin, { body: '{}' })
+    await call(origin, { key: 'one', body: '{"n":1}' })
+    const reused = await call(origin, { key: 'one', body: '{"n":2}' })
+    expect([missing.status, reused.status]).toEqual([400, 422])
+    for (const got of [missing, reused]) {
+      expect(got.header('content-type')).toBe('application/json')
+      expect(got.header('idempotency-retention')).toBe('86400')
+      expect(JSON.parse(got.body.toString())).toEqual({
+        error: { type: 'idempotency_error', message: expect.stringMatching(/key/i) },
+      })
+    }
+    expect(paths).toEqual(['object', 'object'])
+    expect(orders).toEqual(['{"n":1}'])
+  })
+
   it('a retry that comes too late is refused', async () => {
     const { plan, orders } = counting()
     const { origin } = await serve(form, plan)
