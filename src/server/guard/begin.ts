@@ -1,7 +1,7 @@
 import { ConfigurationError, StorageError } from '../../errors/classes.ts'
 import { fingerprintInput } from '../../protocol/fingerprint.ts'
 import { headerValue } from '../../protocol/headers.ts'
-import { BodyTooLarge } from '../admission/body-too-large.ts'
+import { BodyTooLarge, checkBodySize } from '../admission/body-too-large.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
 import { screen } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
@@ -75,6 +75,8 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
         'all callers share their keys on purpose',
     )
   }
+  const given = await body()
+  checkBodySize(given, guard.maxRequestBytes)
   const { texts, bytes } = fingerprintInput({
     scope,
     method,
@@ -82,7 +84,7 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
     query,
     contentType: headerValue(headers, 'content-type'),
     contentEncoding: headerValue(headers, 'content-encoding'),
-    body: await body(),
+    body: given,
   })
   return { scope, key, method, path, fingerprint: guard.digest(texts, bytes) }
 }
