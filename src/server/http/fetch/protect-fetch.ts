@@ -21,6 +21,9 @@ export function protectFetch<Rest extends unknown[]>(
   guard: FetchGuard,
   handler: Handler<Rest>,
 ): (request: Request, ...rest: Rest) => Promise<Response> {
+  if (typeof handler !== 'function') {
+    throw new ConfigurationError('protect() needs a handler: ledger.protect((request, context) => …, options)')
+  }
   return async (request, ...rest) => {
     const begun = await guard.begin(inboundOf(request, guard.maxRequestBytes))
     if (begun.kind === 'answered') return responseOf(begun.answer)
