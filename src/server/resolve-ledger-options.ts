@@ -17,6 +17,7 @@ import { systemClock } from '../foundation/clock.ts'
 import { framed } from '../foundation/digest.ts'
 import { HEADER } from '../protocol/header-names.ts'
 import type { GuardOptions, Protection } from './guard/guard-options.ts'
+import { InFlightWaiters } from './guard/in-flight-waiters.ts'
 import type { ProtectOptions } from './guard/protect-options.ts'
 import type { LedgerOptions } from './options.ts'
 
@@ -63,6 +64,7 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
   if (given.scope === undefined)
     throw missing('scope', "whose keys they are, e.g. (request) => accountOf(request), or 'public'")
   checkTimes(read)
+  const clock = given.clock ?? systemClock
   const scope = read.scope as unknown as GuardOptions['scope'] | string
   return {
     store: given.store,
@@ -76,6 +78,7 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     storeTimeoutMs: read.storeTimeout,
     inFlight: read.inFlight,
     waitForMs: read.waitFor,
+    waiters: new InFlightWaiters(clock),
     required: read.required,
     methods: new Set(read.methods.map((method) => method.toUpperCase())),
     keyHeader: read.keyHeader.toLowerCase(),
@@ -84,7 +87,7 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
     observe: given.observe,
-    clock: given.clock ?? systemClock,
+    clock,
     digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
   }
 }

@@ -6,6 +6,7 @@ import type { Entry } from '../entry/entry.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { LedgerStore } from '../ledger/port.ts'
 import type { ObserveLedger } from './event.ts'
+import type { InFlightWaiters } from './in-flight-waiters.ts'
 
 /** What a reconciliation found out: the answer, that it did not happen (`'rerun'`), or nothing yet. */
 export type Reconciled = Reply | Response | 'rerun' | undefined
@@ -45,6 +46,7 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
   readonly storeTimeoutMs: number
   readonly inFlight: 'reject' | 'wait'
   readonly waitForMs: number
+  readonly waiters: InFlightWaiters
   readonly store5xx: boolean
   readonly maxResponseBytes: number
   readonly maxRequestBytes: number
