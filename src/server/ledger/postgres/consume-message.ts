@@ -2,11 +2,13 @@ import { StorageError } from '../../../errors/classes.ts'
 import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient, PostgresPool, PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { isConflict } from '../../../sql/postgres-failure.ts'
+import { literal } from '../../../sql/postgres-text.ts'
 import type { Consumed, Consumption, MessageDraft } from '../port.ts'
 import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
 import { beginAt } from './isolation.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import { failureOf } from './store-failure.ts'
+import { explainSilence, RESTORE_ROLE, transactionSettings } from './transaction-settings.ts'
 
 interface Consuming {
   readonly message: MessageDraft
@@ -44,11 +46,11 @@ export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consu
 }
 
 async function consumeOn(
-  { client, spoil }: Borrowed,
+  { client, spoil, lost }: Borrowed,
   tables: LedgerTables,
   { message, consumption }: Consuming,
 ): Promise<Consumed | Thrown> {
-  await client.query(beginAt(consumption.options))
+  await client.query(`${beginAt(consumption.options)}; ${transactionSettings(message.leaseMs)}`)
   try {
     const consumed = await consumeWithin(client, tables, { message, work: () => consumption.work(client) })
     const { command } = await client.query('COMMIT')
@@ -57,8 +59,8 @@ async function consumeOn(
     return consumed
   } catch (error) {
     await client.query('ROLLBACK').catch(spoil)
-    if (error instanceof Thrown) return error
-    throw error
+    if (error instanceof Thrown) return new Thrown(explainSilence(error.error, lost(), message.leaseMs))
+    throw explainSilence(error, lost(), message.leaseMs)
   }
 }
 
@@ -98,8 +100,8 @@ async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, ma
   }
   const value = await settled(work)
   if (value !== null) {
-    const text = `UPDATE ${tables.messages} SET value = $3 WHERE scope = $1 AND id = $2`
-    await client.query(text, [message.scope, message.id, value])
+    const where = `scope = ${literal(message.scope)} AND id = ${literal(message.id)}`
+    await client.query(`${RESTORE_ROLE}; UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`)
   }
   return { duplicate: false, value }
 }

@@ -6,6 +6,7 @@ import type { Claim, Verdict } from '../port.ts'
 import { mine, recording } from './claim-statements.ts'
 import { answerValues } from './entry-row.ts'
 import type { LedgerTables } from './ledger-tables.ts'
+import { RESTORE_ROLE } from './transaction-settings.ts'
 
 /** Around the work: what it wrote can be undone without losing the transaction, and it shows that it is still the same. */
 export const SAVEPOINT = 'SAVEPOINT holdfast_effect'
@@ -15,10 +16,12 @@ export class EndedTransactionError extends ConfigurationError {
   override name = 'EndedTransactionError'
 }
 
+const KEEP = `RELEASE SAVEPOINT holdfast_effect; ${RESTORE_ROLE}`
+
 /** Keeps the writes of the work or undoes them; the transaction goes on. */
 export async function leaveWork(client: PostgresQueryable, kind: Verdict['kind']): Promise<void> {
   try {
-    await client.query(kind === 'keep' ? 'RELEASE SAVEPOINT holdfast_effect' : 'ROLLBACK TO SAVEPOINT holdfast_effect')
+    await client.query(kind === 'keep' ? KEEP : 'ROLLBACK TO SAVEPOINT holdfast_effect')
   } catch (cause) {
     throw explained(cause)
   }

@@ -7,6 +7,7 @@ import type { Transacted, Transaction, Verdict } from '../port.ts'
 import { EndedTransactionError, leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
 import { beginAt } from './isolation.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { explainSilence, transactionSettings } from './transaction-settings.ts'
 
 /** What is left to do where the connection is gone. */
 type After = 'nothing' | 'release' | 'abandon'
@@ -34,12 +35,14 @@ const MOST_ROUNDS = 20
 export class OwnTransaction {
   readonly #client: PostgresClient
   readonly #spoil: () => void
+  readonly #lost: () => Error | undefined
   readonly #tables: LedgerTables
   readonly #transaction: Transaction<PostgresClient>
 
-  constructor({ client, spoil }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
+  constructor({ client, spoil, lost }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
     this.#client = client
     this.#spoil = spoil
+    this.#lost = lost
     this.#tables = tables
     this.#transaction = transaction
   }
@@ -51,7 +54,7 @@ export class OwnTransaction {
     try {
       verdict = await this.#transaction.work(this.#client)
     } catch (error) {
-      return { kind: 'threw', error, after: await this.#rollBack(this.#transaction.whenUndone) }
+      return { kind: 'threw', error: this.#explained(error), after: await this.#rollBack(this.#transaction.whenUndone) }
     }
     if (verdict.kind === 'free') return { kind: 'ended', ended: 'freed', after: await this.#rollBack('release') }
     try {
@@ -78,8 +81,8 @@ export class OwnTransaction {
 
   /** False where the claim was lost. */
   async #begin(): Promise<boolean> {
-    const { claim, options } = this.#transaction
-    const begin = beginAt(options)
+    const { claim, options, leaseMs } = this.#transaction
+    const begin = `${beginAt(options)}; ${transactionSettings(leaseMs)}`
     if (!claim) {
       await this.#client.query(`${begin}; ${SAVEPOINT}`)
       return true
@@ -114,10 +117,18 @@ export class OwnTransaction {
 
   async #failed(error: unknown): Promise<OwnEnd> {
     if (!(error instanceof EndedTransactionError)) {
-      return { kind: 'threw', error: blamed(error), after: await this.#rollBack(this.#transaction.whenUndone) }
+      return {
+        kind: 'threw',
+        error: blamed(this.#explained(error)),
+        after: await this.#rollBack(this.#transaction.whenUndone),
+      }
     }
     await this.#quietly('ROLLBACK')
     return { kind: 'threw', error, after: 'abandon' }
+  }
+
+  #explained(error: unknown): unknown {
+    return explainSilence(error, this.#lost(), this.#transaction.leaseMs)
   }
 
   /** Undoes everything, and frees the key or leaves it unknown. */
