@@ -8,7 +8,7 @@ import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.t
 import { beginAt } from './isolation.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import { failureOf } from './store-failure.ts'
-import { explainSilence, RESTORE_ROLE, transactionSettings } from './transaction-settings.ts'
+import { explainSilence, type Locked, lockedColumns, ROLE, takeRole } from './transaction-settings.ts'
 
 interface Consuming {
   readonly message: MessageDraft
@@ -50,9 +50,10 @@ async function consumeOn(
   tables: LedgerTables,
   { message, consumption }: Consuming,
 ): Promise<Consumed | Thrown> {
-  await client.query(`${beginAt(consumption.options)}; ${transactionSettings(message.leaseMs)}`)
+  await client.query(beginAt(consumption.options))
   try {
-    const consumed = await consumeWithin(client, tables, { message, work: () => consumption.work(client) })
+    const columns = lockedColumns(message.leaseMs)
+    const consumed = await consumeWithin(client, tables, { message, columns, work: () => consumption.work(client) })
     const { command } = await client.query('COMMIT')
     if (command !== 'COMMIT')
       throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
@@ -73,7 +74,8 @@ export async function consumeGiven<Tx>(
   const client = givenClient(options)
   try {
     await enterGiven(client)
-    const consumed = await consumeWithin(client, tables, { message, work: () => work(options.transaction as Tx) })
+    const own = { message, columns: ROLE, work: () => work(options.transaction as Tx) }
+    const consumed = await consumeWithin(client, tables, own)
     await keepGiven(client)
     return consumed
   } catch (error) {
@@ -84,6 +86,8 @@ export async function consumeGiven<Tx>(
 
 interface MarkedWork {
   readonly message: MessageDraft
+  /** What the mark is to give. */
+  readonly columns: string
   readonly work: () => string | null | Promise<string | null>
 }
 
@@ -93,7 +97,8 @@ interface MarkedWork {
  */
 async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, marked: MarkedWork): Promise<Consumed> {
   const { message, work } = marked
-  if (!(await mark(client, tables, message))) {
+  const locked = await mark(client, tables, marked)
+  if (!locked) {
     const text = `SELECT value FROM ${tables.messages} WHERE scope = $1 AND id = $2`
     const { rows } = await client.query(text, [message.scope, message.id])
     return { duplicate: true, value: (rows[0] as { value: string | null } | undefined)?.value ?? null }
@@ -101,7 +106,7 @@ async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, ma
   const value = await settled(work)
   if (value !== null) {
     const where = `scope = ${literal(message.scope)} AND id = ${literal(message.id)}`
-    await client.query(`${RESTORE_ROLE}; UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`)
+    await client.query(`${takeRole(locked)}; UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`)
   }
   return { duplicate: false, value }
 }
@@ -114,11 +119,16 @@ async function settled(work: MarkedWork['work']): Promise<string | null> {
   }
 }
 
-/** False where it is there already, and not yet past its retention. */
-async function mark(client: PostgresQueryable, tables: LedgerTables, message: MessageDraft): Promise<boolean> {
+/** Undefined where it is there already, and not yet past its retention. */
+async function mark(
+  client: PostgresQueryable,
+  tables: LedgerTables,
+  { message, columns }: MarkedWork,
+): Promise<Locked | undefined> {
   const text = `INSERT INTO ${tables.messages} AS message (scope, id, expires_at)
     VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
     ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at, value = NULL
-    WHERE message.expires_at <= clock_timestamp()`
-  return (await client.query(text, [message.scope, message.id, message.retentionMs])).rowCount === 1
+    WHERE message.expires_at <= clock_timestamp() RETURNING ${columns}`
+  const { rows } = await client.query(text, [message.scope, message.id, message.retentionMs])
+  return rows[0] as Locked | undefined
 }

@@ -2,7 +2,6 @@ import { ConfigurationError } from '../../../errors/classes.ts'
 import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
 import type { TransactOptions } from '../port.ts'
-import { REMEMBER_ROLE } from './transaction-settings.ts'
 
 /** The client on which the caller has begun a transaction. */
 export function givenClient({ transaction, isolation }: TransactOptions<unknown>): PostgresQueryable {
@@ -17,7 +16,7 @@ export function givenClient({ transaction, isolation }: TransactOptions<unknown>
 
 export async function enterGiven(client: PostgresQueryable): Promise<void> {
   try {
-    await client.query(`SAVEPOINT holdfast_claim; ${REMEMBER_ROLE}`)
+    await client.query('SAVEPOINT holdfast_claim')
   } catch (cause) {
     if (postgresCode(cause) !== '25P01') throw cause
     throw new ConfigurationError('The given `transaction` has not begun: send BEGIN first', { cause })

@@ -7,7 +7,7 @@ import type { Transacted, Transaction, Verdict } from '../port.ts'
 import { EndedTransactionError, leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
 import { beginAt } from './isolation.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
-import { explainSilence, transactionSettings } from './transaction-settings.ts'
+import { explainSilence, type Locked, lockedColumns } from './transaction-settings.ts'
 
 /** What is left to do where the connection is gone. */
 type After = 'nothing' | 'release' | 'abandon'
@@ -38,6 +38,7 @@ export class OwnTransaction {
   readonly #lost: () => Error | undefined
   readonly #tables: LedgerTables
   readonly #transaction: Transaction<PostgresClient>
+  #locked: Locked | undefined
 
   constructor({ client, spoil, lost }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
     this.#client = client
@@ -58,7 +59,7 @@ export class OwnTransaction {
     }
     if (verdict.kind === 'free') return { kind: 'ended', ended: 'freed', after: await this.#rollBack('release') }
     try {
-      await leaveWork(this.#client, verdict.kind)
+      await leaveWork(this.#client, verdict.kind, this.#locked)
       const { claim } = this.#transaction
       const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
       return isMine ? await this.#commit() : await this.#fenced()
@@ -82,7 +83,7 @@ export class OwnTransaction {
   /** False where the claim was lost. */
   async #begin(): Promise<boolean> {
     const { claim, options, leaseMs } = this.#transaction
-    const begin = `${beginAt(options)}; ${transactionSettings(leaseMs)}`
+    const begin = beginAt(options)
     if (!claim) {
       await this.#client.query(`${begin}; ${SAVEPOINT}`)
       return true
@@ -92,9 +93,10 @@ export class OwnTransaction {
       this.#client,
       `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
       UPDATE ${entries} SET in_effect = true WHERE ${this.#mine()} AND NOT in_effect; COMMIT;
-      ${begin}; SELECT FROM ${entries} WHERE ${this.#mine()} FOR UPDATE; ${SAVEPOINT}`,
+      ${begin}; SELECT ${lockedColumns(leaseMs)} FROM ${entries} WHERE ${this.#mine()} FOR UPDATE; ${SAVEPOINT}`,
     )
-    return answers.at(-2)?.rowCount === 1
+    this.#locked = answers.at(-2)?.rows[0] as Locked | undefined
+    return this.#locked !== undefined
   }
 
   async #commit(): Promise<OwnEnd> {
