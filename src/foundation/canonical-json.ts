@@ -2,8 +2,15 @@
 const DEEPEST = 200
 
 const NUMBER = /(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y
-const BLANKS = /[ \t\n\r]*/y
 const LONE_SURROGATE = /\p{Surrogate}/u
+const WORDS = ['true', 'false', 'null']
+
+/** Code units that the scanner looks for. */
+const QUOTE = 0x22
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
+const BACKSLASH = 0x5c
 
 /**
  * One text for all spellings of a JSON value: keys in order, no blanks, escapes as the characters they stand for, and
@@ -20,6 +27,13 @@ export function canonicalJson(text: string): string | undefined {
   }
 }
 
+interface Member {
+  readonly key: string
+  /** The key as it is written, a colon, and the value. */
+  readonly text: string
+}
+
+/** Looks at code units, since this is done for each request. What is in its canonical form already is taken as it is. */
 class Scanner {
   readonly #text: string
   #at = 0
@@ -45,69 +59,95 @@ class Scanner {
 
   #bareValue(): string {
     const first = this.#text[this.#at]
-    if (first === '{') return this.#nested(() => this.#object())
-    if (first === '[') return this.#nested(() => this.#array())
-    if (first === '"') return JSON.stringify(this.#string())
-    return this.#word() ?? this.#number()
+    if (first === '"') return this.#string()
+    if (first === '{' || first === '[') return this.#nested(first)
+    return this.#integer() ?? this.#word() ?? this.#number()
   }
 
-  #nested(read: () => string): string {
+  #nested(first: '{' | '['): string {
     if (++this.#depth > DEEPEST) throw new SyntaxError('too deep')
     this.#at++
-    const text = read()
+    const text = first === '{' ? this.#object() : this.#array()
     this.#depth--
     return text
   }
 
   #array(): string {
-    const items: string[] = []
-    this.#list(']', () => items.push(this.#value()))
-    return `[${items.join(',')}]`
+    this.#blanks()
+    if (this.#skip(']')) return '[]'
+    let items = this.#value()
+    while (this.#skip(',')) items += `,${this.#value()}`
+    this.#expect(']')
+    return `[${items}]`
   }
 
   #object(): string {
-    const members = new Map<string, string>()
-    this.#list('}', () => {
-      this.#blanks()
-      const key = this.#string()
-      if (members.has(key)) throw new SyntaxError('a key twice')
-      this.#blanks()
-      this.#expect(':')
-      members.set(key, this.#value())
-    })
-    const keys = [...members.keys()].sort()
-    return `{${keys.map((key) => `${JSON.stringify(key)}:${members.get(key)}`).join(',')}}`
-  }
-
-  #list(end: string, item: () => unknown): void {
     this.#blanks()
-    if (this.#skip(end)) return
-    do item()
+    if (this.#skip('}')) return '{}'
+    const members: Member[] = []
+    do members.push(this.#member())
     while (this.#skip(','))
-    this.#expect(end)
+    this.#expect('}')
+    return `{${inOrder(members)
+      .map(({ text }) => text)
+      .join()}}`
   }
 
-  /** The platform decodes it; where it ends is found by its quotes, since a pattern would need a stack for long ones. */
+  #member(): Member {
+    this.#blanks()
+    const written = this.#string()
+    this.#blanks()
+    this.#expect(':')
+    const key = written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1)
+    return { key, text: `${written}:${this.#value()}` }
+  }
+
+  /** A string as it is to be written. Without escapes and surrogates that is how it stands there. */
   #string(): string {
     const start = this.#at
     this.#expect('"')
-    let end = this.#text.indexOf('"', this.#at)
+    for (let at = this.#at; at < this.#text.length; at++) {
+      const code = this.#text.charCodeAt(at)
+      if (code === QUOTE) {
+        this.#at = at + 1
+        return this.#text.slice(start, this.#at)
+      }
+      if (code === BACKSLASH || code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return this.#decoded(start, at)
+    }
+    throw new SyntaxError('a string without end')
+  }
+
+  /** The platform decodes it; where it ends is found by its quotes, since a pattern would need a stack for long ones. */
+  #decoded(start: number, from: number): string {
+    let end = this.#text.indexOf('"', from)
     while (this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1)
     if (end === -1) throw new SyntaxError('a string without end')
     this.#at = end + 1
     const value = JSON.parse(this.#text.slice(start, this.#at)) as string
     if (LONE_SURROGATE.test(value)) throw new SyntaxError('half a surrogate pair')
-    return value
+    return JSON.stringify(value)
   }
 
   #isEscaped(quote: number): boolean {
     let slashes = 0
-    while (this.#text[quote - 1 - slashes] === '\\') slashes++
+    while (this.#text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++
     return slashes % 2 === 1
   }
 
+  /** Digits alone, of which the last one is no zero: most numbers. Undefined for every other one. */
+  #integer(): string | undefined {
+    const start = this.#at
+    const first = this.#text.charCodeAt(start) === MINUS ? start + 1 : start
+    let at = first
+    while (isDigit(this.#text.charCodeAt(at))) at++
+    const isPlain = at > first && this.#text.charCodeAt(first) !== ZERO && this.#text.charCodeAt(at - 1) !== ZERO
+    if (!isPlain || '.eE'.includes(this.#text[at] ?? ' ')) return undefined
+    this.#at = at
+    return this.#text.slice(start, at)
+  }
+
   #word(): string | undefined {
-    const word = ['true', 'false', 'null'].find((candidate) => this.#text.startsWith(candidate, this.#at))
+    const word = WORDS.find((candidate) => this.#text.startsWith(candidate, this.#at))
     this.#at += word?.length ?? 0
     return word
   }
@@ -122,9 +162,7 @@ class Scanner {
   }
 
   #blanks(): void {
-    BLANKS.lastIndex = this.#at
-    BLANKS.test(this.#text)
-    this.#at = BLANKS.lastIndex
+    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++
   }
 
   #skip(character: string): boolean {
@@ -136,6 +174,24 @@ class Scanner {
   #expect(character: string): void {
     if (!this.#skip(character)) throw new SyntaxError(`${character} is missing`)
   }
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE
+}
+
+/** By their keys, of which each may stand there once. Most come in order already. */
+function inOrder(members: Member[]): Member[] {
+  const isRising = members.every(({ key }, index) => index === 0 || (members[index - 1] as Member).key < key)
+  if (isRising) return members
+  members.sort((one, other) => (one.key < other.key ? -1 : 1))
+  const isTwice = members.some(({ key }, index) => index > 0 && members[index - 1]?.key === key)
+  if (isTwice) throw new SyntaxError('a key twice')
+  return members
 }
 
 /** `15e-1` for 1.5, 1.50 and 0.15e1; `0` for every zero. Written to be valid JSON itself. */

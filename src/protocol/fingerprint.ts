@@ -35,6 +35,9 @@ interface LabelledBody {
 
 const encoder = new TextEncoder()
 
+/** Larger JSON is compared as it is spelled: its canonical form would keep the event loop busy for too long. */
+const LARGEST_CANONICAL_BYTES = 256 * 1024
+
 /** A missing body and an empty one are the same, whatever type it is said to have. */
 const NO_BODY: FingerprintInput = { texts: ['none'], bytes: null }
 
@@ -62,6 +65,7 @@ function bodyInput({ body, contentType, contentEncoding }: FingerprintRequest): 
 /** JSON is its own description: a media type beside it, vendor names and versions included, says nothing more. */
 function jsonInput({ bytes, type, encoding }: LabelledBody): FingerprintInput | undefined {
   if (encoding !== '' || !isJson(type)) return undefined
+  if (bytes.length > LARGEST_CANONICAL_BYTES) return spelledInput(bytes)
   const text = utf8Text(bytes)
   const canonical = text === undefined ? undefined : canonicalJson(text)
   return canonical === undefined ? undefined : { texts: ['json'], bytes: encoder.encode(canonical) }
@@ -71,7 +75,13 @@ function jsonInput({ bytes, type, encoding }: LabelledBody): FingerprintInput | 
 function parsedInput(value: unknown): FingerprintInput {
   const text = JSON.stringify(value) as string | undefined
   if (text === undefined) return NO_BODY
+  const bytes = encoder.encode(text)
+  if (bytes.length > LARGEST_CANONICAL_BYTES) return spelledInput(bytes)
   return { texts: ['json'], bytes: encoder.encode(canonicalJson(text) ?? text) }
+}
+
+function spelledInput(bytes: Uint8Array): FingerprintInput {
+  return { texts: ['json as spelled'], bytes }
 }
 
 function isJson({ essence, parameters }: MediaType): boolean {

@@ -4,20 +4,27 @@ export type KeyFormat = 'bare' | 'structured'
 const VISIBLE = /^[\x21-\x7e]{1,255}$/
 
 /** A structured-field string: visible ASCII and blanks, where only `"` and `\` are escaped. */
-const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+const STRING = String.raw`"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"`
+/** A structured-field parameter. What it says is not looked at, so its value may be of any type that fits. */
+const PARAMETER = String.raw`; *[a-z*][a-z\d_.*-]*(?:=(?:${STRING}|[\w!#$%&'*+.^${'`'}|~:/?=-]+))?`
+const QUOTED = new RegExp(`^${STRING}(?:${PARAMETER})*$`)
+
+const LONGEST = 255
 
 export function isValidKey(key: unknown): key is string {
   return typeof key === 'string' && VISIBLE.test(key)
 }
 
-/** The key as a header value. A key that itself begins with a quote is always quoted: bare, it would read as another key. */
+/** The key as a header value. Quoted where it must be: bare, a leading quote or a blank would read as something else. */
 export function formatKey(key: string, format: KeyFormat): string {
-  return format === 'structured' || key.startsWith('"') ? `"${key.replace(/["\\]/g, '\\$&')}"` : key
+  const isQuoted = format === 'structured' || key.startsWith('"') || key.includes(' ')
+  return isQuoted ? `"${key.replace(/["\\]/g, '\\$&')}"` : key
 }
 
-/** The key in a header value, bare or quoted, or undefined where it is malformed: lists, parameters, blanks inside. */
+/** The key in a header value, bare or as a structured-field string, or undefined where it is malformed or a list. */
 export function parseKey(value: string): string | undefined {
   const text = value.replace(/^[ \t]+|[ \t]+$/g, '')
-  const key = text.startsWith('"') ? QUOTED.exec(text)?.[1]?.replace(/\\(["\\])/g, '$1') : text
-  return isValidKey(key) ? key : undefined
+  if (!text.startsWith('"')) return isValidKey(text) ? text : undefined
+  const key = QUOTED.exec(text)?.[1]?.replace(/\\(["\\])/g, '$1') ?? ''
+  return key.length > 0 && key.length <= LONGEST ? key : undefined
 }

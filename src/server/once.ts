@@ -30,7 +30,7 @@ export async function once<T>(
     }
   }
   const consumed = await guard.store.consume(
-    { scope, id, retentionMs, now: guard.clock.now() },
+    { scope, id, retentionMs, leaseMs: guard.leaseMs, now: guard.clock.now() },
     {
       work: (tx) => {
         const result = message.work(tx)

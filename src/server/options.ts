@@ -1,7 +1,7 @@
 import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
 import type { ObserveLedger } from './guard/event.ts'
-import type { Authorize } from './guard/guard-options.ts'
+import type { Authorize, ShapeRefusal } from './guard/guard-options.ts'
 import type { ProtectOptions } from './guard/protect-options.ts'
 import type { LedgerStore } from './ledger/port.ts'
 
@@ -17,6 +17,20 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly scope: string | ((request: Native) => string | Promise<string>)
   /** Runs before anything is looked up; an answer (a 401, a 403) is sent instead. */
   readonly authorize?: Authorize<Native> | undefined
+  /**
+   * Says a refusal in the words of your API. Status, `Retry-After` and `Link` stay unless the reply names them; a status
+   * below 400 is not taken. Synchronous. Default: the problem as RFC 9457 has it.
+   *
+   * @example refusal: ({ detail }) => json({ error: { type: 'idempotency_error', message: detail } })
+   */
+  readonly refusal?: ShapeRefusal<Native> | undefined
+  /**
+   * Where your problems are explained: refusals link to this and the end of their type, as
+   * `Link: <https://docs.example.com/problems/key-reused>; rel="describedby"`. Default: no link.
+   *
+   * @example documentation: 'https://docs.example.com/problems/'
+   */
+  readonly documentation?: string | undefined
   /** For how long a key is remembered; told to the client with each answer. Default `'24h'`. */
   readonly retention?: Duration | undefined
   /** How long a silent handler keeps its claim; renewed while it runs. Default `'60s'`. */
@@ -39,7 +53,7 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly maxResponseBytes?: number | undefined
   /** A larger request is refused with 413. Default 10 MiB. */
   readonly maxRequestBytes?: number | undefined
-  /** Response headers that are not kept for replays, beside cookies, dates and hop-by-hop fields. */
+  /** Response headers that are not kept for replays, beside cookies, credentials, dates and hop-by-hop fields. */
   readonly dropHeaders?: readonly string[] | undefined
   /** A store that takes longer to answer counts as down: 503. Default `'5s'`. */
   readonly storeTimeout?: Duration | undefined

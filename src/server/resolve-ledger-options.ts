@@ -17,6 +17,7 @@ import { systemClock } from '../foundation/clock.ts'
 import { framed } from '../foundation/digest.ts'
 import { HEADER } from '../protocol/header-names.ts'
 import type { GuardOptions, Protection } from './guard/guard-options.ts'
+import { InFlightWaiters } from './guard/in-flight-waiters.ts'
 import type { ProtectOptions } from './guard/protect-options.ts'
 import type { LedgerOptions } from './options.ts'
 
@@ -33,6 +34,8 @@ const FIELDS = {
   store: [undefined, objectWith('insert', 'takeOver', 'transact', 'find')],
   scope: [undefined, checkScope],
   authorize: [undefined, checkFunction],
+  refusal: [undefined, checkFunction],
+  documentation: [undefined, checkLink],
   retention: [86_400_000, checkPositiveDuration],
   lease: [60_000, checkPositiveDuration],
   timeout: [undefined, checkPositiveDuration],
@@ -61,17 +64,21 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
   if (given.scope === undefined)
     throw missing('scope', "whose keys they are, e.g. (request) => accountOf(request), or 'public'")
   checkTimes(read)
+  const clock = given.clock ?? systemClock
   const scope = read.scope as unknown as GuardOptions['scope'] | string
   return {
     store: given.store,
     scope: typeof scope === 'string' ? () => scope : scope,
     authorize: given.authorize as GuardOptions['authorize'],
+    refusal: given.refusal as GuardOptions['refusal'],
+    documentation: read.documentation,
     retentionMs: read.retention,
     leaseMs: read.lease,
     timeoutMs: read.timeout,
     storeTimeoutMs: read.storeTimeout,
     inFlight: read.inFlight,
     waitForMs: read.waitFor,
+    waiters: new InFlightWaiters(clock),
     required: read.required,
     methods: new Set(read.methods.map((method) => method.toUpperCase())),
     keyHeader: read.keyHeader.toLowerCase(),
@@ -80,7 +87,7 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
     observe: given.observe,
-    clock: given.clock ?? systemClock,
+    clock,
     digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
   }
 }
@@ -123,6 +130,12 @@ function missing(option: string, what: string): ConfigurationError {
 function checkScope(option: string, value: unknown): unknown {
   if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
   return refuse(option, "a function from a request to a string, or 'public'", value)
+}
+
+/** The beginning of a link, as it may stand between `<` and `>` in a header. */
+function checkLink(option: string, value: unknown): string {
+  if (typeof value === 'string' && /^(?:https?:\/\/|\/)[\x21\x23-\x3b\x3d\x3f-\x7e]+$/.test(value)) return value
+  return refuse(option, "the beginning of a URL, such as 'https://docs.example.com/problems/'", value)
 }
 
 function checkName(option: string, value: unknown): string {

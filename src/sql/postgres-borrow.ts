@@ -6,6 +6,8 @@ export interface Borrowed {
   readonly client: PostgresClient
   /** Nobody knows what state it is in: it is closed instead of given back. */
   spoil(): void
+  /** What ended its connection while no statement ran; undefined as long as it lives. */
+  lost(): Error | undefined
 }
 
 /** Gives the work a client of the pool, and always gives it back. */
@@ -14,14 +16,19 @@ export async function borrowed<T>(pool: PostgresPool, work: (borrowed: Borrowed)
   const spoil = (): void => {
     spoilt = true
   }
-  const client = await taken(pool, spoil)
+  let lost: Error | undefined
+  const onLost = (error: Error): void => {
+    spoil()
+    lost ??= error
+  }
+  const client = await taken(pool, onLost)
   try {
-    return await work({ client, spoil })
+    return await work({ client, spoil, lost: () => lost })
   } catch (error) {
     spoil()
     throw error
   } finally {
-    client.removeListener('error', spoil)
+    client.removeListener('error', onLost)
     client.release(spoilt)
   }
 }
@@ -33,7 +40,7 @@ type TakeClient = (given: (error: unknown, client?: PostgresClient) => void) => 
  * By a callback, which the driver calls in the moment in which it takes its own listener away: a promise comes later,
  * and the end of the connection may have been read in the same piece as what came before it.
  */
-function taken(pool: PostgresPool, onLost: () => void): Promise<PostgresClient> {
+function taken(pool: PostgresPool, onLost: (error: Error) => void): Promise<PostgresClient> {
   return new Promise((resolve, reject) => {
     const given = (error: unknown, client?: PostgresClient): void => {
       if (!client) {

@@ -25,17 +25,30 @@ export interface PostgresPool extends PostgresQueryable {
 }
 
 interface Driver {
-  readonly Pool: new (options: {
-    readonly connectionString: string
-  }) => PostgresPool & {
+  readonly Pool: new (
+    options: typeof PATIENCE & { readonly connectionString: string },
+  ) => PostgresPool & {
     on(event: 'error', listener: (error: Error) => void): unknown
   }
 }
 
+/**
+ * Without these a connection that is cut off in silence is waited for until TCP gives up. The server's own answer to a
+ * slow statement comes before the driver stops listening. A parameter of the connection string wins, except for
+ * `connectionTimeoutMillis`.
+ */
+const PATIENCE = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  connectionTimeoutMillis: 10_000,
+  statement_timeout: 60_000,
+  query_timeout: 65_000,
+} as const
+
 /** A pool of our own. The driver is an optional package, asked for only here. */
 export async function openPostgresPool(connectionString: string): Promise<PostgresPool> {
   const { Pool } = await loadPostgresDriver()
-  const pool = new Pool({ connectionString })
+  const pool = new Pool({ connectionString, ...PATIENCE })
   // A connection that dies while nobody uses it is replaced by the next one; without a listener it ends the process.
   pool.on('error', () => {})
   return pool

@@ -27,12 +27,15 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['22021', 'cannot keep a text with a NUL character'],
 ]
 
+/** What the driver says of a client whose connection is gone. */
+const LOST = /connection terminated|not queryable|client was closed|connection ended/i
+
 /** What the driver itself says has no code. */
 const WORDS: readonly (readonly [words: RegExp, sentence: string])[] = [
   [/after calling end on the pool/i, 'cannot be used: the pool has been ended'],
   [/timeout exceeded when trying to connect/i, 'cannot be reached: no connection became free in time'],
   [/timeout expired|query read timeout/i, 'did not answer in time'],
-  [/connection terminated|not queryable|client was closed|connection ended/i, 'lost the connection'],
+  [LOST, 'lost the connection'],
 ]
 
 /** Every failure of the store as one StorageError: a sentence, and the driver's own error as its cause. */
@@ -55,6 +58,11 @@ export function postgresCode(error: unknown): string {
   // A host with several addresses fails once for each.
   const [first] = (error as { errors?: readonly unknown[] } | null)?.errors ?? []
   return first === undefined ? '' : postgresCode(first)
+}
+
+/** Did the driver refuse or lose a statement because its connection is gone? */
+export function isLostConnection(error: unknown): boolean {
+  return postgresCode(error) === '25P03' || (error instanceof Error && LOST.test(error.message))
 }
 
 /** The server has answered, and the answer is that nothing was done: the same statement may succeed a moment later. */

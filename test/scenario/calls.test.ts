@@ -148,6 +148,15 @@ describe('what only a record can hold', () => {
 })
 
 describe("the caller's own key", () => {
+  it('with a blank, as the header of a structured field may have it, goes out in quotes', async () => {
+    const { client, fetch } = scenario(() => ({ status: 200 }))
+    const handle = client.post('/a', { headers: { 'idempotency-key': '"order 42";v=1' } })
+    expect(handle.key).toBe('order 42')
+    await handle
+    expect(fetch.calls.map((call) => call.headers['idempotency-key'])).toEqual(['"order 42"'])
+    expect(() => client.post('/a', { key: 'order 42' })).toThrow('1 to 255 visible ASCII characters')
+  })
+
   it('wins, as an option and as a header in any letter case, bare or quoted', async () => {
     const { client, fetch } = scenario(() => ({ status: 200 }))
     const handles = [

@@ -77,12 +77,13 @@ export type Work = (tx: PgTransaction) => Verdict | Promise<Verdict>
 export function effect(
   ledger: PgLedger,
   claim: Claim | null,
-  more: { work?: Work; options?: TransactOptions<PgTransaction> } = {},
+  more: { work?: Work; options?: TransactOptions<PgTransaction>; leaseMs?: number } = {},
 ) {
-  const { work = () => keep(), options = {} } = more
+  const { work = () => keep(), options = {}, leaseMs } = more
   return ledger.transact({
     claim,
     now: 0,
+    leaseMs,
     options,
     whenUndone: 'release',
     work: async (tx) => {

@@ -48,6 +48,11 @@ function abandoned({ entry }: FoundEntry, policy: AdmissionPolicy): Admission {
   return entry.state === 'unknown' ? refuse('outcome-unknown') : takeOver('hold')
 }
 
+/** Is another request still being worked on under this key? */
+export function isInFlight(claimed: { readonly kind: string; readonly reason?: unknown }): boolean {
+  return claimed.kind === 'refused' && claimed.reason === 'in-flight'
+}
+
 function refuse(reason: Extract<Admission, { kind: 'refuse' }>['reason']): Admission {
   return { kind: 'refuse', reason }
 }

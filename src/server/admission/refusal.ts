@@ -12,13 +12,27 @@ export type RefusalReason =
   | 'unavailable'
   | 'written-by-newer'
 
-interface Sentence {
+/** Why a request was refused, as RFC 9457 has it. */
+export interface Problem {
+  /** Stable: `urn:holdfast:problem:key-reused`. */
   readonly type: string
   readonly status: number
   readonly title: string
+  /** A sentence for the author of the client. */
   readonly detail: string
+}
+
+interface Sentence extends Problem {
   /** Seconds. */
   readonly retryAfter?: number
+}
+
+/** An answer in place of the handler's. */
+export interface Refusal {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Uint8Array
+  readonly problem: Problem
 }
 
 const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
@@ -39,7 +53,8 @@ const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
     type: PROBLEM.keyMalformed,
     status: 400,
     title: 'Idempotency key malformed',
-    detail: 'An idempotency key is 1 to 255 visible ASCII characters, bare or in double quotes, given once.',
+    detail:
+      'An idempotency key is 1 to 255 visible ASCII characters, bare or as a quoted string that may have blanks, given once.',
   },
   'key-reused': {
     type: PROBLEM.keyReused,
@@ -89,9 +104,29 @@ const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
 const encoder = new TextEncoder()
 
 /** A "no" with its reason, as RFC 9457 problem details. */
-export function refusal(reason: RefusalReason): { status: number; headers: HeaderList; body: Uint8Array } {
+export function refusal(reason: RefusalReason): Refusal {
   const { retryAfter, ...problem } = REFUSALS[reason]
   const headers: [string, string][] = [['content-type', 'application/problem+json']]
   if (retryAfter !== undefined) headers.push(['retry-after', String(retryAfter)])
-  return { status: problem.status, headers, body: encoder.encode(JSON.stringify(problem)) }
+  return { status: problem.status, headers, body: encoder.encode(JSON.stringify(problem)), problem }
+}
+
+export function isRefusal(answer: object): answer is Refusal {
+  return 'problem' in answer
+}
+
+/** The page on a problem below `base`: its name is the last part of the problem's type. */
+export function pageOf({ type }: Problem, base: string): string {
+  return `${base}${type.slice(type.lastIndexOf(':') + 1)}`
+}
+
+/** A refusal in the words of an API. Headers that it does not name stay, and so does a status that would look like success. */
+export function reworded(
+  refused: Refusal,
+  given: Omit<Refusal, 'body' | 'problem'> & { readonly body: Uint8Array | null },
+) {
+  const said = new Set(['content-type', ...given.headers.map(([name]) => name)])
+  const kept = refused.headers.filter(([name]) => !said.has(name))
+  const status = given.status < 400 ? refused.status : given.status
+  return { status, headers: [...kept, ...given.headers], body: given.body }
 }

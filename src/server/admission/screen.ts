@@ -9,6 +9,7 @@ export interface ScreenPolicy {
   readonly required: boolean
   readonly keyHeader: string
   readonly retentionMs: number
+  readonly maxRequestBytes: number
 }
 
 /** What the head of a request alone decides, before anything is looked up. */
@@ -16,7 +17,7 @@ export type Screening =
   | { readonly kind: 'protect'; readonly key: string }
   /** Served without a key. */
   | { readonly kind: 'pass' }
-  | { readonly kind: 'refuse'; readonly reason: 'key-missing' | 'key-malformed' | 'window-passed' }
+  | { readonly kind: 'refuse'; readonly reason: 'key-missing' | 'key-malformed' | 'window-passed' | 'body-too-large' }
 
 /** These do something new each time they are done; the others are idempotent by their own definition. */
 const NEED_A_KEY = new Set(['POST', 'PATCH'])
@@ -31,8 +32,10 @@ export function screen(
   if (given === undefined) return withoutKey(request.method, policy)
   const key = parseKey(given)
   if (key === undefined) return { kind: 'refuse', reason: 'key-malformed' }
-  return sentTooLongAgo(request.headers, policy, now)
-    ? { kind: 'refuse', reason: 'window-passed' }
+  if (sentTooLongAgo(request.headers, policy, now)) return { kind: 'refuse', reason: 'window-passed' }
+  const announcedBytes = Number(headerValue(request.headers, 'content-length') ?? 0)
+  return announcedBytes > policy.maxRequestBytes
+    ? { kind: 'refuse', reason: 'body-too-large' }
     : { kind: 'protect', key }
 }
 

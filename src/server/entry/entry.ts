@@ -12,7 +12,7 @@ export type EntryState = 'running' | 'done' | 'unknown'
 /** An answer as it is kept: what is replayed, byte for byte. */
 export interface RecordedAnswer {
   readonly status: number
-  /** Less what belongs to one exchange only (cookies, dates, hop-by-hop fields). Names in lower case. */
+  /** Less what belongs to one exchange only (cookies, credentials, dates, hop-by-hop fields). Names in lower case. */
   readonly headers: HeaderList
   /** Null where there was none, or where it was too large to keep. */
   readonly body: Uint8Array | null

@@ -1,7 +1,7 @@
 import { ConfigurationError, StorageError } from '../../errors/classes.ts'
 import { fingerprintInput } from '../../protocol/fingerprint.ts'
 import { headerValue } from '../../protocol/headers.ts'
-import { BodyTooLarge } from '../admission/body-too-large.ts'
+import { BodyTooLarge, checkBodySize } from '../admission/body-too-large.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
 import { screen } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
@@ -22,7 +22,8 @@ export type Begun<Tx = unknown, Returned = EffectReturn> =
   | { readonly kind: 'run'; readonly session: Session & { readonly context: IdempotencyContext<Tx, Returned> } }
 
 /** Everything that comes before the handler: who asks, which key, has it been done? */
-export async function begin(guard: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
+export async function begin(ledger: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
+  const guard = ledger.refusal ? { ...ledger, native: inbound.native } : ledger
   const forbidden = await guard.authorize?.(inbound.native)
   if (forbidden) return { kind: 'answered', answer: announced(guard, await plainAnswer(forbidden, 'authorize()')) }
   const screening = screen(inbound, guard, guard.clock.now())
@@ -74,6 +75,8 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
         'all callers share their keys on purpose',
     )
   }
+  const given = await body()
+  checkBodySize(given, guard.maxRequestBytes)
   const { texts, bytes } = fingerprintInput({
     scope,
     method,
@@ -81,7 +84,7 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
     query,
     contentType: headerValue(headers, 'content-type'),
     contentEncoding: headerValue(headers, 'content-encoding'),
-    body: await body(),
+    body: given,
   })
   return { scope, key, method, path, fingerprint: guard.digest(texts, bytes) }
 }

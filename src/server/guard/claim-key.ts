@@ -1,5 +1,5 @@
 import { newClaimToken } from '../../foundation/identity.ts'
-import { type Admission, admit } from '../admission/admit.ts'
+import { type Admission, admit, isInFlight } from '../admission/admit.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Claim, EntryDraft } from '../ledger/port.ts'
 import { type GuardOptions, mustOutlive, type Protection } from './guard-options.ts'
@@ -24,18 +24,14 @@ export type Next = Extract<Admission, { kind: 'take-over' }>['next']
 
 /** Others may win the race for an abandoned key again and again; whoever has lost this often is told to come back. */
 const MOST_ROUNDS = 8
-/** How often a waiting request looks whether the first one is done. */
-const LOOK_EVERY_MS = 50
 
 /** Takes the key, or says who has it; with `inFlight: 'wait'` only after having waited for them. */
 export async function claimKey(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<Claimed> {
-  const waitUntil = guard.inFlight === 'wait' ? guard.clock.now() + guard.waitForMs : 0
-  for (;;) {
-    const claimed = await claimOnce(guard, request, protection)
-    const waits = claimed.kind === 'refused' && claimed.reason === 'in-flight' && guard.clock.now() < waitUntil
-    if (!waits) return claimed
-    await guard.clock.sleep(Math.min(LOOK_EVERY_MS, waitUntil - guard.clock.now()))
-  }
+  const until = guard.clock.now() + guard.waitForMs
+  const look = (): Promise<Claimed> => claimOnce(guard, request, protection)
+  const claimed = await look()
+  if (guard.inFlight === 'reject' || !isInFlight(claimed)) return claimed
+  return guard.waiters.wait({ request, look, until })
 }
 
 async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<Claimed> {

@@ -1,10 +1,12 @@
 import type { Clock } from '../../foundation/clock.ts'
 import { type OnAbandoned, onAbandonedOf } from '../admission/admit.ts'
+import type { Problem } from '../admission/refusal.ts'
 import type { ScreenPolicy } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { LedgerStore } from '../ledger/port.ts'
 import type { ObserveLedger } from './event.ts'
+import type { InFlightWaiters } from './in-flight-waiters.ts'
 
 /** What a reconciliation found out: the answer, that it did not happen (`'rerun'`), or nothing yet. */
 export type Reconciled = Reply | Response | 'rerun' | undefined
@@ -22,17 +24,29 @@ export type Authorize<Native> = (
   request: Native,
 ) => Reply | Response | undefined | Promise<Reply | Response | undefined>
 
+/**
+ * What an API says in place of a problem; `undefined` leaves it as it is. Written as a method, so that it may say itself
+ * what its request is where the ledger's scope is a constant: `(problem, request: FastifyRequest) => …`.
+ */
+export type ShapeRefusal<Native> = { call(problem: Problem, request: Native): Reply | undefined }['call']
+
 /** The options of a ledger, checked and with their defaults. */
 export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
   readonly store: LedgerStore<Tx>
   readonly scope: (request: Native) => string | Promise<string>
   readonly authorize: Authorize<Native> | undefined
+  readonly refusal: ShapeRefusal<Native> | undefined
+  /** For `refusal`: the request that is being served. */
+  readonly native?: Native
+  /** What the page of a problem is linked below. */
+  readonly documentation: string | undefined
   readonly leaseMs: number
   /** How long a handler may take before its signal aborts; undefined: for as long as it renews its lease. */
   readonly timeoutMs: number | undefined
   readonly storeTimeoutMs: number
   readonly inFlight: 'reject' | 'wait'
   readonly waitForMs: number
+  readonly waiters: InFlightWaiters
   readonly store5xx: boolean
   readonly maxResponseBytes: number
   readonly maxRequestBytes: number

@@ -52,6 +52,7 @@ export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<
     const ended = await guard.store.transact({
       claim: call.held?.claim ?? null,
       now: guard.clock.now(),
+      leaseMs: guard.leaseMs,
       work,
       whenUndone: call.held && staysUnknown(call.held.protection) ? 'abandon' : 'release',
       options: call.options,

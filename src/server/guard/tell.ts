@@ -17,6 +17,15 @@ export function tell(guard: Observed, event: Without<LedgerEvent, 'at'>): void {
 
 type EntryEvent = Without<Extract<LedgerEvent, { key: string }>, 'at' | 'scope' | 'key' | 'method' | 'path'>
 
-export function tellOfEntry(guard: Observed, { scope, key, method, path }: KeyRequest, event: EntryEvent): void {
+/** With these a claim has ended: a request of this process that waits for its key looks at once. */
+const ENDS: readonly string[] = ['entry.recorded', 'entry.released', 'entry.abandoned']
+
+export function tellOfEntry(
+  guard: Observed & Pick<GuardOptions, 'waiters'>,
+  request: KeyRequest,
+  event: EntryEvent,
+): void {
+  const { scope, key, method, path } = request
+  if (ENDS.includes(event.type)) guard.waiters.wake(request)
   tell(guard, { ...event, scope, key, method, path } as Without<LedgerEvent, 'at'>)
 }

@@ -62,6 +62,8 @@ export interface MessageDraft {
   readonly scope: string
   readonly id: string
   readonly retentionMs: number
+  /** As in `Transaction`. */
+  readonly leaseMs?: number | undefined
   readonly now: number
 }
 
@@ -157,6 +159,11 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
 export interface Transaction<Tx> {
   readonly claim: Claim | null
   readonly now: number
+  /**
+   * The ledger's lease. A store across a network may end a transaction from which nothing was heard for a multiple of
+   * it; left out, it never does.
+   */
+  readonly leaseMs?: number | undefined
   readonly work: (tx: Tx) => Verdict | Promise<Verdict>
   /**
    * What becomes of the entry where the work throws, or the store fails once it has begun: free again, or `unknown`

@@ -28,6 +28,20 @@ describe('the reaper', () => {
     expect(await ledger.stats(0)).toMatchObject({ done: 0, expired: 0 })
   })
 
+  it('leaves alone what a newer version has written, and does not count it', async () => {
+    const ledger = scene.ledger()
+    await reapAll()
+    const done = await claimed(ledger, over)
+    await ledger.complete(done, answer('x'), 0)
+    const others = [await claimed(ledger, over), await claimed(ledger, { ...over, external: true })]
+    const keys = [done, ...others].map(({ key }) => key)
+    await scene.query('UPDATE holdfast_entries SET version = version + 1 WHERE key = ANY ($1)', [keys])
+    expect(await reapAll()).toEqual({ deleted: 0, abandoned: 0 })
+    expect(await ledger.stats(0)).toMatchObject({ running: 2, done: 1, unknown: 0, expired: 0 })
+    await scene.query('UPDATE holdfast_entries SET version = version - 1 WHERE key = ANY ($1)', [keys])
+    expect(await reapAll()).toEqual({ deleted: 2, abandoned: 1 })
+  })
+
   it('does not wait for another one that is at work', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger, over)

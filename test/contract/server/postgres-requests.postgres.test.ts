@@ -55,6 +55,34 @@ describe('requests with one key', () => {
     expect([replay?.status, await replay?.text()]).toEqual([201, JSON.stringify({ name: key })])
   })
 
+  it('cost few statements while they wait for another replica', async () => {
+    const { more, begun, goOn } = stalled()
+    const key = randomUUID()
+    const first = shop(more)(request(key))
+    await begun
+    const pool = scene.pool()
+    let statements = 0
+    const counting: Pick<pg.Pool, 'query' | 'connect' | 'end'> = Object.create(pool, {
+      query: {
+        value: (...given: Parameters<pg.Pool['query']>) => {
+          statements++
+          return pool.query(...given)
+        },
+      },
+    })
+    const store = postgresLedger({ pool: counting as pg.Pool, schema: scene.schema })
+    await store.stats(0)
+    statements = 0
+    const ledger = createLedger({ store, scope: 'public', inFlight: 'wait', waitFor: '2s' })
+    const handler = ledger.protect(() => new Response())
+    const waiting = await Promise.all(Array.from({ length: 5 }, () => handler(request(key))))
+    expect(waiting.map(({ status }) => status)).toEqual(Array(5).fill(409))
+    // Two for the first look of each, and two for each of about seven looks that they share.
+    expect(statements).toBeLessThanOrEqual(2 * 5 + 2 * 8)
+    goOn()
+    expect((await first).status).toBe(201)
+  })
+
   it('all get the answer where they may wait for it', async () => {
     const replicas = [shop(undefined, { wait: true }), shop(undefined, { wait: true })]
     const key = randomUUID()

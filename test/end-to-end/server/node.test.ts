@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { pipeline as pipelineBack, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import express from 'express'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -50,6 +50,11 @@ async function twice(handler: Handler, given?: Given) {
   const first = await call(origin, { key: 'one', body: '{}' })
   const second = await call(origin, { key: 'one', body: '{}' })
   return { first, second, runs, errors, origin }
+}
+
+async function* piecesThenFailure(): AsyncGenerator<string> {
+  yield 'one,'
+  throw new Error('disk gone')
 }
 
 async function turns(count: number): Promise<void> {
@@ -262,6 +267,125 @@ describe('a response of node:http', () => {
     expect((await call(origin, { key: 'one' })).body.toString()).toBe('one,two')
     // That nobody was there in the end is told by the pipeline, when all is done.
     expect(errors).toEqual([expect.objectContaining({ code: 'ERR_STREAM_PREMATURE_CLOSE' })])
+  })
+
+  it('without a key tells its handler that the caller hung up', async () => {
+    const entered = gate()
+    const closed = gate()
+    const origin = await listen(
+      nodeHandler(newLedger(), (_req, res) => {
+        res.on('close', closed.open)
+        entered.open()
+      }),
+    )
+    const outgoing = begin(origin, { method: 'GET' })
+    outgoing.on('error', () => {}).end()
+    await entered.opened
+    outgoing.destroy()
+    await closed.opened
+  })
+
+  const broken = (): Readable =>
+    new Readable({
+      read() {
+        this.destroy(new Error('disk gone'))
+      },
+    })
+
+  it.each<[string, Handler]>([
+    ['by a promise', (_req, res) => pipeline(broken(), res)],
+    ['by a callback that nobody looks at', (_req, res) => void pipelineBack(broken(), res, () => {})],
+    ['after a piece', (_req, res) => void pipelineBack(Readable.from(piecesThenFailure()), res, () => {})],
+    ['by hand', (_req, res) => void res.destroy()],
+    ['by hand, with an error', (_req, res) => void setImmediate(() => res.destroy(new Error('enough')))],
+  ])('that its handler destroys is a failure of the handler: %s', async (_name, handler) => {
+    const [events, errors]: [string[], unknown[]] = [[], []]
+    let failed = gate()
+    const observe = ({ type }: LedgerEvent): void => void events.push(type)
+    const given = { observe, lease: '3s' } as const
+    for (const external of [false, true]) {
+      events.length = 0
+      errors.length = 0
+      failed = gate()
+      const ledger = newLedger({ ...given, external })
+      const onError = (error: unknown): void => {
+        errors.push(error)
+        failed.open()
+      }
+      const origin = await listen(nodeHandler(ledger, handler, { onError }))
+      await expect(call(origin, { key: 'one', body: '{}' })).rejects.toThrow()
+      await failed.opened
+      expect(events).toEqual(['entry.claimed', external ? 'entry.abandoned' : 'entry.released'])
+      expect((await ledger.find('public', 'one'))?.state).toBe(external ? 'unknown' : undefined)
+      await turns(20)
+      expect(errors).toHaveLength(1)
+    }
+  })
+
+  it('of a caller who hung up, that its handler then destroys, is a failure of the handler', async () => {
+    const [entered, held, released] = [gate(), gate(), gate()]
+    const ledger = newLedger({ observe: ({ type }) => type === 'entry.released' && released.open() })
+    const handler: Handler = async (req, res) => {
+      if (req.method === 'GET') return void res.end()
+      entered.open()
+      await held.opened
+      await pipeline(broken(), res)
+    }
+    const origin = await listen(nodeHandler(ledger, handler, { onError: () => {} }))
+    const outgoing = begin(origin, { key: 'one' })
+    outgoing.on('error', () => {}).end()
+    await entered.opened
+    outgoing.destroy()
+    for (let round = 0; round < 3; round++) await call(origin, { method: 'GET' })
+    held.open()
+    await released.opened
+    expect(await ledger.find('public', 'one')).toBeUndefined()
+  })
+
+  it('that its handler destroys after its effect leaves the effect and its answer', async () => {
+    const ledger = newLedger()
+    const handler: Handler = async (req, res) => {
+      await req.idempotency.effect(() => json({ ok: true }, { status: 201 }))
+      res.destroy()
+    }
+    const origin = await listen(nodeHandler(ledger, handler, { onError: () => {} }))
+    await expect(call(origin, { key: 'one', body: '{}' })).rejects.toThrow()
+    const again = await call(origin, { key: 'one', body: '{}' })
+    expect([again.status, again.header('idempotency-replayed')]).toEqual([201, 'true'])
+  })
+
+  it.each<[string, () => Response, string]>([
+    ['whole', () => Response.json({ ok: true }, { status: 201, headers: { 'x-a': '1' } }), '{"ok":true}'],
+    ['without a body', () => new Response(null, { status: 204, headers: { 'x-a': '1' } }), ''],
+  ])('is a Response that the handler returns: %s', async (_name, answer, body) => {
+    const { first, second, runs } = await twice(async () => answer())
+    for (const got of [first, second]) {
+      expect([got.status, got.header('x-a'), got.body.toString()]).toEqual([answer().status, '1', body])
+    }
+    expect([second.header('idempotency-replayed'), runs]).toEqual(['true', 1])
+    const origin = await listen(nodeHandler(newLedger(), async () => answer()))
+    expect((await call(origin, { method: 'GET' })).header('x-a')).toBe('1')
+  })
+
+  it('is a Response that the handler returns, also where it is too large to be held', async () => {
+    const large = 'x'.repeat(3_000_000)
+    const { first, second, runs } = await twice(async () => new Response(large, { headers: { 'x-a': '1' } }))
+    expect([first.header('x-a'), first.body.toString() === large, runs]).toEqual(['1', true, 1])
+    expect([second.header('idempotency-body'), second.body.length]).toEqual(['omitted', 0])
+  })
+
+  it('is the reply of an effect, whatever Response the handler returns', async () => {
+    const { first, errors } = await twice(async (req) => {
+      await req.idempotency.effect(() => json({ ok: true }, { status: 201 }))
+      return new Response('another')
+    })
+    expect([first.status, first.body.toString(), errors]).toEqual([201, '{"ok":true}', []])
+  })
+
+  it('needs a handler, and says so at once', () => {
+    expect(() => nodeHandler(newLedger(), undefined as never)).toThrow('nodeHandler() needs a handler')
+    expect(() => nodeHandler(newLedger(), { external: true } as never)).toThrow('nodeHandler() needs a handler')
+    expect(() => newLedger().protect(undefined as never)).toThrow('protect() needs a handler')
   })
 
   it('is not needed by a request that was cut off', async () => {

@@ -84,6 +84,92 @@ describe('a duplicate of a request in flight', () => {
   })
 })
 
+describe('requests that wait for one in flight', () => {
+  /** A shop whose store counts how often it is asked for a key. */
+  function countedShop(waitFor: string) {
+    const shop = protectedShop({ inFlight: 'wait', waitFor: waitFor as '10s' })
+    const seen = { looks: 0 }
+    const { insert } = shop.store
+    shop.store.insert = (draft) => {
+      seen.looks++
+      return insert.call(shop.store, draft)
+    }
+    return { ...shop, seen }
+  }
+
+  it('look at the store less and less often, and one for all of this process', async () => {
+    const { serve, clock, seen } = countedShop('10s')
+    const never = serve(() => new Promise(() => {}))
+    void never(ask('k'))
+    await settleDown(clock)
+    const waiting = Array.from({ length: 10 }, () => never(ask('k')))
+    await settleDown(clock)
+    expect(seen.looks).toBe(11)
+    await clock.advance('10s')
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(10).fill(409))
+    expect(seen.looks).toBeLessThan(11 + 40)
+  })
+
+  it('are told when a handler of this process has ended, and share what one of them finds', async () => {
+    const { serve, clock, seen } = countedShop('10s')
+    const held = gate()
+    const slow = serve(async () => {
+      await held.opened
+      return new Response('done')
+    })
+    const first = slow(ask('k'))
+    await settleDown(clock)
+    const waiting = Array.from({ length: 10 }, () => slow(ask('k')))
+    await clock.advance('5s')
+    const before = seen.looks
+    held.open()
+    await first
+    await settleDown(clock)
+    const answers = await Promise.all(waiting)
+    expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).toEqual(Array(10).fill('true'))
+    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(Array(10).fill('done'))
+    expect(seen.looks - before).toBe(1)
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('go on where the one that looks gives up, fails or has its turn', async () => {
+    const { serve, clock, store } = countedShop('2s')
+    const held = gate()
+    const turns: number[] = []
+    const slow = serve(async (_, { attempt }) => {
+      turns.push(attempt)
+      if (turns.length === 1) await held.opened
+      return turns.length === 1 ? new Response(null, { status: 503 }) : new Response('done')
+    })
+    void slow(ask('k'))
+    await settleDown(clock)
+    const one = slow(ask('k'))
+    await clock.advance('1s')
+    const others = [slow(ask('k')), slow(ask('k'))]
+    await clock.advance('1s')
+    expect((await one).status).toBe(409)
+    const { insert } = store
+    store.insert = () => {
+      store.insert = insert
+      return Promise.reject(new Error('down'))
+    }
+    await clock.advance('600ms')
+    held.open()
+    await clock.advance('400ms')
+    const statuses = (await Promise.all(others)).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([200, 503])
+    expect(turns).toHaveLength(2)
+  })
+
+  it('are answered for another body as ever', async () => {
+    const { serve, clock } = countedShop('2s')
+    const never = serve(() => new Promise(() => {}))
+    void never(ask('k'))
+    await settleDown(clock)
+    expect((await never(ask('k', { body: '{"amount":6}' }))).status).toBe(422)
+  })
+})
+
 describe('a claim', () => {
   it('is kept for as long as its handler runs', async () => {
     const { serve, clock } = protectedShop({ lease: '10s' })

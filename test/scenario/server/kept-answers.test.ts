@@ -62,6 +62,53 @@ describe('an answer is kept byte for byte', () => {
     })
   })
 
+  it('without the credentials that it carried', async () => {
+    const shop = protectedShop()
+    const secret = {
+      authorization: 'Bearer t',
+      'x-auth-token': 't',
+      'www-authenticate': 'Basic realm="shop"',
+      'proxy-status': 'edge',
+      'authentication-info': 'nextnonce="t"',
+      'x-session-id': 't',
+      'x-next': 'Bearer t',
+    }
+    const handler = shop.serve(
+      async () => new Response('ok', { headers: { ...secret, etag: '"1"', 'x-page-token': 'p' } }),
+    )
+    const first = await handler(ask('k'))
+    expect(first.headers.get('x-auth-token')).toBe('t')
+    const second = await handler(ask('k'))
+    expect(Object.keys(secret).filter((name) => second.headers.has(name))).toEqual([])
+    expect([second.headers.get('etag'), second.headers.get('x-page-token')]).toEqual(['"1"', 'p'])
+    const entry = await shop.ledger.find('public', 'k')
+    expect(JSON.stringify(entry?.answer?.headers)).not.toContain('Bearer')
+  })
+
+  it('without a word of the handler on whether its body was kept', async () => {
+    const shop = protectedShop()
+    const handler = shop.serve(async () => new Response('whole', { headers: { 'idempotency-body': 'omitted' } }))
+    expect((await handler(ask('k'))).headers.get('idempotency-body')).toBeNull()
+    const again = await handler(ask('k'))
+    expect([again.headers.get('idempotency-body'), await again.text()]).toEqual([null, 'whole'])
+    expect((await shop.ledger.find('public', 'k'))?.answer?.headers.map(([name]) => name)).toEqual(['content-type'])
+  })
+
+  it('without such a word in an entry that an older version has kept', async () => {
+    const shop = protectedShop()
+    await shop.placeOrder(ask('k'))
+    const { insert } = shop.store
+    shop.store.insert = async (draft) => {
+      const insertion = await insert.call(shop.store, draft)
+      if (insertion.kind !== 'found') return insertion
+      const { entry } = insertion.found
+      const answer = { ...entry.answer, headers: [['idempotency-body', 'omitted']] } as typeof entry.answer
+      return { kind: 'found', found: { ...insertion.found, entry: { ...entry, answer } } }
+    }
+    const again = await shop.placeOrder(ask('k'))
+    expect([again.headers.get('idempotency-replayed'), again.headers.get('idempotency-body')]).toEqual(['true', null])
+  })
+
   it('without its body where that is too large, and is not done again', async () => {
     const shop = protectedShop({ maxResponseBytes: 4 })
     let runs = 0

@@ -22,7 +22,7 @@ describe('a request is refused before its handler runs', () => {
     expect(orders).toEqual([])
   })
 
-  it.each(['', '   ', 'a b', 'a, b', '"open', '"a";p=1', 'k\u00e9y', 'x'.repeat(256), '("a" "b")'])(
+  it.each(['', '   ', 'a b', 'a, b', '"open', '"a";P=1', 'k\u00e9y', 'x'.repeat(256), '("a" "b")'])(
     'with the malformed key %j',
     async (key) => {
       const { placeOrder, orders } = protectedShop()
@@ -34,6 +34,15 @@ describe('a request is refused before its handler runs', () => {
       expect(orders).toEqual([])
     },
   )
+
+  it('takes every form that the IETF draft allows: blanks in quotes, and parameters that say nothing', async () => {
+    const { placeOrder, orders } = protectedShop()
+    expect((await placeOrder(ask('"a b"'))).status).toBe(201)
+    expect((await placeOrder(ask('"a b";v=1'))).headers.get('idempotency-replayed')).toBe('true')
+    expect((await placeOrder(ask('"ab"; v="x"'))).status).toBe(201)
+    expect((await placeOrder(ask('ab'))).headers.get('idempotency-replayed')).toBe('true')
+    expect(orders).toEqual(['a b', 'ab'])
+  })
 
   it('takes a bare and a quoted key for the same', async () => {
     const { placeOrder, orders } = protectedShop()

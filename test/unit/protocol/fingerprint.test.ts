@@ -36,6 +36,16 @@ const form = (boundary: string, value: string) => ({
   ),
 })
 
+/** JSON of this many bytes, whose members stand in this order. */
+const ofSize = (size: number, order: 'a first' | 'b first') => {
+  const rest = `"b":"${'x'.repeat(size - '{"a":1,"b":""}'.length)}"`
+  return json(order === 'a first' ? `{"a":1,${rest}}` : `{${rest},"a":1}`)
+}
+
+const parsed = ({ body }: { readonly body: Uint8Array }) => ({
+  body: { json: JSON.parse(new TextDecoder().decode(body)) as unknown },
+})
+
 type Pair = readonly [what: string, one: Partial<FingerprintRequest>, other: Partial<FingerprintRequest>]
 
 const same: readonly Pair[] = [
@@ -120,4 +130,24 @@ it('takes binary files in a form, byte by byte', async () => {
   }
   expect(await fingerprint(file('a', 255))).toBe(await fingerprint(file('b', 255)))
   expect(await fingerprint(file('a', 255))).not.toBe(await fingerprint(file('a', 254)))
+})
+
+describe('JSON of more than 256 KiB', () => {
+  const MOST = 256 * 1024
+
+  it('is compared by its bytes, and up to there by what it says', async () => {
+    expect(await fingerprint(ofSize(MOST, 'a first'))).toBe(await fingerprint(ofSize(MOST, 'b first')))
+    expect(await fingerprint(ofSize(MOST + 1, 'a first'))).not.toBe(await fingerprint(ofSize(MOST + 1, 'b first')))
+    expect(await fingerprint(ofSize(MOST + 1, 'a first'))).toBe(await fingerprint(ofSize(MOST + 1, 'a first')))
+  })
+
+  it('is compared as it was parsed where a parser has its bytes', async () => {
+    const [one, same, other] = (['a first', 'a first', 'b first'] as const).map((order) =>
+      fingerprint(parsed(ofSize(MOST + 1, order))),
+    )
+    expect(await one).toBe(await same)
+    expect(await one).not.toBe(await other)
+    // A client that spells as JSON.stringify does is known again wherever the parser stands.
+    expect(await one).toBe(await fingerprint(ofSize(MOST + 1, 'a first')))
+  })
 })

@@ -40,6 +40,11 @@ describe('formatKey', () => {
   test('quotes a key that begins with a quote, which bare would read as another key', () => {
     expect(parseKey(formatKey('"a"', 'bare'))).toBe('"a"')
   })
+
+  test('quotes a key with a blank, which bare would be none', () => {
+    expect(formatKey('a b', 'bare')).toBe('"a b"')
+    expect(parseKey(formatKey('a b', 'bare'))).toBe('a b')
+  })
 })
 
 describe('parseKey', () => {
@@ -52,6 +57,11 @@ describe('parseKey', () => {
     ['a'.repeat(255), 'a'.repeat(255)],
     [`"${'a'.repeat(255)}"`, 'a'.repeat(255)],
     [`"${'\\"'.repeat(255)}"`, '"'.repeat(255)],
+    ['"a b"', 'a b'],
+    ['"a, b"', 'a, b'],
+    ['"k";v=1', 'k'],
+    ['"k"; v=1.5;w="a;b\\"c";x;y=?0;z=:aGk=:;t=tok/en', 'k'],
+    ['"k";version', 'k'],
   ])('reads %s', (value, key) => {
     expect(parseKey(value)).toBe(key)
   })
@@ -65,9 +75,13 @@ describe('parseKey', () => {
     ['a list of two', 'a, b'],
     ['a list of two quoted ones', '"a", "b"'],
     ['a list without blanks', '"a","b"'],
-    ['a parameter', '"a";v=1'],
     ['a blank inside', 'a b'],
-    ['a blank inside quotes', '"a b"'],
+    ['a list of one with a parameter and another', '"a";v=1, "b"'],
+    ['a parameter without a name', '"a";'],
+    ['a parameter without a value', '"a";v='],
+    ['a parameter in capitals', '"a";V=1'],
+    ['a parameter that is not closed', '"a";v="1'],
+    ['something behind it that is no parameter', '"a" b'],
     ['an open quote', '"a'],
     ['a lone quote', '"'],
     ['an unknown escape', '"a\\n"'],

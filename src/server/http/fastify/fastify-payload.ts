@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { isEventStream } from '../../../protocol/event-stream.ts'
+import { isResponse } from '../fetch/fetch-answer.ts'
 import { headerListOf } from '../own-headers.ts'
 
 /** What Fastify is about to send: whole, or its beginning and the rest. */
@@ -56,8 +57,4 @@ function chunksOf(stream: unknown): AsyncIterable<unknown> {
 function bytesOf(chunk: string | Uint8Array): Buffer {
   if (typeof chunk === 'string') return Buffer.from(chunk)
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-}
-
-function isResponse(payload: unknown): payload is Response {
-  return Object.prototype.toString.call(payload) === '[object Response]'
 }

@@ -10,6 +10,11 @@ export interface HeldResponse {
   readonly stream?: ReadableStream<Uint8Array>
 }
 
+/** Also one of another realm, or of a package that brings its own. */
+export function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]'
+}
+
 export async function answerOf(response: Response, limit: number): Promise<HeldResponse> {
   const plain = { status: response.status, headers: [...response.headers], body: null }
   if (!response.body) return { answer: plain }

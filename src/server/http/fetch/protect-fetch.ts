@@ -21,6 +21,9 @@ export function protectFetch<Rest extends unknown[]>(
   guard: FetchGuard,
   handler: Handler<Rest>,
 ): (request: Request, ...rest: Rest) => Promise<Response> {
+  if (typeof handler !== 'function') {
+    throw new ConfigurationError('protect() needs a handler: ledger.protect((request, context) => …, options)')
+  }
   return async (request, ...rest) => {
     const begun = await guard.begin(inboundOf(request, guard.maxRequestBytes))
     if (begun.kind === 'answered') return responseOf(begun.answer)
@@ -70,7 +73,17 @@ export function inboundOf(request: Request, limit: number): Inbound<Request> {
       if (request.bodyUsed) {
         throw new ConfigurationError('The body was read before the ledger saw it: put protect() before what reads it')
       }
-      return readLimited(request.clone().body, limit)
+      return readCopy(request, limit)
     },
+  }
+}
+
+async function readCopy(request: Request, limit: number): Promise<Uint8Array | null> {
+  try {
+    return await readLimited(request.clone().body, limit)
+  } catch (error) {
+    // No handler runs: without this, what is still coming would be kept for it. It resolves when the copy has ended.
+    request.body?.cancel().catch(() => {})
+    throw error
   }
 }

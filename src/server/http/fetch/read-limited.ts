@@ -9,9 +9,13 @@ export async function readLimited(
   if (!stream) return null
   const { chunks, size, more } = await readUpTo(stream, limit)
   if (!more) return joinChunks(chunks, size)
-  // One of two branches of a stream: its cancel resolves only when the other one is cancelled too.
-  more.cancel().catch(() => {})
+  drain(more).catch(() => {})
   throw new BodyTooLarge()
+}
+
+/** Read and dropped: a caller that is still sending would not look at its answer. */
+async function drain(rest: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  while (!(await rest.read()).done);
 }
 
 interface Beginning {

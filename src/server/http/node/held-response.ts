@@ -18,6 +18,8 @@ export interface Decider {
   decides(): boolean
   /** What goes out in the end. */
   complete(answer: Answer): Promise<Answer>
+  /** The handler has destroyed the response before it gave an answer: the handler has failed. */
+  onDestroyed(error: unknown): void
   onError(error: unknown): void
 }
 
@@ -33,7 +35,10 @@ export class HeldResponse implements ResponseListener {
   #state: State = 'holding'
   #chunks: { readonly chunk: Buffer; readonly done: Done }[] = []
   #size = 0
+  /** The caller is gone, and the handler does not know. */
   #hungUp = false
+  /** The handler has cut the connection. */
+  #destroyed = false
   #ended: Done[] = []
   headersSent = false
   writableEnded = false
@@ -58,7 +63,7 @@ export class HeldResponse implements ResponseListener {
   /** Sends this, whatever the handler has said, and is deaf to what it still says. */
   replace(answer: Answer): void {
     this.#leave('stop')
-    if (!this.#hungUp) {
+    if (!this.#hungUp && !this.#destroyed) {
       resetTo(this.#res, this.#blank)
       sendAnswer(this.#res, answer)
     }
@@ -122,8 +127,17 @@ export class HeldResponse implements ResponseListener {
     if (this.#state === 'holding') this.#decideOwn()
   }
 
+  destroys(error: Error | undefined): void {
+    this.#destroyed = this.#state === 'holding'
+    this.#interception.own.destroy(error)
+    if (!this.#destroyed) return
+    // Its own `close` came with the hang-up, and was kept from the handler.
+    if (this.#hungUp) this.#tellClose()
+    this.#decider.onDestroyed(error ?? new Error('The handler destroyed its response before it gave an answer'))
+  }
+
   closes(): boolean {
-    if (this.#state === 'gone') return true
+    if (this.#state === 'gone' || this.#destroyed || !this.#decider.decides()) return true
     this.#hungUp = true
     // To a handler that pipes, a closed response would be a reason to stop.
     Object.assign(this.#res, { destroyed: false, _closed: false })
@@ -179,7 +193,11 @@ export class HeldResponse implements ResponseListener {
   #leave(how: 'open' | 'stop'): void {
     this.#state = 'gone'
     this.#interception[how]()
-    if (!this.#hungUp) return
+    if (this.#hungUp && !this.#destroyed) this.#tellClose()
+  }
+
+  /** What a handler was not to know so far: the caller has hung up. */
+  #tellClose(): void {
     Object.assign(this.#res, { destroyed: true, _closed: true })
     this.#res.emit('close')
   }

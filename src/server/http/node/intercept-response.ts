@@ -14,7 +14,9 @@ export interface ResponseListener {
   head(): void
   write(chunk: Buffer, done: Done): boolean
   end(chunk: Buffer | undefined, done: Done): void
-  /** The connection is gone. False: nobody is to know yet. */
+  /** The handler itself cuts the connection. */
+  destroys(error: Error | undefined): void
+  /** The connection is gone. False: the handler is not to know yet. */
   closes(): boolean
   readonly headersSent: boolean
   readonly writableEnded: boolean
@@ -28,6 +30,7 @@ const METHODS = [
   'setHeader',
   'appendHeader',
   'removeHeader',
+  'destroy',
   'emit',
 ] as const
 type Method = (typeof METHODS)[number]
@@ -63,6 +66,10 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
     listener.end(...written(given))
     return res
   }
+  const destroy = (...given: unknown[]): ServerResponse => {
+    listener.destroys(given[0] as Error | undefined)
+    return res
+  }
   const emit = (...event: unknown[]): unknown =>
     (isOpen || event[0] !== 'close' || listener.closes()) && own.emit(...event)
   const methods = [
@@ -73,6 +80,7 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
     header('setHeader'),
     header('appendHeader'),
     header('removeHeader'),
+    turned('destroy', destroy),
     ['emit', emit] as const,
   ]
   Object.assign(res, Object.fromEntries(methods))

@@ -30,7 +30,6 @@ export function bodyOf(parsed: unknown): InboundBody {
  * if nobody had been there.
  */
 async function readAndPutBack(req: IncomingMessage, limit: number): Promise<Uint8Array | null> {
-  if (Number(req.headers['content-length'] ?? 0) > limit) throw new BodyTooLarge()
   const bytes = await readAll(req, limit)
   return bytes.length === 0 ? null : bytes
 }
@@ -52,13 +51,19 @@ function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
         chunks.push(chunk)
         size += chunk.length
       }
-      if (size > limit) over(() => reject(new BodyTooLarge()))
+      if (size > limit) over(() => reject(drained(req)))
       else if (req.complete) over(() => resolve(putBack(req, Buffer.concat(chunks))))
     }
     if (req.complete && req.readableLength === 0) return resolve(Buffer.alloc(0))
     if (req.destroyed) return cutOff()
     req.on('readable', read).on('error', cutOff).on('close', cutOff)
   })
+}
+
+/** The rest is read and dropped, as the platform does with a body that was not begun: else the connection stands still. */
+function drained(req: IncomingMessage): BodyTooLarge {
+  req.resume()
+  return new BodyTooLarge()
 }
 
 /** At once: a tick later the end has been told. */

@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ConfigurationError } from '../../../errors/classes.ts'
 import { type EffectReturn, isReply } from '../../entry/reply.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { ProtectOptions } from '../../guard/protect-options.ts'
 import type { Session } from '../../guard/session.ts'
+import { isResponse } from '../fetch/fetch-answer.ts'
 import type { GuardingLedger } from '../guarding-ledger.ts'
 import type { Answer } from '../port.ts'
 import { HeldResponse } from './held-response.ts'
 import { nodeInbound } from './node-inbound.ts'
 import { sendAnswer } from './send-answer.ts'
+import { sendResponse } from './send-response.ts'
 
 /** A request with what its handler knows of the operation that it serves. */
 export type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = Req & {
@@ -23,8 +26,8 @@ export interface NodeHandlerOptions extends ProtectOptions {
 
 /**
  * A handler of `node:http`, or of a route in Express or Connect, that does its work once per key. Its answer is held
- * until it is on record. Returns `effect`'s reply, or answers by `res` as ever; where it used `effect`, that reply is
- * what is sent.
+ * until it is on record. Returns `effect`'s reply or a `Response`, or answers by `res` as ever; where it used `effect`,
+ * that reply is what is sent.
  *
  * @example
  * app.post('/charges', express.json(), nodeHandler(ledger, (req) => req.idempotency.effect((tx) => …)))
@@ -40,6 +43,9 @@ export function nodeHandler<
   handler: (req: Idempotent<Req, Tx, Returned>, res: Res, next: NextFunction) => unknown,
   options: NodeHandlerOptions = {},
 ): (req: Req, res: Res, next?: NextFunction) => Promise<void> {
+  if (typeof handler !== 'function') {
+    throw new ConfigurationError('nodeHandler() needs a handler: nodeHandler(ledger, (req, res) => …, options)')
+  }
   const { onError = warn, ...said } = options
   const protection = Object.keys(said).length === 0 ? undefined : said
   return async (req, res, next) => {
@@ -51,8 +57,9 @@ export function nodeHandler<
     try {
       const begun = await ledger.begin(nodeInbound(req, ledger.limits.maxRequestBytes), protection)
       if (begun.kind === 'answered') return sendAnswer(res, begun.answer)
-      const turn: Turn = { session: begun.session, limit: ledger.limits.maxResponseBytes, reject, onError, next }
-      const held = hold(res, turn)
+      const limit = ledger.limits.maxResponseBytes
+      const turn: Turn = { session: begun.session, res, limit, reject, onError, next, failures: new Set() }
+      const held = hold(turn)
       const context = contextFor(turn, held)
       await run(turn, held, (inner) =>
         handler(Object.assign(req, { idempotency: context as IdempotencyContext<Tx, Returned> }), res, inner),
@@ -67,6 +74,7 @@ export function nodeHandler<
 /** One request that a handler works on. */
 interface Turn {
   readonly session: Session
+  readonly res: ServerResponse
   readonly limit: number
   /** Hands an error to the framework. */
   readonly reject: (error: unknown) => void
@@ -74,6 +82,8 @@ interface Turn {
   readonly next: NextFunction | undefined
   /** The handler function has come back. */
   returned?: boolean
+  /** What was taken for its failure already: a pipeline destroys the response and rejects, for one reason. */
+  readonly failures: Set<unknown>
 }
 
 const encoder = new TextEncoder()
@@ -87,11 +97,13 @@ const SERVER_ERROR: Answer = {
 /** The answer of a handler that sends none, because its effect has one. */
 const NOTHING: Answer = { status: 204, headers: [], body: null }
 
-function hold(res: ServerResponse, { session, limit, reject }: Turn): HeldResponse {
+function hold(turn: Turn): HeldResponse {
+  const { res, session, limit, reject } = turn
   const held: HeldResponse = new HeldResponse(res, {
     limit,
     decides: () => session.decides,
     complete: (answer) => session.complete(answer),
+    onDestroyed: (error) => void fail(turn, held, error),
     onError: (error) => {
       held.letGo()
       reject(error)
@@ -123,12 +135,16 @@ async function run(turn: Turn, held: HeldResponse, handle: (next: NextFunction) 
     if (held.isGiven) return
     if (isReply(returned)) await held.answer(returned)
     else if (session.answersWith !== 'handler') await held.answer(NOTHING)
+    else if (isResponse(returned)) await sendResponse(turn, held, returned)
   } catch (error) {
     await fail(turn, held, error)
   }
 }
 
-async function fail({ session, reject, onError }: Turn, held: HeldResponse, error: unknown): Promise<void> {
+async function fail(turn: Turn, held: HeldResponse, error: unknown): Promise<void> {
+  const { session, reject, onError, failures } = turn
+  if (failures.has(error)) return
+  failures.add(error)
   const wasGiven = held.isGiven
   const instead = await session.fail(error)
   if (wasGiven) {

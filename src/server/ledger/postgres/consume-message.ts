@@ -2,11 +2,13 @@ import { StorageError } from '../../../errors/classes.ts'
 import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient, PostgresPool, PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { isConflict } from '../../../sql/postgres-failure.ts'
+import { literal } from '../../../sql/postgres-text.ts'
 import type { Consumed, Consumption, MessageDraft } from '../port.ts'
 import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
 import { beginAt } from './isolation.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import { failureOf } from './store-failure.ts'
+import { explainSilence, type Locked, lockedColumns, ROLE, takeRole } from './transaction-settings.ts'
 
 interface Consuming {
   readonly message: MessageDraft
@@ -44,21 +46,22 @@ export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consu
 }
 
 async function consumeOn(
-  { client, spoil }: Borrowed,
+  { client, spoil, lost }: Borrowed,
   tables: LedgerTables,
   { message, consumption }: Consuming,
 ): Promise<Consumed | Thrown> {
   await client.query(beginAt(consumption.options))
   try {
-    const consumed = await consumeWithin(client, tables, { message, work: () => consumption.work(client) })
+    const columns = lockedColumns(message.leaseMs)
+    const consumed = await consumeWithin(client, tables, { message, columns, work: () => consumption.work(client) })
     const { command } = await client.query('COMMIT')
     if (command !== 'COMMIT')
       throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
     return consumed
   } catch (error) {
     await client.query('ROLLBACK').catch(spoil)
-    if (error instanceof Thrown) return error
-    throw error
+    if (error instanceof Thrown) return new Thrown(explainSilence(error.error, lost(), message.leaseMs))
+    throw explainSilence(error, lost(), message.leaseMs)
   }
 }
 
@@ -71,7 +74,8 @@ export async function consumeGiven<Tx>(
   const client = givenClient(options)
   try {
     await enterGiven(client)
-    const consumed = await consumeWithin(client, tables, { message, work: () => work(options.transaction as Tx) })
+    const own = { message, columns: ROLE, work: () => work(options.transaction as Tx) }
+    const consumed = await consumeWithin(client, tables, own)
     await keepGiven(client)
     return consumed
   } catch (error) {
@@ -82,6 +86,8 @@ export async function consumeGiven<Tx>(
 
 interface MarkedWork {
   readonly message: MessageDraft
+  /** What the mark is to give. */
+  readonly columns: string
   readonly work: () => string | null | Promise<string | null>
 }
 
@@ -91,15 +97,16 @@ interface MarkedWork {
  */
 async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, marked: MarkedWork): Promise<Consumed> {
   const { message, work } = marked
-  if (!(await mark(client, tables, message))) {
+  const locked = await mark(client, tables, marked)
+  if (!locked) {
     const text = `SELECT value FROM ${tables.messages} WHERE scope = $1 AND id = $2`
     const { rows } = await client.query(text, [message.scope, message.id])
     return { duplicate: true, value: (rows[0] as { value: string | null } | undefined)?.value ?? null }
   }
   const value = await settled(work)
   if (value !== null) {
-    const text = `UPDATE ${tables.messages} SET value = $3 WHERE scope = $1 AND id = $2`
-    await client.query(text, [message.scope, message.id, value])
+    const where = `scope = ${literal(message.scope)} AND id = ${literal(message.id)}`
+    await client.query(`${takeRole(locked)}; UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`)
   }
   return { duplicate: false, value }
 }
@@ -112,11 +119,16 @@ async function settled(work: MarkedWork['work']): Promise<string | null> {
   }
 }
 
-/** False where it is there already, and not yet past its retention. */
-async function mark(client: PostgresQueryable, tables: LedgerTables, message: MessageDraft): Promise<boolean> {
+/** Undefined where it is there already, and not yet past its retention. */
+async function mark(
+  client: PostgresQueryable,
+  tables: LedgerTables,
+  { message, columns }: MarkedWork,
+): Promise<Locked | undefined> {
   const text = `INSERT INTO ${tables.messages} AS message (scope, id, expires_at)
     VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
     ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at, value = NULL
-    WHERE message.expires_at <= clock_timestamp()`
-  return (await client.query(text, [message.scope, message.id, message.retentionMs])).rowCount === 1
+    WHERE message.expires_at <= clock_timestamp() RETURNING ${columns}`
+  const { rows } = await client.query(text, [message.scope, message.id, message.retentionMs])
+  return rows[0] as Locked | undefined
 }

@@ -6,6 +6,7 @@ import type { Claim, Verdict } from '../port.ts'
 import { mine, recording } from './claim-statements.ts'
 import { answerValues } from './entry-row.ts'
 import type { LedgerTables } from './ledger-tables.ts'
+import { type Locked, takeRole } from './transaction-settings.ts'
 
 /** Around the work: what it wrote can be undone without losing the transaction, and it shows that it is still the same. */
 export const SAVEPOINT = 'SAVEPOINT holdfast_effect'
@@ -15,10 +16,16 @@ export class EndedTransactionError extends ConfigurationError {
   override name = 'EndedTransactionError'
 }
 
-/** Keeps the writes of the work or undoes them; the transaction goes on. */
-export async function leaveWork(client: PostgresQueryable, kind: Verdict['kind']): Promise<void> {
+/** Keeps the writes of the work or undoes them; the transaction goes on. `locked`: with statements of the ledger. */
+export async function leaveWork(
+  client: PostgresQueryable,
+  kind: Verdict['kind'],
+  locked: Locked | undefined,
+): Promise<void> {
+  // A rollback takes the role of the work along.
+  const keep = `RELEASE SAVEPOINT holdfast_effect${locked ? `; ${takeRole(locked)}` : ''}`
   try {
-    await client.query(kind === 'keep' ? 'RELEASE SAVEPOINT holdfast_effect' : 'ROLLBACK TO SAVEPOINT holdfast_effect')
+    await client.query(kind === 'keep' ? keep : 'ROLLBACK TO SAVEPOINT holdfast_effect')
   } catch (cause) {
     throw explained(cause)
   }

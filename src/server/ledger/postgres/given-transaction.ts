@@ -5,6 +5,7 @@ import { MINE, mine } from './claim-statements.ts'
 import { leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
 import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
 import type { LedgerTables } from './ledger-tables.ts'
+import { type Locked, ROLE } from './transaction-settings.ts'
 
 export interface GivenWork {
   readonly claim: Claim | null
@@ -28,8 +29,10 @@ export class GivenTransaction {
 
   async run({ claim, work, whenUndone }: GivenWork): Promise<Transacted> {
     await enterGiven(this.#client)
+    let locked: Locked | undefined
     try {
-      if (claim && !(await this.#hold(claim))) return await this.#leave('fenced')
+      locked = claim ? await this.#lock(claim) : undefined
+      if (claim && !locked) return await this.#leave('fenced')
       await this.#client.query(SAVEPOINT)
     } catch (error) {
       await this.#leave('fenced').catch(() => {})
@@ -38,7 +41,7 @@ export class GivenTransaction {
     try {
       const verdict = await work()
       if (verdict.kind === 'free') return await this.#end(claim, 'release')
-      await leaveWork(this.#client, verdict.kind)
+      await leaveWork(this.#client, verdict.kind, locked)
       const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
       if (!isMine) return await this.#leave('fenced')
       await keepGiven(this.#client)
@@ -49,16 +52,16 @@ export class GivenTransaction {
     }
   }
 
-  /** False where the claim was lost. */
-  async #hold(claim: Claim): Promise<boolean> {
+  /** Undefined where the claim was lost. */
+  async #lock(claim: Claim): Promise<Locked | undefined> {
     const { entries } = this.#tables
-    const { rowCount } = await this.#client.query(`SELECT FROM ${entries} WHERE ${MINE} FOR UPDATE`, mine(claim))
-    if (rowCount === 1) return true
+    const found = await this.#client.query(`SELECT ${ROLE} FROM ${entries} WHERE ${MINE} FOR UPDATE`, mine(claim))
+    if (found.rows.length === 1) return found.rows[0] as Locked
     const row = `SELECT FROM ${entries} WHERE scope = $1 AND key = $2`
     const text = `SELECT EXISTS (${row})::text AS there, current_setting('transaction_isolation') AS level`
     const { rows } = await this.#client.query(text, [claim.scope, claim.key])
     const { there, level } = rows[0] as { there: string; level: string }
-    if (there === 'true' || level === 'read committed') return false
+    if (there === 'true' || level === 'read committed') return undefined
     throw new StorageError(
       `The \`transaction\` given to effect() looks at the database as it was before this request had its key (${level}): ` +
         'begin it inside the handler, or use read committed',

@@ -7,6 +7,7 @@ import type { Transacted, Transaction, Verdict } from '../port.ts'
 import { EndedTransactionError, leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
 import { beginAt } from './isolation.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { explainSilence, type Locked, lockedColumns } from './transaction-settings.ts'
 
 /** What is left to do where the connection is gone. */
 type After = 'nothing' | 'release' | 'abandon'
@@ -34,12 +35,15 @@ const MOST_ROUNDS = 20
 export class OwnTransaction {
   readonly #client: PostgresClient
   readonly #spoil: () => void
+  readonly #lost: () => Error | undefined
   readonly #tables: LedgerTables
   readonly #transaction: Transaction<PostgresClient>
+  #locked: Locked | undefined
 
-  constructor({ client, spoil }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
+  constructor({ client, spoil, lost }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
     this.#client = client
     this.#spoil = spoil
+    this.#lost = lost
     this.#tables = tables
     this.#transaction = transaction
   }
@@ -51,11 +55,11 @@ export class OwnTransaction {
     try {
       verdict = await this.#transaction.work(this.#client)
     } catch (error) {
-      return { kind: 'threw', error, after: await this.#rollBack(this.#transaction.whenUndone) }
+      return { kind: 'threw', error: this.#explained(error), after: await this.#rollBack(this.#transaction.whenUndone) }
     }
     if (verdict.kind === 'free') return { kind: 'ended', ended: 'freed', after: await this.#rollBack('release') }
     try {
-      await leaveWork(this.#client, verdict.kind)
+      await leaveWork(this.#client, verdict.kind, this.#locked)
       const { claim } = this.#transaction
       const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
       return isMine ? await this.#commit() : await this.#fenced()
@@ -78,7 +82,7 @@ export class OwnTransaction {
 
   /** False where the claim was lost. */
   async #begin(): Promise<boolean> {
-    const { claim, options } = this.#transaction
+    const { claim, options, leaseMs } = this.#transaction
     const begin = beginAt(options)
     if (!claim) {
       await this.#client.query(`${begin}; ${SAVEPOINT}`)
@@ -89,9 +93,10 @@ export class OwnTransaction {
       this.#client,
       `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
       UPDATE ${entries} SET in_effect = true WHERE ${this.#mine()} AND NOT in_effect; COMMIT;
-      ${begin}; SELECT FROM ${entries} WHERE ${this.#mine()} FOR UPDATE; ${SAVEPOINT}`,
+      ${begin}; SELECT ${lockedColumns(leaseMs)} FROM ${entries} WHERE ${this.#mine()} FOR UPDATE; ${SAVEPOINT}`,
     )
-    return answers.at(-2)?.rowCount === 1
+    this.#locked = answers.at(-2)?.rows[0] as Locked | undefined
+    return this.#locked !== undefined
   }
 
   async #commit(): Promise<OwnEnd> {
@@ -114,10 +119,18 @@ export class OwnTransaction {
 
   async #failed(error: unknown): Promise<OwnEnd> {
     if (!(error instanceof EndedTransactionError)) {
-      return { kind: 'threw', error: blamed(error), after: await this.#rollBack(this.#transaction.whenUndone) }
+      return {
+        kind: 'threw',
+        error: blamed(this.#explained(error)),
+        after: await this.#rollBack(this.#transaction.whenUndone),
+      }
     }
     await this.#quietly('ROLLBACK')
     return { kind: 'threw', error, after: 'abandon' }
+  }
+
+  #explained(error: unknown): unknown {
+    return explainSilence(error, this.#lost(), this.#transaction.leaseMs)
   }
 
   /** Undoes everything, and frees the key or leaves it unknown. */

@@ -1,17 +1,21 @@
 import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
+import { ENTRY_VERSION } from '../../entry/entry.ts'
 import type { LedgerStats, Reaped } from '../port.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 
 /** Read once, so that the indexes can be used. */
 const NOW = '(SELECT clock_timestamp())'
 
+/** What a newer version has written is not this one's to judge. */
+const KNOWN = `version <= ${ENTRY_VERSION}`
+
 /** Their runner is silent. Whether it is inside an effect after all shows when the row is locked. */
-const SILENT = `state = 'running' AND lease_until <= ${NOW}`
+const SILENT = `state = 'running' AND lease_until <= ${NOW} AND ${KNOWN}`
 
 /** Nothing was done: what was in its transaction is rolled back, or so old that nobody asks for it. */
 const EMPTY = `${SILENT} AND NOT external AND (in_effect OR expires_at <= ${NOW})`
 
-const OUTLIVED = `state = 'done' AND expires_at <= ${NOW}`
+const OUTLIVED = `state = 'done' AND expires_at <= ${NOW} AND ${KNOWN}`
 
 /**
  * One batch. Rows that somebody holds, another reaper or a handler in its effect, are passed over. What may have been

@@ -6,6 +6,7 @@ const policy: ScreenPolicy = {
   methods: new Set(['POST', 'PATCH', 'PUT', 'DELETE']),
   required: true,
   keyHeader: 'idempotency-key',
+  maxRequestBytes: 1000,
   retentionMs: 86_400_000,
 }
 
