@@ -56,7 +56,9 @@ async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Pr
   if (claimed.kind === 'replay') return replay(guard, request, claimed.entry)
   const { claim, from } = claimed
   tellOfEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
-  const held = { request, protection, claim }
+  // What was begun as external stays so, whatever the handler is declared as by now.
+  const external = protection.external || from?.external === true
+  const held = { request, protection: { ...protection, external }, claim }
   if (claimed.next === 'run' || from === undefined) return { kind: 'run', session: new Session(guard, held) }
   const reconciled = await reconcileClaim(guard, held, from)
   if (reconciled === 'rerun') return { kind: 'run', session: new Session(guard, held) }

@@ -52,7 +52,11 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
     const admission = admit(insertion.found, request.fingerprint, policy)
     if (admission.kind === 'replay') return { kind: 'replay', entry }
     if (admission.kind === 'refuse') return { kind: 'refused', reason: admission.reason }
-    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, continuing(entry, draft)))
+    const taking = continuing(entry, draft)
+    const undo = admission.next === 'run' && !taking.external ? 'release' : 'abandon'
+    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, taking), (late) =>
+      late ? guard.store[undo](late, guard.clock.now()) : undefined,
+    )
     if (claim) return { kind: 'claimed', claim, from: entry.state === 'done' ? undefined : entry, next: admission.next }
   }
   return { kind: 'refused', reason: 'in-flight' }

@@ -51,11 +51,6 @@ export interface Protection {
   readonly reconcile: Reconcile | undefined
 }
 
-/** Is an operation that failed half-way not to be run again blindly? */
-export function staysUnknown(protection: Protection): boolean {
-  return protection.external && onAbandonedOf(protection) === 'hold'
-}
-
 /** Would it matter if a loss of power took the claim with it? Not where work is run again after a crash anyway. */
 export function mustOutlive(protection: Protection): boolean {
   return protection.external || protection.reconcile !== undefined || onAbandonedOf(protection) === 'hold'

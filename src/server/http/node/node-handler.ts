@@ -8,6 +8,7 @@ import type { Answer } from '../port.ts'
 import { HeldResponse } from './held-response.ts'
 import { nodeInbound } from './node-inbound.ts'
 import { sendAnswer } from './send-answer.ts'
+import { isThrown, watchRoutes } from './watch-routes.ts'
 
 /** A request with what its handler knows of the operation that it serves. */
 export type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = Req & {
@@ -51,7 +52,7 @@ export function nodeHandler<
     try {
       const begun = await ledger.begin(nodeInbound(req, ledger.limits.maxRequestBytes), protection)
       if (begun.kind === 'answered') return sendAnswer(res, begun.answer)
-      const turn: Turn = { session: begun.session, limit: ledger.limits.maxResponseBytes, reject, onError, next }
+      const turn: Turn = { req, session: begun.session, limit: ledger.limits.maxResponseBytes, reject, onError, next }
       const held = hold(res, turn)
       const context = contextFor(turn, held)
       await run(turn, held, (inner) =>
@@ -66,6 +67,7 @@ export function nodeHandler<
 
 /** One request that a handler works on. */
 interface Turn {
+  readonly req: IncomingMessage
   readonly session: Session
   readonly limit: number
   /** Hands an error to the framework. */
@@ -112,10 +114,11 @@ function contextFor(turn: Turn, held: HeldResponse): IdempotencyContext {
 }
 
 async function run(turn: Turn, held: HeldResponse, handle: (next: NextFunction) => unknown): Promise<void> {
-  const { session, next } = turn
+  const { req, session, next } = turn
   const inner: NextFunction = (error) => {
-    if (error === undefined || error === null || error === 'route' || error === 'router') next?.(error)
-    else void fail(turn, held, error)
+    if (isThrown(error)) return void fail(turn, held, error)
+    if (session.isExternal) watchRoutes(req, (thrown, reject) => void fail({ ...turn, reject }, held, thrown))
+    next?.(error)
   }
   try {
     const returned = await handle(inner)
