@@ -50,7 +50,7 @@ export function createLedger<Tx, Returned, Native>(
     stats: () => store.stats(guard.clock.now()),
     resolve: (scope, key, outcome) => resolveEntry(guard, { scope, key }, outcome),
     close: async () => {
-      await Promise.all([...reapers].map((reaper) => reaper.stop()))
+      await Promise.all([guard.background.close(), ...[...reapers].map((reaper) => reaper.stop())])
       await store.close()
     },
   }

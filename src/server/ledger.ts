@@ -60,6 +60,9 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
   stats(): Promise<LedgerStats>
   /** An operator's word on an entry whose outcome is unknown: its answer, or that it may run again. False: there is none. */
   resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>
-  /** Stops its reapers and closes what its store opened itself. */
+  /**
+   * Stops its reapers, tries once more to record answers that the store could not take, which takes no longer than
+   * `storeTimeout`, and closes what its store opened itself.
+   */
   close(): Promise<void>
 }

@@ -16,6 +16,7 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
 import { framed } from '../foundation/digest.ts'
 import { HEADER } from '../protocol/header-names.ts'
+import { Background } from './guard/background.ts'
 import type { GuardOptions, Protection } from './guard/guard-options.ts'
 import type { ProtectOptions } from './guard/protect-options.ts'
 import type { LedgerOptions } from './options.ts'
@@ -81,6 +82,7 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
     observe: given.observe,
     clock: given.clock ?? systemClock,
+    background: new Background(),
     digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
   }
 }

@@ -3,6 +3,7 @@ import { refusal } from '../admission/refusal.ts'
 import type { Answer } from '../http/port.ts'
 import type { Claim } from '../ledger/port.ts'
 import type { KeyRequest } from './claim-key.ts'
+import { completeClaim } from './complete-claim.ts'
 import type { GuardOptions, Protection } from './guard-options.ts'
 import { recordedAnswer } from './recorded-answer.ts'
 import { tell, tellOfEntry } from './tell.ts'
@@ -39,20 +40,9 @@ export async function recordClaim(guard: GuardOptions, held: Held, answer: Answe
     await letGo(guard, held, { status: answer.status })
     return answer
   }
-  const recorded = recordedAnswer(answer, guard)
-  try {
-    const kept = await withinStoreTime(guard, guard.store.complete(held.claim, recorded, guard.clock.now()))
-    if (!kept) return refusal('in-flight')
-    tellOfEntry(guard, held.request, {
-      type: 'entry.recorded',
-      status: recorded.status,
-      bodyOmitted: recorded.bodyOmitted,
-    })
-  } catch (error) {
-    // It is done; whoever hears that will not ask again. A refusal here would make them.
-    tell(guard, { type: 'ledger.failed', error })
-  }
-  return answer
+  const completed = await completeClaim(guard, held, recordedAnswer(answer, guard))
+  // Where the store failed the work is done all the same: a refusal would make the caller ask again.
+  return completed === 'lost' ? refusal('in-flight') : answer
 }
 
 /** Ends a claim without an answer on record. */

@@ -4,6 +4,7 @@ import type { ScreenPolicy } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { LedgerStore } from '../ledger/port.ts'
+import type { Background } from './background.ts'
 import type { ObserveLedger } from './event.ts'
 
 /** What a reconciliation found out: the answer, that it did not happen (`'rerun'`), or nothing yet. */
@@ -39,6 +40,7 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
   readonly dropHeaders: ReadonlySet<string>
   readonly observe: ObserveLedger | undefined
   readonly clock: Clock
+  readonly background: Background
   /** SHA-256 in hex. */
   readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string
 }

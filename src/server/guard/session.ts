@@ -29,7 +29,7 @@ export class Session {
   #running: Promise<EffectOutcome> | undefined
   #lost = false
   #isGiven = false
-  #ended = false
+  #ended: 'answered' | 'failed' | undefined
 
   constructor(guard: GuardOptions, held: Held | null) {
     this.#guard = guard
@@ -71,8 +71,10 @@ export class Session {
   /** The handler has this answer. What comes back is what goes out, and it is on record by then. */
   async complete(answer: Answer): Promise<Answer> {
     this.#stop()
-    this.#ended = true
-    const outgoing = await this.#answerOf(answer)
+    const hasFailed = this.#ended === 'failed'
+    this.#ended ??= 'answered'
+    // A handler that threw first has let go of its claim.
+    const outgoing = hasFailed ? refusal('in-flight') : await this.#answerOf(answer)
     return this.#held ? announced(this.#guard, outgoing) : outgoing
   }
 
@@ -81,7 +83,7 @@ export class Session {
     this.#stop()
     // Its answer was given already, and stands.
     if (this.#ended) return void this.#tellOfFailure(error)
-    this.#ended = true
+    this.#ended = 'failed'
     const outgoing = await this.#answerInstead(error)
     return outgoing && announced(this.#guard, outgoing)
   }

@@ -117,7 +117,10 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** A longer lease. False where the claim was lost. Never waits for the claim's own open transaction. */
   renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean>
 
-  /** running -> done, outside of any transaction of the user. False where the claim was lost. */
+  /**
+   * running -> done, outside of any transaction of the user; unknown -> done too, as long as the claim is still the
+   * entry's own: a runner that was taken for dead knows what it did. False where the claim was lost.
+   */
   complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>
 
   /** running -> absent. False where the claim was lost or the entry is no longer running. */

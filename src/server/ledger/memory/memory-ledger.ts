@@ -115,10 +115,11 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return { scope, key, token, attempt }
   }
 
-  /** Fenced: only while the claim is the entry's own, and the entry is running. */
+  /** Fenced: only while the claim is the entry's own, and the entry is running; an answer may also end what is unknown. */
   #change(claim: Claim, event: EntryEvent | undefined, change: Partial<Entry>): boolean {
     const entry = this.#entries.get(place(claim))
-    if (entry?.token !== claim.token || entry.state !== 'running') return false
+    if (entry?.token !== claim.token) return false
+    if (entry.state !== 'running' && !(entry.state === 'unknown' && event === 'recorded')) return false
     const state = event ? nextEntryState(entry.state, event) : entry.state
     if (state === 'absent') this.#entries.delete(place(claim))
     else this.#entries.set(place(claim), { ...entry, ...change, state })

@@ -136,10 +136,13 @@ export class ClaimStatements {
   }
 }
 
-/** running -> done, for `UPDATE <entries> …` with the values of `mine` and `answerValues`. */
+/**
+ * running -> done, for `UPDATE <entries> …` with the values of `mine` and `answerValues`. A runner that was taken for
+ * dead may still say what it did, as long as the claim is its own.
+ */
 export function recording(from: string): string {
   return `SET state = 'done', completed_at = clock_timestamp(), status = $4, headers = $5, body = $6, body_omitted = $7
-    ${from} WHERE ${MINE}`
+    ${from} WHERE scope = $1 AND key = $2 AND token = $3 AND state IN ('running', 'unknown')`
 }
 
 /** The values of `MINE`. */

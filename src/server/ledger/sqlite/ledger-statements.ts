@@ -4,6 +4,8 @@ import { ENTRY_VERSION } from '../../entry/entry.ts'
 /** Rows of a newer version are nobody's to change. */
 const KNOWN = `version <= ${ENTRY_VERSION}`
 const MINE = `scope = @scope AND key = @key AND token = @token AND state = 'running' AND ${KNOWN}`
+/** A runner that was taken for dead may still say what it did, as long as the claim is its own. */
+const ANSWERABLE = `scope = @scope AND key = @key AND token = @token AND state IN ('running', 'unknown') AND ${KNOWN}`
 const REMEMBERED_NO_MORE = `state = 'done' AND expires_at <= @now AND ${KNOWN}`
 const SILENT = `state = 'running' AND lease_until <= @now AND ${KNOWN}`
 const REACHES_OUTSIDE = '(external = 1 OR entered = 1)'
@@ -30,7 +32,7 @@ const SOURCES = {
   enter: `UPDATE holdfast_entries SET entered = 1 WHERE ${MINE}`,
   hasEntered: `SELECT 1 FROM holdfast_entries WHERE ${MINE} AND entered = 1`,
   record: `UPDATE holdfast_entries SET state = 'done', completed_at = @now, status = @status, headers = @headers,
-    body = @body, body_omitted = @bodyOmitted WHERE ${MINE}`,
+    body = @body, body_omitted = @bodyOmitted WHERE ${ANSWERABLE}`,
   release: `DELETE FROM holdfast_entries WHERE ${MINE}`,
   abandon: `UPDATE holdfast_entries SET state = 'unknown' WHERE ${MINE}`,
   // A message past its retention is a new one.
