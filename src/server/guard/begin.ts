@@ -5,6 +5,7 @@ import { BodyTooLarge } from '../admission/body-too-large.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
 import { screen } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
+import { versionedFingerprint } from '../entry/fingerprint-version.ts'
 import type { EffectReturn } from '../entry/reply.ts'
 import type { Answer, Inbound } from '../http/port.ts'
 import { announced, replayed } from './announce.ts'
@@ -85,7 +86,7 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
     contentEncoding: headerValue(headers, 'content-encoding'),
     body: await body(),
   })
-  return { scope, key, method, path, fingerprint: guard.digest(texts, bytes) }
+  return { scope, key, method, path, fingerprint: versionedFingerprint(guard.digest(texts, bytes)) }
 }
 
 function refuse(guard: GuardOptions, inbound: Inbound, reason: RefusalReason): Begun {

@@ -48,6 +48,7 @@ describe('a refusal', () => {
     ['window-passed', 412, undefined],
     ['unavailable', 503, '1'],
     ['written-by-newer', 503, '5'],
+    ['other-version', 503, '5'],
   ] as const)('for %s is %d, as problem details', (reason: RefusalReason, status, retryAfter) => {
     const { headers, body, ...rest } = refusal(reason)
     const fields = Object.fromEntries(headers)
