@@ -1,8 +1,10 @@
-import { checkDuration, checkLabel, refuse } from '../configuration/option-checks.ts'
+import { checkDuration, checkLabel, checkObject, refuse } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { isThenable } from '../foundation/thenable.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import type { Once, OnceOptions } from './ledger.ts'
+
+const OPTIONS = ['scope', 'retention', 'transaction', 'isolation']
 
 /** A message's work, done once: its id and what it did are committed together. */
 export async function once<T>(
@@ -12,6 +14,7 @@ export async function once<T>(
 ): Promise<Once<T>> {
   const id = checkLabel('id', message.id)
   if (typeof message.work !== 'function') refuse('work', 'a function', message.work)
+  if (options !== undefined) checkObject('once', options, OPTIONS)
   if (options?.scope === undefined) {
     throw new ConfigurationError('The option `scope` is missing: whose message it is, e.g. the queue, topic or tenant')
   }

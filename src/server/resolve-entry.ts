@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/classes.ts'
-import { newClaimToken } from '../foundation/identity.ts'
+import { claimUnknown } from './claim-unknown.ts'
 import { isReply, type Reply } from './entry/reply.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import { recordedAnswer } from './guard/recorded-answer.ts'
@@ -15,12 +15,9 @@ export async function resolveEntry(
   }
   const entry = await guard.store.find(scope, key)
   if (entry?.state !== 'unknown') return false
-  const { leaseMs, retentionMs } = guard
-  const now = guard.clock.now()
-  const draft = { ...entry, durable: true, token: newClaimToken(), leaseMs, retentionMs, now }
-  const claim = await guard.store.takeOver(entry, draft)
+  const claim = await claimUnknown(guard, entry)
   if (!claim) return false
   return outcome === 'rerun'
     ? guard.store.release(claim)
-    : guard.store.complete(claim, recordedAnswer(outcome, guard), now)
+    : guard.store.complete(claim, recordedAnswer(outcome, guard), guard.clock.now())
 }

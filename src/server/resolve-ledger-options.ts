@@ -81,6 +81,7 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
     observe: given.observe,
+    reconcile: given.reconcile,
     clock: given.clock ?? systemClock,
     background: new Background(),
     digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),

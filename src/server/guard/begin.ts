@@ -9,7 +9,7 @@ import { versionedFingerprint } from '../entry/fingerprint-version.ts'
 import type { EffectReturn } from '../entry/reply.ts'
 import type { Answer, Inbound } from '../http/port.ts'
 import { announced, replayed } from './announce.ts'
-import { type Claimed, claimKey, type KeyRequest } from './claim-key.ts'
+import { type Claimed, claimAgain, claimKey, type KeyRequest } from './claim-key.ts'
 import type { IdempotencyContext } from './context.ts'
 import type { GuardOptions, Protection } from './guard-options.ts'
 import { reconcileClaim } from './reconcile-claim.ts'
@@ -62,7 +62,12 @@ async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Pr
   const held = { request, protection: { ...protection, external }, claim }
   if (claimed.next === 'run' || from === undefined) return { kind: 'run', session: new Session(guard, held) }
   const reconciled = await reconcileClaim(guard, held, from)
-  if (reconciled === 'rerun') return { kind: 'run', session: new Session(guard, held) }
+  if (reconciled === 'rerun') {
+    const fresh = await claimAgain(guard, held)
+    return fresh
+      ? { kind: 'run', session: new Session(guard, { ...held, claim: fresh }) }
+      : refuse(guard, inbound, 'in-flight')
+  }
   if (reconciled === 'unknown') return refuse(guard, inbound, 'outcome-unknown')
   if (reconciled === 'lost') return refuse(guard, inbound, 'in-flight')
   return { kind: 'answered', answer: replayed(guard, reconciled) }

@@ -39,6 +39,8 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
   readonly maxRequestBytes: number
   readonly dropHeaders: ReadonlySet<string>
   readonly observe: ObserveLedger | undefined
+  /** The ledger's own: for handlers without one, and for its reaper. */
+  readonly reconcile: Reconcile | undefined
   readonly clock: Clock
   readonly background: Background
   /** SHA-256 in hex. */

@@ -19,12 +19,12 @@ const SOURCES = {
   insert: `INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, owner, attempt, external,
     created_at, lease_until, expires_at, version)
     VALUES (@scope, @key, @fingerprint, @method, @path, 'running', @token, @owner, 1, @external,
-    @now, @leaseUntil, @expiresAt, ${ENTRY_VERSION}) ON CONFLICT (scope, key) DO NOTHING`,
+    @createdAt, @leaseUntil, @expiresAt, ${ENTRY_VERSION}) ON CONFLICT (scope, key) DO NOTHING`,
   find: 'SELECT * FROM holdfast_entries WHERE scope = @scope AND key = @key',
   // Only from exactly what was seen: a claim that was renewed since is alive.
   takeOver: `UPDATE holdfast_entries SET fingerprint = @fingerprint, method = @method, path = @path, state = 'running',
     token = @token, owner = @owner, attempt = iif(state = 'done', 1, attempt + 1), external = @external, entered = 0,
-    created_at = @now, lease_until = @leaseUntil, completed_at = NULL, expires_at = @expiresAt, status = NULL,
+    created_at = @createdAt, lease_until = @leaseUntil, completed_at = NULL, expires_at = @expiresAt, status = NULL,
     headers = NULL, body_omitted = 0, body = NULL, version = ${ENTRY_VERSION}
     WHERE scope = @scope AND key = @key AND token = @seenToken AND state = @seenState AND lease_until = @seenLease
     AND (state <> 'done' OR expires_at <= @now) AND ${KNOWN} RETURNING attempt`,
@@ -47,7 +47,16 @@ const SOURCES = {
   reapOver: `DELETE FROM holdfast_entries WHERE id IN (SELECT id FROM holdfast_entries
     WHERE ${OVER} ORDER BY lease_until LIMIT @limit)`,
   reapSilent: `UPDATE holdfast_entries SET state = 'unknown' WHERE id IN (SELECT id FROM holdfast_entries
-    WHERE ${SILENT} AND ${REACHES_OUTSIDE} ORDER BY lease_until LIMIT @limit)`,
+    WHERE ${SILENT} AND ${REACHES_OUTSIDE} ORDER BY lease_until LIMIT @limit) RETURNING *`,
+  list: `SELECT * FROM holdfast_entries WHERE id > @after AND (@state IS NULL OR state = @state)
+    AND (@scope IS NULL OR scope = @scope) ORDER BY id LIMIT @limit`,
+  // Written out, for the index of what is unknown.
+  listUnknown: `SELECT * FROM holdfast_entries WHERE id > @after AND state = 'unknown'
+    AND (@scope IS NULL OR scope = @scope) ORDER BY id LIMIT @limit`,
+  // Where that entry is gone, right before the first that is not older.
+  placeOf: `SELECT coalesce((SELECT id FROM holdfast_entries WHERE scope = @scope AND key = @key),
+    (SELECT min(id) - 1 FROM holdfast_entries WHERE created_at >= @createdAt),
+    (SELECT max(id) FROM holdfast_entries), 0) AS id`,
   stats: `SELECT (SELECT count(*) FROM holdfast_entries WHERE state = 'running') AS running,
     (SELECT count(*) FROM holdfast_entries WHERE state = 'done') AS done,
     (SELECT count(*) FROM holdfast_entries WHERE state = 'unknown') AS unknown,
