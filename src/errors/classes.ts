@@ -9,11 +9,11 @@ export interface AnswerDetails {
   readonly problem?: ProblemDetails | undefined
 }
 
-/** Wrong options; thrown synchronously, before anything happens. */
+/** Wrong options; thrown synchronously, before anything happens. Wrong use inside of a handler may come after its work. */
 export class ConfigurationError extends HoldfastError {
   override name = 'ConfigurationError'
-  constructor(message: string, rest: Rest = {}) {
-    super(message, { code: 'HOLDFAST_CONFIGURATION', ...rest, effect: 'none' })
+  constructor(message: string, rest: Rest & { readonly effect?: ErrorDetails['effect'] } = {}) {
+    super(message, { code: 'HOLDFAST_CONFIGURATION', ...rest, effect: rest.effect ?? 'none' })
   }
 }
 

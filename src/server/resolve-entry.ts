@@ -2,6 +2,7 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { claimUnknown } from './claim-unknown.ts'
 import { isReply, type Reply } from './entry/reply.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
+import { inDoubt } from './guard/in-doubt.ts'
 import { recordedAnswer } from './guard/recorded-answer.ts'
 
 /** Somebody knows what has happened. Only an entry that is `unknown` can be told. */
@@ -17,7 +18,10 @@ export async function resolveEntry(
   if (entry?.state !== 'unknown') return false
   const claim = await claimUnknown(guard, entry)
   if (!claim) return false
-  return outcome === 'rerun'
-    ? guard.store.release(claim)
-    : guard.store.complete(claim, recordedAnswer(outcome, guard), guard.clock.now())
+  const { store, clock } = guard
+  const ended =
+    outcome === 'rerun' ? store.release(claim) : store.complete(claim, recordedAnswer(outcome, guard), clock.now())
+  return ended.catch((error: unknown) => {
+    throw inDoubt(error)
+  })
 }

@@ -29,7 +29,10 @@ export const ENTRY_MOVES: Readonly<
 export function nextEntryState(state: EntryStateOrAbsent, event: EntryEvent): EntryStateOrAbsent {
   const next = ENTRY_MOVES[state][event]
   if (next === undefined) {
-    throw new HoldfastError(`An entry that is ${state} cannot be ${event}`, { code: 'HOLDFAST_ENTRY', effect: 'none' })
+    throw new HoldfastError(`An entry that is ${state} cannot be ${event}`, {
+      code: 'HOLDFAST_ENTRY',
+      effect: 'unknown',
+    })
   }
   return next
 }

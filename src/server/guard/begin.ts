@@ -101,7 +101,7 @@ function refuse(guard: GuardOptions, inbound: Inbound, reason: RefusalReason): B
 
 function replay(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
   // An entry that is done has an answer; a store that says otherwise is damaged, and nothing is run on its word.
-  if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer')
+  if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
   tellOfEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })
   return { kind: 'answered', answer: replayed(guard, entry.answer) }
 }

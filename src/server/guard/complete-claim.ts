@@ -2,6 +2,7 @@ import { sleepInBackground } from '../../foundation/clock.ts'
 import type { RecordedAnswer } from '../entry/entry.ts'
 import type { Held } from './end-claim.ts'
 import type { GuardOptions } from './guard-options.ts'
+import { inDoubt } from './in-doubt.ts'
 import { tell, tellOfEntry } from './tell.ts'
 import { withinStoreTime } from './within-store-time.ts'
 
@@ -45,7 +46,7 @@ async function tryToComplete(guard: GuardOptions, held: Held, answer: RecordedAn
     tellOfEntry(guard, request, { type: 'entry.recorded', status, bodyOmitted })
     return 'recorded'
   } catch (error) {
-    tell(guard, { type: 'ledger.failed', error })
+    tell(guard, { type: 'ledger.failed', error: inDoubt(error) })
     return 'failed'
   }
 }

@@ -5,6 +5,7 @@ import type { Answer } from '../http/port.ts'
 import type { TransactOptions, Verdict } from '../ledger/port.ts'
 import { type Held, withoutAnswer } from './end-claim.ts'
 import type { GuardOptions } from './guard-options.ts'
+import { inDoubt } from './in-doubt.ts'
 import { plainAnswer, recordedAnswer } from './recorded-answer.ts'
 
 /** What became of the user's transaction. */
@@ -50,7 +51,10 @@ export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<
     return { kind: options.transaction === undefined ? 'recorded' : 'given', answer }
   } catch (error) {
     if (error === ANSWERED_FOR_NOW) return { kind: 'for-now', answer: seen.answer as Answer }
-    return { kind: error instanceof StorageError && !seen.thrown ? 'doubtful' : 'threw', error }
+    if (seen.thrown) return { kind: 'threw', error }
+    const mayHaveHappened = seen.answer !== undefined || held?.protection.external
+    const kind = error instanceof StorageError ? 'doubtful' : 'threw'
+    return { kind, error: mayHaveHappened ? inDoubt(error) : error }
   }
 }
 

@@ -18,6 +18,9 @@ import { type EffectOutcome, runEffect } from './run-effect.ts'
 import { tell, tellOfEntry } from './tell.ts'
 import { withinStoreTime } from './within-store-time.ts'
 
+/** Said by a handler that has begun: it may have done something. */
+const UNKNOWN = { effect: 'unknown' } as const
+
 /** The work of one handler; without a key where the request needs none. */
 export class Session {
   readonly context: IdempotencyContext
@@ -154,7 +157,8 @@ export class Session {
   }
 
   #deriveKey(label: string): string {
-    if (!this.#held) throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key')
+    if (!this.#held)
+      throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key', UNKNOWN)
     const { scope, key } = this.#held.request
     return deriveKey(this.#guard, [scope, key, label])
   }
@@ -164,6 +168,7 @@ export class Session {
     if (this.#ended || this.#hasEnded) {
       throw new ConfigurationError(
         'notDone() was called after the answer: say it before the handler or its effect answers',
+        UNKNOWN,
       )
     }
     this.#held.notDone = true
@@ -171,7 +176,7 @@ export class Session {
 
   async #runEffect(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply> {
     if (this.#effect !== 'none') {
-      throw new ConfigurationError('effect() was called twice: one request has one effect, with one answer')
+      throw new ConfigurationError('effect() was called twice: one request has one effect, with one answer', UNKNOWN)
     }
     if (this.#lost) throw new ClaimLostError()
     this.#effect = 'running'
@@ -223,7 +228,7 @@ export class Session {
     await letGo(this.#guard, this.#held, {})
     throw new HoldfastError('The transaction given to effect() was not committed when the handler answered', {
       code: 'HOLDFAST_NOT_COMMITTED',
-      effect: 'unknown',
+      ...UNKNOWN,
     })
   }
 
