@@ -1,5 +1,6 @@
 import { HoldfastError } from '../errors/holdfast-error.ts'
-import { inTime } from '../foundation/in-time.ts'
+import { onAbort } from '../foundation/abort.ts'
+import { startBackgroundTimer } from '../foundation/clock.ts'
 import { claimUnknown } from './claim-unknown.ts'
 import type { Entry } from './entry/entry.ts'
 import { letGo } from './guard/end-claim.ts'
@@ -37,19 +38,36 @@ async function reconcileEntry(guard: GuardOptions, entry: Entry): Promise<void> 
   const claim = await claimUnknown(guard, entry)
   if (!claim) return
   tellOfEntry(guard, entry, { type: 'entry.claimed', attempt: claim.attempt, takenOver: true })
-  const reconcile = guard.reconcile && inTimeOf(guard, guard.reconcile)
+  const reconcile = guard.reconcile && impatiently(guard, guard.reconcile)
   const held = { request: entry, claim, protection: { external: true, onAbandoned: undefined, reconcile } }
   const found = await reconcileClaim(guard, held, entry)
-  // Nobody is there to run it: the key is free for the request that comes.
+  // There is no request to run: the key is free for the next one.
   if (found === 'rerun') await letGo(guard, { ...held, notDone: true }, {})
 }
 
-/** A question without an answer must not be the last one of its reaper. */
-function inTimeOf({ clock, leaseMs }: GuardOptions, reconcile: Reconcile): Reconcile {
-  const late = (): HoldfastError =>
-    new HoldfastError(`reconcile() did not answer within ${leaseMs} ms`, {
-      code: 'HOLDFAST_RECONCILE',
-      effect: 'unknown',
+/** A question without an answer must not be the last one of its reaper, nor keep its ledger from closing. */
+function impatiently({ clock, leaseMs, background }: GuardOptions, reconcile: Reconcile): Reconcile {
+  return (...given) =>
+    new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        stop()
+        reject(unanswered(leaseMs))
+      }
+      const stopTimer = startBackgroundTimer(clock, leaseMs, giveUp)
+      const stopListening = onAbort(background.closing, () => queueMicrotask(giveUp))
+      const stop = (): void => {
+        stopTimer()
+        stopListening()
+      }
+      Promise.resolve(reconcile(...given))
+        .finally(stop)
+        .then(resolve, reject)
     })
-  return (...given) => inTime(clock, Promise.resolve(reconcile(...given)), { ms: leaseMs, late })
+}
+
+function unanswered(leaseMs: number): HoldfastError {
+  return new HoldfastError(`reconcile() did not answer within ${leaseMs} ms, or before its ledger closed`, {
+    code: 'HOLDFAST_RECONCILE',
+    effect: 'unknown',
+  })
 }

@@ -121,7 +121,7 @@ export class Session {
   /** A handler that did not wait for its effect is waited for: what the effect says is the answer. */
   async #effectEnded(): Promise<EffectOutcome | 'none'> {
     const effect = (await this.#running) ?? 'none'
-    // What was let go of inside a transaction of the caller is not where they have rolled that back.
+    // Where the caller has rolled its transaction back, what was let go of inside of it has to be let go of again.
     if (this.#held && this.#isGiven && effect !== 'none') {
       if (effect.kind === 'for-now') await letGo(this.#guard, this.#held, { status: effect.answer.status })
       if (effect.kind === 'threw') await letGo(this.#guard, this.#held, { error: effect.error })

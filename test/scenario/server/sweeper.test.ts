@@ -197,6 +197,15 @@ describe('a reaper that reconciles', () => {
     await stopped
   })
 
+  it('does not keep its ledger from closing', async () => {
+    const shop = protectedShop({ reconcile: () => new Promise<undefined>(() => {}) })
+    await leaveUnknown(shop, ['k'])
+    shop.ledger.startReaper({ every: '10s', reconcile: true })
+    await shop.clock.advance('10s')
+    await shop.ledger.close()
+    expect([await stateOf(shop, 'k'), shop.clock.pending()]).toEqual(['unknown', 0])
+  })
+
   it('never deletes what is unknown', async () => {
     const shop = protectedShop({ retention: '1h', reconcile: () => undefined })
     await leaveUnknown(shop, ['k'])
@@ -206,7 +215,7 @@ describe('a reaper that reconciles', () => {
     expect(await stateOf(shop, 'k')).toBe('unknown')
   })
 
-  it('needs somebody to ask', async () => {
+  it('needs a function to ask', async () => {
     expect(() => protectedShop().ledger.startReaper({ reconcile: true })).toThrow(/needs the option `reconcile`/)
     const { ledger, clock } = protectedShop()
     const reaper = ledger.startReaper({ reconcile: false })

@@ -88,7 +88,7 @@ function endedError(): ConfigurationError {
   return new ConfigurationError(ENDED, { effect: 'unknown' })
 }
 
-/** It goes on, outside of the transaction, and nobody looks at how it ends. */
+/** It goes on outside of the transaction; how it ends is not looked at. */
 function promised(work: PromiseLike<unknown>): ConfigurationError {
   work.then(undefined, () => {})
   return new ConfigurationError(PROMISE, { effect: 'unknown' })
