@@ -7,5 +7,6 @@ import type { Claim } from './ledger/port.ts'
 export function claimUnknown({ store, clock, ...guard }: GuardOptions, entry: Entry): Promise<Claim | undefined> {
   const { leaseMs, retentionMs } = guard
   const claim = { token: newClaimToken(), durable: true, external: true, leaseMs, retentionMs, now: clock.now() }
-  return store.takeOver(entry, { ...entry, ...claim, createdAt: entry.createdAt })
+  // Everything else, its age included, stays as it is.
+  return store.takeOver(entry, { ...entry, ...claim })
 }
