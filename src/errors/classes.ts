@@ -18,12 +18,12 @@ export interface AnswerDetails {
   readonly problem?: ProblemDetails | undefined
 }
 
-/** Wrong options; thrown synchronously, before anything happens. */
+/** Wrong options; thrown synchronously, before anything happens. Wrong use inside of a handler may come after its work. */
 export class ConfigurationError extends HoldfastError {
   override name = 'ConfigurationError'
   declare readonly code: CodesOf['ConfigurationError']
-  constructor(message: string, details: Omit<Details<'ConfigurationError', 'none'>, 'effect'> = {}) {
-    super(message, { code: 'HOLDFAST_CONFIGURATION', ...details, effect: 'none' })
+  constructor(message: string, details: Partial<Details<'ConfigurationError', Effect>> = {}) {
+    super(message, { code: 'HOLDFAST_CONFIGURATION', effect: 'none', ...details })
   }
 }
 

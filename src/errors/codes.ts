@@ -29,7 +29,7 @@ export interface CodesOf {
     | 'HOLDFAST_RECORD_GONE'
     | 'HOLDFAST_UNKNOWN_OPERATION'
   /** Of the server half. */
-  readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY'
+  readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE'
 }
 
 /** What `error.code` can be. */

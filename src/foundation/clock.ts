@@ -66,6 +66,11 @@ export function startBackgroundTimer(clock: Clock, ms: number, callback: () => v
   return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0])
 }
 
+/** Like `sleep`, but it does not keep the process alive. */
+export function sleepInBackground(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return sleepOn((delay, callback) => startBackgroundTimer(clock, delay, callback), ms, signal)
+}
+
 // Taken at load, so that a test's fake timers cannot stand in for the real turn of the event loop.
 const immediate = typeof setImmediate === 'function' ? setImmediate : undefined
 

@@ -4,6 +4,7 @@ import type { ProtectOptions } from './guard/protect-options.ts'
 import { protectFetch } from './http/fetch/protect-fetch.ts'
 import type { Inbound } from './http/port.ts'
 import type { Ledger, Reaper } from './ledger.ts'
+import { listEntries } from './list-entries.ts'
 import { once } from './once.ts'
 import type { LedgerOptions } from './options.ts'
 import { reap, startReaper } from './reaper.ts'
@@ -47,10 +48,11 @@ export function createLedger<Tx, Returned, Native>(
       return reaper
     },
     find: (scope, key) => store.find(scope, key),
+    entries: (query) => listEntries(guard, query),
     stats: () => store.stats(guard.clock.now()),
     resolve: (scope, key, outcome) => resolveEntry(guard, { scope, key }, outcome),
     close: async () => {
-      await Promise.all([...reapers].map((reaper) => reaper.stop()))
+      await Promise.all([guard.background.close(), ...[...reapers].map((reaper) => reaper.stop())])
       await store.close()
     },
   }

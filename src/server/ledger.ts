@@ -5,7 +5,7 @@ import type { Begun } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
 import type { ProtectOptions } from './guard/protect-options.ts'
 import type { Inbound } from './http/port.ts'
-import type { LedgerStats, Reaped, TransactOptions } from './ledger/port.ts'
+import type { EntriesQuery, LedgerStats, Reaped, TransactOptions } from './ledger/port.ts'
 
 export interface OnceOptions<Tx> extends TransactOptions<Tx> {
   /** Whose message it is: the queue, topic or tenant. */
@@ -26,6 +26,11 @@ export interface ReaperOptions {
   readonly every?: Duration | undefined
   /** Rows per batch. Default 1000. */
   readonly limit?: number | undefined
+  /**
+   * Also asks the ledger's `reconcile` about entries that are `unknown`, at most `limit` each time, oldest first. Its
+   * `'rerun'` frees the key. Default `false`.
+   */
+  readonly reconcile?: boolean | undefined
 }
 
 export interface Reaper {
@@ -57,9 +62,18 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
   /** Reaps now and then, in the background, until stopped. Safe in each of several replicas. */
   startReaper(options?: ReaperOptions): Reaper
   find(scope: string, key: string): Promise<Entry | undefined>
+  /**
+   * Entries, oldest first, read in pages.
+   *
+   * @example for await (const { scope, key, path } of ledger.entries({ state: 'unknown' })) console.log(scope, key, path)
+   */
+  entries(query?: EntriesQuery): AsyncIterable<Entry>
   stats(): Promise<LedgerStats>
   /** An operator's word on an entry whose outcome is unknown: its answer, or that it may run again. False: there is none. */
   resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>
-  /** Stops its reapers and closes what its store opened itself. */
+  /**
+   * Stops its reapers, tries once more to record answers that the store could not take, which takes no longer than
+   * `storeTimeout`, and closes what its store opened itself.
+   */
   close(): Promise<void>
 }

@@ -1,8 +1,11 @@
-import { checkDuration, checkLabel, refuse } from '../configuration/option-checks.ts'
+import { checkDuration, checkLabel, checkObject, refuse } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { isThenable } from '../foundation/thenable.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
+import { inDoubt } from './guard/in-doubt.ts'
 import type { Once, OnceOptions } from './ledger.ts'
+
+const OPTIONS = ['scope', 'retention', 'transaction', 'isolation']
 
 /** A message's work, done once: its id and what it did are committed together. */
 export async function once<T>(
@@ -12,6 +15,7 @@ export async function once<T>(
 ): Promise<Once<T>> {
   const id = checkLabel('id', message.id)
   if (typeof message.work !== 'function') refuse('work', 'a function', message.work)
+  if (options !== undefined) checkObject('once', options, OPTIONS)
   if (options?.scope === undefined) {
     throw new ConfigurationError('The option `scope` is missing: whose message it is, e.g. the queue, topic or tenant')
   }
@@ -19,6 +23,7 @@ export async function once<T>(
   const retentionMs =
     options.retention === undefined ? guard.retentionMs : checkDuration('retention', options.retention)
   let value: T | undefined
+  let hasBegun = false
   const keep = (result: T): string | null => {
     value = result
     try {
@@ -29,16 +34,21 @@ export async function once<T>(
       })
     }
   }
-  const consumed = await guard.store.consume(
-    { scope, id, retentionMs, leaseMs: guard.leaseMs, now: guard.clock.now() },
-    {
-      work: (tx) => {
-        const result = message.work(tx)
-        return isThenable(result) ? Promise.resolve(result as Promise<T>).then(keep) : keep(result as T)
+  const consumed = await guard.store
+    .consume(
+      { scope, id, retentionMs, leaseMs: guard.leaseMs, now: guard.clock.now() },
+      {
+        work: (tx) => {
+          hasBegun = true
+          const result = message.work(tx)
+          return isThenable(result) ? Promise.resolve(result as Promise<T>).then(keep) : keep(result as T)
+        },
+        options,
       },
-      options,
-    },
-  )
+    )
+    .catch((error: unknown) => {
+      throw hasBegun ? inDoubt(error) : error
+    })
   if (!consumed.duplicate) return { duplicate: false, value: value as T }
   return { duplicate: true, value: (consumed.value === null ? undefined : JSON.parse(consumed.value)) as T }
 }

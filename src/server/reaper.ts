@@ -1,10 +1,13 @@
-import { checkPositiveDuration, wholeFrom } from '../configuration/option-checks.ts'
+import { checkBoolean, checkPositiveDuration, wholeFrom } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
+import { ConfigurationError } from '../errors/classes.ts'
 import { startBackgroundTimer, takeTurn } from '../foundation/clock.ts'
+import type { Entry } from './entry/entry.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import { tell } from './guard/tell.ts'
-import type { Reaped } from './ledger/port.ts'
+import { tell, tellOfEntry } from './guard/tell.ts'
+import type { EntryPlace, Reaped } from './ledger/port.ts'
 import type { Reaper, ReaperOptions } from './ledger.ts'
+import { reconcileUnknown } from './reconcile-unknown.ts'
 
 const LIMIT = [1000, wholeFrom(1)] as const
 
@@ -13,19 +16,29 @@ export async function reap(
   options: { readonly limit?: number | undefined } = {},
 ): Promise<Reaped> {
   const { limit } = readOptions('reap', options, { limit: LIMIT })
-  return guard.store.reap({ limit, now: guard.clock.now() })
+  const onAbandoned = (entry: Entry): void => tellOfEntry(guard, entry, { type: 'entry.abandoned' })
+  return guard.store.reap({ limit, now: guard.clock.now(), onAbandoned })
 }
 
 /** Batch after batch until nothing is left, then a pause. A store that fails is asked again after the pause. */
 export function startReaper(guard: GuardOptions, options: ReaperOptions = {}): Reaper {
-  const { every, limit } = readOptions('startReaper', options, { every: [60_000, checkPositiveDuration], limit: LIMIT })
+  const { every, limit, reconcile } = readOptions('startReaper', options, {
+    every: [60_000, checkPositiveDuration],
+    limit: LIMIT,
+    reconcile: [false, checkBoolean],
+  })
+  if (reconcile && !guard.reconcile) {
+    throw new ConfigurationError('startReaper({ reconcile: true }) needs the option `reconcile` of createLedger()')
+  }
   let stopped = false
+  let place: EntryPlace | undefined
   let cancel = (): void => {}
   let pass = Promise.resolve()
   const run = async (): Promise<void> => {
     try {
       // Other work gets its turn between two batches.
       while (!stopped && (await reap(guard, { limit })).more) await takeTurn(guard.clock)
+      if (reconcile) place = await reconcileUnknown(guard, { limit, isStopped: () => stopped }, place)
     } catch (error) {
       tell(guard, { type: 'ledger.failed', error })
     }

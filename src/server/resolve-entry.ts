@@ -1,7 +1,8 @@
 import { ConfigurationError } from '../errors/classes.ts'
-import { newClaimToken } from '../foundation/identity.ts'
+import { claimUnknown } from './claim-unknown.ts'
 import { isReply, type Reply } from './entry/reply.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
+import { inDoubt } from './guard/in-doubt.ts'
 import { recordedAnswer } from './guard/recorded-answer.ts'
 
 /** Somebody knows what has happened. Only an entry that is `unknown` can be told. */
@@ -15,12 +16,12 @@ export async function resolveEntry(
   }
   const entry = await guard.store.find(scope, key)
   if (entry?.state !== 'unknown') return false
-  const { leaseMs, retentionMs } = guard
-  const now = guard.clock.now()
-  const draft = { ...entry, durable: true, token: newClaimToken(), leaseMs, retentionMs, now }
-  const claim = await guard.store.takeOver(entry, draft)
+  const claim = await claimUnknown(guard, entry)
   if (!claim) return false
-  return outcome === 'rerun'
-    ? guard.store.release(claim)
-    : guard.store.complete(claim, recordedAnswer(outcome, guard), now)
+  const { store, clock } = guard
+  const ended =
+    outcome === 'rerun' ? store.release(claim) : store.complete(claim, recordedAnswer(outcome, guard), clock.now())
+  return ended.catch((error: unknown) => {
+    throw inDoubt(error)
+  })
 }

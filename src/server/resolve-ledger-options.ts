@@ -16,6 +16,7 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
 import { framed } from '../foundation/digest.ts'
 import { HEADER } from '../protocol/header-names.ts'
+import { Background } from './guard/background.ts'
 import type { GuardOptions, Protection } from './guard/guard-options.ts'
 import { InFlightWaiters } from './guard/in-flight-waiters.ts'
 import type { ProtectOptions } from './guard/protect-options.ts'
@@ -87,7 +88,9 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
     observe: given.observe,
+    reconcile: given.reconcile,
     clock,
+    background: new Background(),
     digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
   }
 }

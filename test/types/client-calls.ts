@@ -115,6 +115,7 @@ export function codes(error: unknown): unknown {
     case 'HOLDFAST_CLAIM_LOST':
     case 'HOLDFAST_NOT_COMMITTED':
     case 'HOLDFAST_ENTRY':
+    case 'HOLDFAST_RECONCILE':
       return error.effect
     // @ts-expect-error a code that does not exist
     case 'HOLDFAST_REJECT':

@@ -1,4 +1,5 @@
 import { ENTRY_VERSION } from '../entry/entry.ts'
+import { compareFingerprints } from '../entry/fingerprint-version.ts'
 import type { FoundEntry } from '../ledger/port.ts'
 
 /** What to do with work whose runner is gone and that may have had an effect outside of our transaction. */
@@ -11,10 +12,12 @@ export interface AdmissionPolicy {
   readonly canReconcile: boolean
 }
 
+type AdmissionRefusal = 'key-reused' | 'in-flight' | 'outcome-unknown' | 'written-by-newer' | 'other-version'
+
 /** What becomes of a request whose key is already there, and why. */
 export type Admission =
   | { readonly kind: 'replay' }
-  | { readonly kind: 'refuse'; readonly reason: 'key-reused' | 'in-flight' | 'outcome-unknown' | 'written-by-newer' }
+  | { readonly kind: 'refuse'; readonly reason: AdmissionRefusal }
   /** Its claim may be replaced by ours. */
   | { readonly kind: 'take-over'; readonly next: 'run' | 'reconcile' | 'hold' }
 
@@ -23,7 +26,10 @@ export function admit(found: FoundEntry, fingerprint: string, policy: AdmissionP
   if (entry.version > ENTRY_VERSION) return refuse('written-by-newer')
   if (entry.state === 'done' && entry.expiresAt <= now) return takeOver('run')
   // Before everything else: whoever uses a key for another request must not learn how the first one is doing.
-  if (entry.fingerprint !== fingerprint) return refuse('key-reused')
+  const compared = compareFingerprints(entry.fingerprint, fingerprint)
+  if (compared === 'different') return refuse('key-reused')
+  // Perhaps the same request, perhaps another: neither run nor refused for good.
+  if (compared === 'incomparable') return refuse('other-version')
   if (entry.state === 'done') return { kind: 'replay' }
   if (entry.state === 'unknown') return abandoned(found, policy)
   return isAlive(found) ? refuse('in-flight') : abandoned(found, policy)
@@ -53,7 +59,7 @@ export function isInFlight(claimed: { readonly kind: string; readonly reason?: u
   return claimed.kind === 'refused' && claimed.reason === 'in-flight'
 }
 
-function refuse(reason: Extract<Admission, { kind: 'refuse' }>['reason']): Admission {
+function refuse(reason: AdmissionRefusal): Admission {
   return { kind: 'refuse', reason }
 }
 

@@ -11,6 +11,7 @@ export type RefusalReason =
   | 'window-passed'
   | 'unavailable'
   | 'written-by-newer'
+  | 'other-version'
 
 /** Why a request was refused, as RFC 9457 has it. */
 export interface Problem {
@@ -97,6 +98,15 @@ const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
     status: 503,
     title: 'Ledger unavailable',
     detail: 'The entry of this key was written by a newer version of this service. Ask again with the same key.',
+    retryAfter: 5,
+  },
+  'other-version': {
+    type: PROBLEM.unavailable,
+    status: 503,
+    title: 'Ledger unavailable',
+    detail:
+      'Another version of this service has worked on this key, so this request cannot be compared with the first one. ' +
+      'Ask again with the same key.',
     retryAfter: 5,
   },
 }

@@ -24,7 +24,7 @@ export interface RecordedAnswer {
 export interface Entry {
   readonly scope: string
   readonly key: string
-  /** What the request looked like; another request under the same key is refused. */
+  /** What the request looked like, with the version of how that was told; another request under the same key is refused. */
   readonly fingerprint: string
   readonly method: string
   readonly path: string

@@ -20,7 +20,8 @@ export const ENTRY_MOVES: Readonly<
 > = {
   absent: { claimed: 'running' },
   running: { recorded: 'done', released: 'absent', abandoned: 'unknown', 'taken-over': 'running' },
-  unknown: { 'taken-over': 'running' },
+  // Recorded by its own runner, which was silent for longer than its lease and is alive after all.
+  unknown: { 'taken-over': 'running', recorded: 'done' },
   // After its retention the key is a new one.
   done: { claimed: 'running' },
 }
@@ -28,7 +29,10 @@ export const ENTRY_MOVES: Readonly<
 export function nextEntryState(state: EntryStateOrAbsent, event: EntryEvent): EntryStateOrAbsent {
   const next = ENTRY_MOVES[state][event]
   if (next === undefined) {
-    throw new HoldfastError(`An entry that is ${state} cannot be ${event}`, { code: 'HOLDFAST_ENTRY', effect: 'none' })
+    throw new HoldfastError(`An entry that is ${state} cannot be ${event}`, {
+      code: 'HOLDFAST_ENTRY',
+      effect: 'unknown',
+    })
   }
   return next
 }

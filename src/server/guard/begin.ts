@@ -5,10 +5,11 @@ import { BodyTooLarge, checkBodySize } from '../admission/body-too-large.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
 import { screen } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
+import { versionedFingerprint } from '../entry/fingerprint-version.ts'
 import type { EffectReturn } from '../entry/reply.ts'
 import type { Answer, Inbound } from '../http/port.ts'
 import { announced, replayed } from './announce.ts'
-import { type Claimed, claimKey, type KeyRequest } from './claim-key.ts'
+import { type Claimed, claimAgain, claimKey, type KeyRequest } from './claim-key.ts'
 import type { IdempotencyContext } from './context.ts'
 import type { GuardOptions, Protection } from './guard-options.ts'
 import { reconcileClaim } from './reconcile-claim.ts'
@@ -57,10 +58,17 @@ async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Pr
   if (claimed.kind === 'replay') return replay(guard, request, claimed.entry)
   const { claim, from } = claimed
   tellOfEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
-  const held = { request, protection, claim }
+  // What was begun as external stays so, whatever the handler is declared as by now.
+  const external = protection.external || from?.external === true
+  const held = { request, protection: { ...protection, external }, claim }
   if (claimed.next === 'run' || from === undefined) return { kind: 'run', session: new Session(guard, held) }
   const reconciled = await reconcileClaim(guard, held, from)
-  if (reconciled === 'rerun') return { kind: 'run', session: new Session(guard, held) }
+  if (reconciled === 'rerun') {
+    const fresh = await claimAgain(guard, held)
+    return fresh
+      ? { kind: 'run', session: new Session(guard, { ...held, claim: fresh }) }
+      : refuse(guard, inbound, 'in-flight')
+  }
   if (reconciled === 'unknown') return refuse(guard, inbound, 'outcome-unknown')
   if (reconciled === 'lost') return refuse(guard, inbound, 'in-flight')
   return { kind: 'answered', answer: replayed(guard, reconciled) }
@@ -86,7 +94,7 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
     contentEncoding: headerValue(headers, 'content-encoding'),
     body: given,
   })
-  return { scope, key, method, path, fingerprint: guard.digest(texts, bytes) }
+  return { scope, key, method, path, fingerprint: versionedFingerprint(guard.digest(texts, bytes)) }
 }
 
 function refuse(guard: GuardOptions, inbound: Inbound, reason: RefusalReason): Begun {
@@ -96,7 +104,7 @@ function refuse(guard: GuardOptions, inbound: Inbound, reason: RefusalReason): B
 
 function replay(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
   // An entry that is done has an answer; a store that says otherwise is damaged, and nothing is run on its word.
-  if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer')
+  if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
   tellOfEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })
   return { kind: 'answered', answer: replayed(guard, entry.answer) }
 }

@@ -48,15 +48,42 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
     const admission = admit(insertion.found, request.fingerprint, policy)
     if (admission.kind === 'replay') return { kind: 'replay', entry }
     if (admission.kind === 'refuse') return { kind: 'refused', reason: admission.reason }
-    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, continuing(entry, draft)))
+    const taking = continuing(entry, draft, admission.next)
+    const undo = admission.next === 'run' && !taking.external ? 'release' : 'abandon'
+    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, taking), (late) =>
+      late ? guard.store[undo](late, guard.clock.now()) : undefined,
+    )
     if (claim) return { kind: 'claimed', claim, from: entry.state === 'done' ? undefined : entry, next: admission.next }
   }
   return { kind: 'refused', reason: 'in-flight' }
 }
 
-/** What was begun as external stays so, whatever the handler is declared as by now. */
-function continuing(entry: Entry, draft: EntryDraft): EntryDraft {
-  return entry.external && entry.state !== 'done' ? { ...draft, external: true, durable: true } : draft
+/**
+ * What was begun as external stays so, whatever the handler is declared as by now, and what is unknown may have been
+ * done outside. An entry that is only to be found out about keeps its age.
+ */
+function continuing(entry: Entry, draft: EntryDraft, next: Next): EntryDraft {
+  if (entry.state === 'done') return draft
+  const isExternal = entry.external || entry.state === 'unknown'
+  const taking = next === 'run' ? draft : { ...draft, createdAt: entry.createdAt }
+  return isExternal ? { ...taking, external: true, durable: true } : taking
+}
+
+/** A new claim in place of our own, for a handler that begins only now. Undefined where the claim was lost. */
+export async function claimAgain(
+  guard: GuardOptions,
+  { request, protection, claim }: Reclaiming,
+): Promise<Claim | undefined> {
+  const entry = await withinStoreTime(guard, guard.store.find(request.scope, request.key))
+  if (entry?.token !== claim.token) return undefined
+  const draft = draftOf(guard, request, protection)
+  return withinStoreTime(guard, guard.store.takeOver(entry, draft), (late) => late && guard.store.release(late))
+}
+
+interface Reclaiming {
+  readonly request: KeyRequest
+  readonly protection: Protection
+  readonly claim: Claim
 }
 
 function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protection): EntryDraft {

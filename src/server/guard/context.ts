@@ -12,11 +12,20 @@ export interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
   readonly signal: AbortSignal
   /**
    * Does the work, records the key and the answer in one transaction. A 4xx reply undoes the work and records the
-   * answer; a 5xx reply or a throw undoes everything and frees the key. Once per request.
+   * answer; a 5xx reply or a throw undoes everything and frees the key (`external`: leaves it unknown). Once per
+   * request.
    *
    * @example return effect((tx) => { tx.prepare('insert …').run(amount); return json({ ok: true }, { status: 201 }) })
    */
   effect(work: (tx: Tx) => Returned, options?: TransactOptions<Tx>): Promise<Reply>
   /** A key for a call to somebody else, the same at each attempt of this operation: `deriveKey('charge')`. */
   deriveKey(label: string): string
+  /**
+   * The word of an `external` handler that it has done nothing outside: an answer for now, or a throw, then frees the
+   * key instead of leaving its outcome unknown. A lasting answer is recorded all the same. To be said before the answer,
+   * or before the end of `effect`; later it is a ConfigurationError. Means nothing where the handler is not external.
+   *
+   * @example if (provider.isDown()) { notDone(); return json({ error: 'try again' }, { status: 503 }) }
+   */
+  notDone(): void
 }

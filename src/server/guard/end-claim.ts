@@ -3,7 +3,8 @@ import { refusal } from '../admission/refusal.ts'
 import type { Answer } from '../http/port.ts'
 import type { Claim } from '../ledger/port.ts'
 import type { KeyRequest } from './claim-key.ts'
-import { type GuardOptions, type Protection, staysUnknown } from './guard-options.ts'
+import { completeClaim } from './complete-claim.ts'
+import type { GuardOptions, Protection } from './guard-options.ts'
 import { recordedAnswer } from './recorded-answer.ts'
 import { tell, tellOfEntry } from './tell.ts'
 import { withinStoreTime } from './within-store-time.ts'
@@ -18,6 +19,8 @@ export interface Held {
   readonly request: KeyRequest
   readonly claim: Claim
   readonly protection: Protection
+  /** The handler's own word: nothing was done outside. */
+  notDone?: boolean
 }
 
 /** What to tell of it. */
@@ -26,34 +29,28 @@ interface Why {
   readonly error?: unknown
 }
 
-/** Records the handler's answer after the fact, or frees the key where it is an answer for now only. */
+/** What becomes of a key without a lasting answer. Only its handler's word frees one that may have been used outside. */
+export function withoutAnswer({ protection, notDone }: Held): 'release' | 'abandon' {
+  return protection.external && !notDone ? 'abandon' : 'release'
+}
+
+/** Records the handler's answer after the fact, or lets go of the key where it is an answer for now only. */
 export async function recordClaim(guard: GuardOptions, held: Held, answer: Answer): Promise<Answer> {
-  if (judgeAnswer(answer.status, guard) === 'free') {
-    await releaseClaim(guard, held, { status: answer.status })
+  if (judgeAnswer(answer, guard) === 'for-now') {
+    await letGo(guard, held, { status: answer.status })
     return answer
   }
-  const recorded = recordedAnswer(answer, guard)
-  try {
-    const kept = await withinStoreTime(guard, guard.store.complete(held.claim, recorded, guard.clock.now()))
-    if (!kept) return refusal('in-flight')
-    tellOfEntry(guard, held.request, {
-      type: 'entry.recorded',
-      status: recorded.status,
-      bodyOmitted: recorded.bodyOmitted,
-    })
-  } catch (error) {
-    // It is done; whoever hears that will not ask again. A refusal here would make them.
-    tell(guard, { type: 'ledger.failed', error })
-  }
-  return answer
+  const completed = await completeClaim(guard, held, recordedAnswer(answer, guard))
+  // Where the store failed the work is done all the same: a refusal would make the caller ask again.
+  return completed === 'lost' ? refusal('in-flight') : answer
 }
 
-/** What an external handler that failed has done outside is not known; anybody else's key is free. */
+/** Ends a claim without an answer on record. */
 export async function letGo(guard: GuardOptions, held: Held, why: Why): Promise<void> {
-  return staysUnknown(held.protection) ? abandonClaim(guard, held, why.error) : releaseClaim(guard, held, why)
+  return withoutAnswer(held) === 'abandon' ? abandonClaim(guard, held, why) : releaseClaim(guard, held, why)
 }
 
-export async function releaseClaim(guard: GuardOptions, { claim, request }: Held, why: Why): Promise<void> {
+async function releaseClaim(guard: GuardOptions, { claim, request }: Held, why: Why): Promise<void> {
   try {
     const freed = await withinStoreTime(guard, guard.store.release(claim))
     if (freed) tellOfEntry(guard, request, { type: 'entry.released', status: why.status, error: why.error })
@@ -62,11 +59,11 @@ export async function releaseClaim(guard: GuardOptions, { claim, request }: Held
   }
 }
 
-export async function abandonClaim(guard: GuardOptions, { claim, request }: Held, error?: unknown): Promise<void> {
+export async function abandonClaim(guard: GuardOptions, { claim, request }: Held, why: Why = {}): Promise<void> {
   try {
     const left = await withinStoreTime(guard, guard.store.abandon(claim, guard.clock.now()))
-    if (left) tellOfEntry(guard, request, { type: 'entry.abandoned', error })
-  } catch (failure) {
-    tell(guard, { type: 'ledger.failed', error: failure })
+    if (left) tellOfEntry(guard, request, { type: 'entry.abandoned', status: why.status, error: why.error })
+  } catch (error) {
+    tell(guard, { type: 'ledger.failed', error })
   }
 }

@@ -17,7 +17,7 @@ export type LedgerEvent =
   | (OfEntry & { readonly type: 'entry.recorded'; readonly status: number; readonly bodyOmitted: boolean })
   | (OfEntry & { readonly type: 'entry.replayed'; readonly status: number })
   | (OfEntry & { readonly type: 'entry.released'; readonly status: number | undefined; readonly error?: unknown })
-  | (OfEntry & { readonly type: 'entry.abandoned'; readonly error?: unknown })
+  | (OfEntry & { readonly type: 'entry.abandoned'; readonly status?: number | undefined; readonly error?: unknown })
   | (OfEntry & { readonly type: 'claim.lost' })
   /** The handler threw after its effect had been committed, or after its answer: what is recorded was sent all the same. */
   | (OfEntry & { readonly type: 'handler.failed'; readonly error: unknown })

@@ -5,6 +5,7 @@ import type { ScreenPolicy } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { LedgerStore } from '../ledger/port.ts'
+import type { Background } from './background.ts'
 import type { ObserveLedger } from './event.ts'
 import type { InFlightWaiters } from './in-flight-waiters.ts'
 
@@ -52,7 +53,10 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
   readonly maxRequestBytes: number
   readonly dropHeaders: ReadonlySet<string>
   readonly observe: ObserveLedger | undefined
+  /** The ledger's own: for handlers without one, and for its reaper. */
+  readonly reconcile: Reconcile | undefined
   readonly clock: Clock
+  readonly background: Background
   /** SHA-256 in hex. */
   readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string
 }
@@ -63,11 +67,6 @@ export interface Protection {
   /** Undefined: as befits what it does, see `onAbandonedOf`. */
   readonly onAbandoned: OnAbandoned | undefined
   readonly reconcile: Reconcile | undefined
-}
-
-/** Is an operation that failed half-way not to be run again blindly? */
-export function staysUnknown(protection: Protection): boolean {
-  return protection.external && onAbandonedOf(protection) === 'hold'
 }
 
 /** Would it matter if a loss of power took the claim with it? Not where work is run again after a crash anyway. */

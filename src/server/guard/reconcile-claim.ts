@@ -32,7 +32,7 @@ export async function reconcileClaim(
 async function ask(guard: GuardOptions, held: Held, from: Entry): Promise<Reconciled> {
   const { reconcile } = held.protection
   if (!reconcile) return undefined
-  const stop = keepClaim(guard, held.claim, { inEffect: () => false, onLost: () => {} })
+  const stop = keepClaim(guard, held.claim, { needsNoLease: () => false, onLost: () => {} })
   try {
     const { scope, key } = held.request
     return await reconcile(from, { deriveKey: (label) => deriveKey(guard, [scope, key, label]) })

@@ -25,6 +25,7 @@ export function plainAnswer(returned: unknown, whose: string): Answer | Promise<
   if (isThenable(returned)) return Promise.resolve(returned).then((value) => plainAnswer(value, whose))
   throw new ConfigurationError(
     `${whose} must give its answer as json(value, init), reply(body, init) or a Response; it gave something else`,
+    { effect: 'unknown' },
   )
 }
 

@@ -3,8 +3,9 @@ import { isThenable } from '../../foundation/thenable.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import type { Answer } from '../http/port.ts'
 import type { TransactOptions, Verdict } from '../ledger/port.ts'
-import type { Held } from './end-claim.ts'
-import { type GuardOptions, staysUnknown } from './guard-options.ts'
+import { type Held, withoutAnswer } from './end-claim.ts'
+import type { GuardOptions } from './guard-options.ts'
+import { inDoubt } from './in-doubt.ts'
 import { plainAnswer, recordedAnswer } from './recorded-answer.ts'
 
 /** What became of the user's transaction. */
@@ -13,9 +14,9 @@ export type EffectOutcome =
   | { readonly kind: 'recorded'; readonly answer: Answer }
   /** Written into a transaction that the caller commits or rolls back. */
   | { readonly kind: 'given'; readonly answer: Answer }
-  /** Rolled back, as this answer wants it; the key is free. */
-  | { readonly kind: 'freed'; readonly answer: Answer }
-  /** The work threw: rolled back; the key is free, or unknown where the work was external. */
+  /** An answer for now: rolled back; the key is free, or its outcome unknown. */
+  | { readonly kind: 'for-now'; readonly answer: Answer }
+  /** The work threw: rolled back; the key is free, or its outcome unknown. */
   | { readonly kind: 'threw'; readonly error: unknown }
   /** Somebody else has the claim: rolled back. */
   | { readonly kind: 'fenced' }
@@ -28,40 +29,69 @@ export interface EffectCall {
   readonly options: TransactOptions<unknown>
 }
 
+/** Thrown in place of an answer for now where the key is not free: the store undoes the work as `whenUndone` says. */
+const ANSWERED_FOR_NOW = new Error('The work answered for now only')
+
 /** Runs the work in one transaction of the store. Never rejects; begins before it first waits. */
 export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<EffectOutcome> {
-  const seen: { answer?: Answer; threw?: boolean } = {}
+  const { held, options } = call
+  const seen: Seen = {}
+  try {
+    const ended = await guard.store.transact({
+      claim: held?.claim ?? null,
+      now: guard.clock.now(),
+      leaseMs: guard.leaseMs,
+      work: watched(guard, call, seen),
+      whenUndone: held ? withoutAnswer(held) : 'release',
+      options,
+    })
+    if (ended === 'fenced') return { kind: 'fenced' }
+    if (seen.thrown) return { kind: 'threw', error: seen.thrown.error }
+    const answer = seen.answer as Answer
+    if (ended === 'freed') return { kind: 'for-now', answer }
+    return { kind: options.transaction === undefined ? 'recorded' : 'given', answer }
+  } catch (error) {
+    if (error === ANSWERED_FOR_NOW) return { kind: 'for-now', answer: seen.answer as Answer }
+    if (seen.thrown) return { kind: 'threw', error }
+    const mayHaveHappened = seen.answer !== undefined || held?.protection.external
+    const kind = error instanceof StorageError ? 'doubtful' : 'threw'
+    return { kind, error: mayHaveHappened ? inDoubt(error) : error }
+  }
+}
+
+/** How the work ended, whatever the store makes of it. */
+interface Seen {
+  answer?: Answer
+  thrown?: { readonly error: unknown }
+}
+
+/** The work with its verdict. `notDone()` may have been said inside of it, so that is asked when it has ended. */
+function watched(
+  guard: GuardOptions,
+  { held, work }: EffectCall,
+  seen: Seen,
+): (tx: unknown) => Verdict | Promise<Verdict> {
+  const undone = (error: unknown): Verdict => {
+    if (!held?.notDone) throw error
+    return { kind: 'free' }
+  }
   const judge = (answer: Answer): Verdict => {
     seen.answer = answer
-    const kind = judgeAnswer(answer.status, guard)
-    return kind === 'free' ? { kind } : { kind, answer: recordedAnswer(answer, guard) }
+    const kind = judgeAnswer(answer, guard)
+    if (kind !== 'for-now') return { kind, answer: recordedAnswer(answer, guard) }
+    return held?.protection.external ? undone(ANSWERED_FOR_NOW) : { kind: 'free' }
   }
-  const fail = (error: unknown): never => {
-    seen.threw = true
-    throw error
+  const fail = (error: unknown): Verdict => {
+    seen.thrown = { error }
+    return undone(error)
   }
-  const work = (tx: unknown): Verdict | Promise<Verdict> => {
+  return (tx) => {
+    let answer: Answer | Promise<Answer>
     try {
-      const answer = plainAnswer(call.work(tx), 'effect()')
-      return isThenable(answer) ? answer.then(judge).catch(fail) : judge(answer)
+      answer = plainAnswer(work(tx), 'effect()')
     } catch (error) {
       return fail(error)
     }
-  }
-  try {
-    const ended = await guard.store.transact({
-      claim: call.held?.claim ?? null,
-      now: guard.clock.now(),
-      leaseMs: guard.leaseMs,
-      work,
-      whenUndone: call.held && staysUnknown(call.held.protection) ? 'abandon' : 'release',
-      options: call.options,
-    })
-    if (ended === 'fenced') return { kind: 'fenced' }
-    const answer = seen.answer as Answer
-    if (ended === 'freed') return { kind: 'freed', answer }
-    return { kind: call.options.transaction === undefined ? 'recorded' : 'given', answer }
-  } catch (error) {
-    return { kind: error instanceof StorageError && !seen.threw ? 'doubtful' : 'threw', error }
+    return isThenable(answer) ? answer.then(judge, fail) : judge(answer)
   }
 }

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { startTimer } from '../../foundation/clock.ts'
+import { isForNow } from '../admission/judge-answer.ts'
 import { refusal } from '../admission/refusal.ts'
 import { type Reply, replyOf } from '../entry/reply.ts'
 import type { Answer } from '../http/port.ts'
@@ -9,13 +10,16 @@ import { announced } from './announce.ts'
 import { ClaimLostError } from './claim-lost.ts'
 import type { IdempotencyContext } from './context.ts'
 import { deriveKey } from './derive-key.ts'
-import { type Held, letGo, recordClaim, releaseClaim } from './end-claim.ts'
-import { type GuardOptions, staysUnknown } from './guard-options.ts'
+import { type Held, letGo, recordClaim, withoutAnswer } from './end-claim.ts'
+import type { GuardOptions } from './guard-options.ts'
 import { keepClaim } from './keep-claim.ts'
 import { recordedAnswer } from './recorded-answer.ts'
 import { type EffectOutcome, runEffect } from './run-effect.ts'
 import { tell, tellOfEntry } from './tell.ts'
 import { withinStoreTime } from './within-store-time.ts'
+
+/** Said by a handler that has begun: it may have done something. */
+const UNKNOWN = { effect: 'unknown' } as const
 
 /** The work of one handler; without a key where the request needs none. */
 export class Session {
@@ -28,7 +32,7 @@ export class Session {
   #running: Promise<EffectOutcome> | undefined
   #lost = false
   #isGiven = false
-  #ended = false
+  #ended: 'answered' | 'failed' | undefined
 
   constructor(guard: GuardOptions, held: Held | null) {
     this.#guard = guard
@@ -40,6 +44,7 @@ export class Session {
       signal: this.#aborter.signal,
       effect: (work, options) => this.#runEffect(work as (tx: unknown) => unknown, options ?? {}),
       deriveKey: (label) => this.#deriveKey(label),
+      notDone: () => this.#sayNotDone(),
     }
     this.#watch()
   }
@@ -56,11 +61,23 @@ export class Session {
     return effect.kind === 'given' ? 'committer' : 'effect'
   }
 
+  /** May it have done something outside, so that only its own word frees the key? */
+  get isExternal(): boolean {
+    return this.#held?.protection.external === true
+  }
+
+  /** Is an error that the framework answers with this status a failure, or a lasting 4xx like any other answer? */
+  isFailure(status: number): boolean {
+    return isForNow(status) || this.isExternal
+  }
+
   /** The handler has this answer. What comes back is what goes out, and it is on record by then. */
   async complete(answer: Answer): Promise<Answer> {
     this.#stop()
-    this.#ended = true
-    const outgoing = await this.#answerOf(answer)
+    const hasFailed = this.#ended === 'failed'
+    this.#ended ??= 'answered'
+    // A handler that threw first has let go of its claim.
+    const outgoing = hasFailed ? refusal('in-flight') : await this.#answerOf(answer)
     return this.#held ? announced(this.#guard, outgoing) : outgoing
   }
 
@@ -69,7 +86,7 @@ export class Session {
     this.#stop()
     // Its answer was given already, and stands.
     if (this.#ended) return void this.#tellOfFailure(error)
-    this.#ended = true
+    this.#ended = 'failed'
     const outgoing = await this.#answerInstead(error)
     return outgoing && announced(this.#guard, outgoing)
   }
@@ -77,7 +94,7 @@ export class Session {
   async #answerOf(answer: Answer): Promise<Answer> {
     const effect = await this.#effectEnded()
     if (effect === 'none') return this.#record(answer)
-    if (effect.kind === 'recorded' || effect.kind === 'freed') return effect.answer
+    if (effect.kind === 'recorded' || effect.kind === 'for-now') return effect.answer
     if (effect.kind === 'given') return this.#completeGiven(effect.answer, answer)
     if (effect.kind === 'fenced') return refusal('in-flight')
     // The handler caught what its effect threw, and answers for itself; nothing was done and nothing is kept.
@@ -104,9 +121,9 @@ export class Session {
   /** A handler that did not wait for its effect is waited for: what the effect says is the answer. */
   async #effectEnded(): Promise<EffectOutcome | 'none'> {
     const effect = (await this.#running) ?? 'none'
-    // What was freed inside a transaction of the caller is not free where they have rolled that back.
+    // Where the caller has rolled its transaction back, what was let go of inside of it has to be let go of again.
     if (this.#held && this.#isGiven && effect !== 'none') {
-      if (effect.kind === 'freed') await releaseClaim(this.#guard, this.#held, { status: effect.answer.status })
+      if (effect.kind === 'for-now') await letGo(this.#guard, this.#held, { status: effect.answer.status })
       if (effect.kind === 'threw') await letGo(this.#guard, this.#held, { error: effect.error })
     }
     return effect
@@ -115,13 +132,18 @@ export class Session {
   #watch(): void {
     const { timeoutMs, clock } = this.#guard
     if (this.#held) {
-      const inEffect = (): boolean => this.#effect === 'running'
-      this.#stopping.push(keepClaim(this.#guard, this.#held.claim, { inEffect, onLost: () => this.#lose() }))
+      const needsNoLease = (): boolean => this.#effect === 'running' || this.#hasEnded
+      this.#stopping.push(keepClaim(this.#guard, this.#held.claim, { needsNoLease, onLost: () => this.#lose() }))
     }
     if (timeoutMs !== undefined) {
       const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
       this.#stopping.push(startTimer(clock, timeoutMs, late))
     }
+  }
+
+  /** The effect has settled the entry, or given it away: nothing is left for the handler to say of it. */
+  get #hasEnded(): boolean {
+    return typeof this.#effect === 'object' && this.#effect.kind !== 'given' && this.#effect.kind !== 'doubtful'
   }
 
   #stop(): void {
@@ -135,14 +157,26 @@ export class Session {
   }
 
   #deriveKey(label: string): string {
-    if (!this.#held) throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key')
+    if (!this.#held)
+      throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key', UNKNOWN)
     const { scope, key } = this.#held.request
     return deriveKey(this.#guard, [scope, key, label])
   }
 
+  #sayNotDone(): void {
+    if (!this.#held || !this.isExternal) return
+    if (this.#ended || this.#hasEnded) {
+      throw new ConfigurationError(
+        'notDone() was called after the answer: say it before the handler or its effect answers',
+        UNKNOWN,
+      )
+    }
+    this.#held.notDone = true
+  }
+
   async #runEffect(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply> {
     if (this.#effect !== 'none') {
-      throw new ConfigurationError('effect() was called twice: one request has one effect, with one answer')
+      throw new ConfigurationError('effect() was called twice: one request has one effect, with one answer', UNKNOWN)
     }
     if (this.#lost) throw new ClaimLostError()
     this.#effect = 'running'
@@ -165,13 +199,9 @@ export class Session {
       const { status, bodyOmitted } = recordedAnswer(outcome.answer, this.#guard)
       tellOfEntry(this.#guard, request, { type: 'entry.recorded', status, bodyOmitted })
     }
-    if (outcome.kind === 'freed') {
-      tellOfEntry(this.#guard, request, { type: 'entry.released', status: outcome.answer.status })
-    }
-    if (outcome.kind === 'threw') {
-      const type = staysUnknown(this.#held.protection) ? 'entry.abandoned' : 'entry.released'
-      tellOfEntry(this.#guard, request, { type, status: undefined, error: outcome.error })
-    }
+    const type = withoutAnswer(this.#held) === 'abandon' ? 'entry.abandoned' : 'entry.released'
+    if (outcome.kind === 'for-now') tellOfEntry(this.#guard, request, { type, status: outcome.answer.status })
+    if (outcome.kind === 'threw') tellOfEntry(this.#guard, request, { type, status: undefined, error: outcome.error })
   }
 
   #tellOfFailure(error: unknown): void {
@@ -198,7 +228,7 @@ export class Session {
     await letGo(this.#guard, this.#held, {})
     throw new HoldfastError('The transaction given to effect() was not committed when the handler answered', {
       code: 'HOLDFAST_NOT_COMMITTED',
-      effect: 'unknown',
+      ...UNKNOWN,
     })
   }
 

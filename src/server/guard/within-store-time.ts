@@ -14,7 +14,9 @@ export async function withinStoreTime<T>(
     ms: guard.storeTimeoutMs,
     late: () => {
       isLate = true
-      return new StorageError(`The ledger's store did not answer within ${guard.storeTimeoutMs} ms`)
+      return new StorageError(`The ledger's store did not answer within ${guard.storeTimeoutMs} ms`, {
+        effect: 'unknown',
+      })
     },
   })
 }

@@ -1,4 +1,4 @@
-import type { Entry, RecordedAnswer } from '../entry/entry.ts'
+import type { Entry, EntryState, RecordedAnswer } from '../entry/entry.ts'
 
 /** What a request brings to the ledger. The store adds its own time where it has one (`now` is the caller's clock). */
 export interface EntryDraft {
@@ -15,6 +15,8 @@ export interface EntryDraft {
   readonly leaseMs: number
   readonly retentionMs: number
   readonly now: number
+  /** For `takeOver`: the entry's own, where nothing is run but a question asked. Default: now. */
+  readonly createdAt?: number | undefined
 }
 
 /** The right to work on a key, until somebody else takes it over. Every write names it and is refused once it is stale. */
@@ -73,6 +75,12 @@ export interface Consumed {
   readonly value: string | null
 }
 
+export interface ReapOptions {
+  readonly limit: number
+  readonly now: number
+  readonly onAbandoned?: ((entry: Entry) => void) | undefined
+}
+
 export interface Reaped {
   /** Entries and messages that had outlived their retention, and claims of which nothing can have been done. */
   readonly deleted: number
@@ -81,6 +89,18 @@ export interface Reaped {
   /** Is there probably more to do? */
   readonly more: boolean
 }
+
+/** Which entries to list. All that are given have to fit. */
+export interface EntriesQuery {
+  readonly state?: EntryState | undefined
+  readonly scope?: string | undefined
+  /** The last one seen: goes on behind it, also where it is no longer there. */
+  readonly after?: EntryPlace | undefined
+  /** How many at most. Default: all. */
+  readonly limit?: number | undefined
+}
+
+export type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>
 
 export interface LedgerStats {
   readonly running: number
@@ -119,7 +139,10 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** A longer lease. False where the claim was lost. Never waits for the claim's own open transaction. */
   renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean>
 
-  /** running -> done, outside of any transaction of the user. False where the claim was lost. */
+  /**
+   * running -> done, outside of any transaction of the user; unknown -> done too, as long as the claim is still the
+   * entry's own: a runner that was taken for dead knows what it did. False where the claim was lost.
+   */
   complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>
 
   /** running -> absent. False where the claim was lost or the entry is no longer running. */
@@ -146,9 +169,16 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /**
    * Deletes at most `limit` rows: done entries and messages past their retention; running ones of which nothing can
    * have been done (lease lapsed, not external, not held, and past their retention or known to be rolled back).
-   * Marks external ones with a lapsed lease as `unknown`. Never deletes those. Several replicas may do it at once.
+   * Marks external ones with a lapsed lease as `unknown`, and tells `onAbandoned` of each. Never deletes those. Several
+   * replicas may do it at once.
    */
-  reap(options: { readonly limit: number; readonly now: number }): Promise<Reaped>
+  reap(options: ReapOptions): Promise<Reaped>
+
+  /**
+   * Entries in the order in which their keys came, read in pages. One that comes, goes or changes meanwhile may be listed
+   * or not; every other one is listed once.
+   */
+  entries(query: EntriesQuery): AsyncIterable<Entry>
 
   stats(now: number): Promise<LedgerStats>
 

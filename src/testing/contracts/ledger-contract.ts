@@ -2,6 +2,7 @@ import { checkFunction, checkObject } from '../../configuration/option-checks.ts
 import type { ContractCase } from './journal/contract-case.ts'
 import { answerCases } from './ledger/answer-cases.ts'
 import { type LedgerCase, type LedgerContractOptions, ledgerCase } from './ledger/contract-case.ts'
+import { entriesCases } from './ledger/entries-cases.ts'
 import { fenceCases } from './ledger/fence-cases.ts'
 import { givenTransactionCases } from './ledger/given-transaction-cases.ts'
 import { insertCases } from './ledger/insert-cases.ts'
@@ -32,6 +33,7 @@ export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCa
     ...answerCases,
     ...messageCases,
     ...reapCases,
+    ...entriesCases,
     ...(options.another ? sharingCases(options.another) : {}),
   }
   return Object.entries(bodies).map(([name, body]) => ledgerCase(options, name, body))

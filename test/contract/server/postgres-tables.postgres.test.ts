@@ -98,5 +98,6 @@ describe('the tables', () => {
     expect(
       await plan(`state = 'running' AND lease_until <= (SELECT clock_timestamp()) ORDER BY lease_until`),
     ).toContain('holdfast_entries_lease')
+    expect(await plan(`id > 5 AND state = 'unknown' ORDER BY id`)).toContain('holdfast_entries_unknown')
   })
 })

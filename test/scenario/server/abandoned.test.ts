@@ -170,13 +170,15 @@ describe('a handler that throws', () => {
     expect(shop.events.map(({ type }) => type)).toContain('entry.abandoned')
   })
 
-  it('but answers 5xx on purpose leaves the key free, also where it was external', async () => {
+  it('but answers 5xx on purpose leaves it unknown too where it was external, unless it says that nothing was done', async () => {
     const shop = protectedShop({}, { external: true })
-    const unlucky = shop.serve(async (_, { effect }) =>
-      effect(() => json({ error: 'provider says no' }, { status: 503 })),
-    )
-    expect((await unlucky(ask('k'))).status).toBe(503)
-    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+    const unlucky = shop.serve(async (_, { effect, notDone, key }) => {
+      if (key === 'said') notDone()
+      return effect(() => json({ error: 'provider says no' }, { status: 503 }))
+    })
+    for (const key of ['silent', 'said']) expect((await unlucky(ask(key))).status).toBe(503)
+    expect(await typeOf(await shop.placeOrder(ask('silent')))).toBe('outcome-unknown')
+    expect((await shop.placeOrder(ask('said'))).status).toBe(201)
   })
 
   it('after its effect was committed answers with the recorded reply', async () => {

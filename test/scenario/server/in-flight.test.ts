@@ -249,6 +249,35 @@ describe('a claim', () => {
     expect(events.map(({ type }) => type)).toContain('claim.lost')
   })
 
+  it.each([
+    ['its own', false],
+    ["its caller's", true],
+  ])('is not lost once its effect is committed in %s transaction', async (_, given) => {
+    const { serve, clock, order, events, store } = protectedShop({ lease: '9s' })
+    if (given) {
+      // The caller's transaction has committed the entry by the time the handler goes on.
+      const { transact } = store
+      store.transact = (transaction) => transact.call(store, { ...transaction, options: {} })
+    }
+    let signal: AbortSignal | undefined
+    const handler = serve(async (_request, context) => {
+      signal = context.signal
+      const reply = await context.effect(
+        async (tx) => {
+          order(tx, 'one')
+          return json({ ok: true }, { status: 201 })
+        },
+        given ? { transaction: {} as never } : {},
+      )
+      await clock.sleep(30_000)
+      return reply
+    })
+    const answer = handler(ask('k'))
+    await clock.advance('31s')
+    expect((await answer).status).toBe(201)
+    expect([signal?.aborted, events.map(({ type }) => type)]).toEqual([false, ['entry.claimed', 'entry.recorded']])
+  })
+
   it('aborts its handler when its time is over', async () => {
     const { serve, clock } = protectedShop({ timeout: '5s' })
     const handler = serve(

@@ -34,6 +34,33 @@ describe('a store that is down', () => {
     expect(await shop.ledger.find('public', 'k')).toBeUndefined()
   })
 
+  it.each([
+    ['is free again', {}, 'absent'],
+    ['is unknown again where it may have been done outside', { external: true, onAbandoned: 'rerun' }, 'unknown'],
+    ['is unknown again where it has to be found out', { reconcile: () => undefined }, 'unknown'],
+  ] as const)('and takes a dead one over too late: the key %s', async (_, protect, state) => {
+    const shop = protectedShop({ storeTimeout: '5s' }, protect)
+    const { renew } = shop.store
+    shop.store.renew = () => new Promise(() => {})
+    void shop.serve(() => new Promise(() => {}))(ask('k'))
+    await shop.clock.advance('61s')
+    shop.store.renew = renew
+    const takeOver = shop.store.takeOver.bind(shop.store)
+    let late: (() => void) | undefined
+    shop.store.takeOver = async (found, draft) => {
+      await new Promise<void>((resolve) => {
+        late = resolve
+      })
+      return takeOver(found, draft)
+    }
+    const answer = shop.placeOrder(ask('k'))
+    await shop.clock.advance('5s')
+    expect((await answer).status).toBe(503)
+    late?.()
+    await settleDown(shop.clock)
+    expect((await shop.ledger.find('public', 'k'))?.state ?? 'absent').toBe(state)
+  })
+
   it('at the commit: refused, whatever the handler makes of it', async () => {
     const shop = protectedShop()
     shop.store.transact = down

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import type { HeaderList } from '../../../protocol/headers.ts'
-import { isForNow } from '../../admission/judge-answer.ts'
 import type { Reply } from '../../entry/reply.ts'
 import type { Session } from '../../guard/session.ts'
 import { byName, headerListOf, isOwn, type OwnAnswer, ownHeaders } from '../own-headers.ts'
@@ -26,8 +25,7 @@ export function headersOf(reply: FastifyReply): HeaderList {
 /** The payload that goes out in place of the one that is about to. */
 export async function settle(exchange: Exchange, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const { session, front } = exchange
-  // An error that says a lasting 4xx is an answer like any other.
-  if (exchange.error !== undefined && isForNow(reply.statusCode)) {
+  if (exchange.error !== undefined && session.isFailure(reply.statusCode)) {
     const instead = await session.fail(exchange.error)
     return instead ? replaceBy(reply, front, instead) : payload
   }

@@ -57,7 +57,9 @@ async function letThrough(session: Session, response: Response): Promise<Respons
 function hold(returned: unknown, limit: number): ReturnType<typeof answerOf> {
   if (isReply(returned)) return Promise.resolve({ answer: returned })
   if (returned instanceof Response) return answerOf(returned, limit)
-  throw new ConfigurationError('A protected handler must return a Response, json(value, init) or reply(body, init)')
+  throw new ConfigurationError('A protected handler must return a Response, json(value, init) or reply(body, init)', {
+    effect: 'unknown',
+  })
 }
 
 /** A fetch request in plain values. The handler still gets its body: what is read here is a copy. */

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import type { HeaderList } from '../../../protocol/headers.ts'
-import { isForNow } from '../../admission/judge-answer.ts'
 import { isReply } from '../../entry/reply.ts'
 import type { Session } from '../../guard/session.ts'
 import { answerOf, type HeldResponse, responseOf } from '../fetch/fetch-answer.ts'
@@ -23,8 +22,8 @@ export async function settle(
   let held: HeldResponse
   try {
     await next()
-    // Hono has answered an error by now. Where that says a lasting 4xx, it is an answer like any other.
-    if (c.error && isForNow(c.res.status)) throw c.error
+    // Hono has answered an error by now.
+    if (c.error && session.isFailure(c.res.status)) throw c.error
     if (!session.decides && !isReply(c.res)) return await letThrough(session, c.res)
     held = isReply(c.res) ? { answer: c.res } : await answerOf(c.res, limit)
   } catch (error) {

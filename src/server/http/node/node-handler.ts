@@ -11,6 +11,7 @@ import { HeldResponse } from './held-response.ts'
 import { nodeInbound } from './node-inbound.ts'
 import { sendAnswer } from './send-answer.ts'
 import { sendResponse } from './send-response.ts'
+import { isThrown, watchRoutes } from './watch-routes.ts'
 
 /** A request with what its handler knows of the operation that it serves. */
 export type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = Req & {
@@ -58,7 +59,7 @@ export function nodeHandler<
       const begun = await ledger.begin(nodeInbound(req, ledger.limits.maxRequestBytes), protection)
       if (begun.kind === 'answered') return sendAnswer(res, begun.answer)
       const limit = ledger.limits.maxResponseBytes
-      const turn: Turn = { session: begun.session, res, limit, reject, onError, next, failures: new Set() }
+      const turn: Turn = { req, session: begun.session, res, limit, reject, onError, next, failures: new Set() }
       const held = hold(turn)
       const context = contextFor(turn, held)
       await run(turn, held, (inner) =>
@@ -73,6 +74,7 @@ export function nodeHandler<
 
 /** One request that a handler works on. */
 interface Turn {
+  readonly req: IncomingMessage
   readonly session: Session
   readonly res: ServerResponse
   readonly limit: number
@@ -124,10 +126,11 @@ function contextFor(turn: Turn, held: HeldResponse): IdempotencyContext {
 }
 
 async function run(turn: Turn, held: HeldResponse, handle: (next: NextFunction) => unknown): Promise<void> {
-  const { session, next } = turn
+  const { req, session, next } = turn
   const inner: NextFunction = (error) => {
-    if (error === undefined || error === null || error === 'route' || error === 'router') next?.(error)
-    else void fail(turn, held, error)
+    if (isThrown(error)) return void fail(turn, held, error)
+    if (session.isExternal) watchRoutes(req, (thrown, reject) => void fail({ ...turn, reject }, held, thrown))
+    next?.(error)
   }
   try {
     const returned = await handle(inner)

@@ -2,7 +2,17 @@ import { isThenable } from '../../../foundation/thenable.ts'
 import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import { type EntryEvent, nextEntryState } from '../../entry/transition.ts'
-import type { Claim, EntryDraft, LedgerStore, Transacted, Transaction, Verdict } from '../port.ts'
+import type {
+  Claim,
+  EntriesQuery,
+  EntryDraft,
+  EntryPlace,
+  LedgerStore,
+  ReapOptions,
+  Transacted,
+  Transaction,
+  Verdict,
+} from '../port.ts'
 import { MemoryMessages } from './memory-messages.ts'
 import { type MemoryTransaction, MemoryUndo } from './memory-undo.ts'
 
@@ -78,7 +88,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return entry && copied(entry)
   }
 
-  async reap({ limit, now }: { readonly limit: number; readonly now: number }): ReturnType<LedgerStore['reap']> {
+  async reap({ limit, now, onAbandoned }: ReapOptions): ReturnType<LedgerStore['reap']> {
     let abandoned = 0
     let deleted = this.#messages.reap(limit, now)
     for (const [at, entry] of this.#entries) {
@@ -87,10 +97,24 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
         this.#entries.delete(at)
         deleted++
       } else if (entry.state === 'running' && entry.external && this.#isSilent(entry, now)) {
-        abandoned += this.#change(entry, 'abandoned', {}) ? 1 : 0
+        this.#change(entry, 'abandoned', {})
+        onAbandoned?.({ ...entry, state: 'unknown' })
+        abandoned++
       }
     }
     return { deleted, abandoned, more: deleted + abandoned >= limit }
+  }
+
+  async *entries({ state, scope, after, limit = Number.POSITIVE_INFINITY }: EntriesQuery): AsyncGenerator<Entry> {
+    const places = [...this.#entries.keys()]
+    const start = after ? this.#behind(places, after) : 0
+    let left = limit
+    for (const at of places.slice(start)) {
+      const entry = this.#entries.get(at)
+      if (!entry || (state ?? entry.state) !== entry.state || (scope ?? entry.scope) !== entry.scope) continue
+      if (left-- <= 0) return
+      yield copied(entry)
+    }
   }
 
   async stats(now: number): ReturnType<LedgerStore['stats']> {
@@ -107,18 +131,28 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
 
   async close(): Promise<void> {}
 
+  /** Where it is gone, at the first that is not older. */
+  #behind(places: readonly string[], after: EntryPlace): number {
+    const at = places.indexOf(place(after))
+    if (at !== -1) return at + 1
+    const next = places.findIndex((each) => (this.#entries.get(each)?.createdAt ?? 0) >= after.createdAt)
+    return next === -1 ? places.length : next
+  }
+
   #claim(draft: EntryDraft, attempt: number): Claim {
     const { scope, key, token, now, leaseMs, retentionMs, fingerprint, method, path, external } = draft
-    const times = { createdAt: now, leaseUntil: now + leaseMs, completedAt: null, expiresAt: now + retentionMs }
+    const createdAt = draft.createdAt ?? now
+    const times = { createdAt, leaseUntil: now + leaseMs, completedAt: null, expiresAt: now + retentionMs }
     const what = { scope, key, token, attempt, fingerprint, method, path, external, inEffect: false }
     this.#entries.set(place(draft), { ...what, ...times, state: 'running', answer: null, version: ENTRY_VERSION })
     return { scope, key, token, attempt }
   }
 
-  /** Fenced: only while the claim is the entry's own, and the entry is running. */
+  /** Fenced: only while the claim is the entry's own, and the entry is running; an answer may also end what is unknown. */
   #change(claim: Claim, event: EntryEvent | undefined, change: Partial<Entry>): boolean {
     const entry = this.#entries.get(place(claim))
-    if (entry?.token !== claim.token || entry.state !== 'running') return false
+    if (entry?.token !== claim.token) return false
+    if (entry.state !== 'running' && !(entry.state === 'unknown' && event === 'recorded')) return false
     const state = event ? nextEntryState(entry.state, event) : entry.state
     if (state === 'absent') this.#entries.delete(place(claim))
     else this.#entries.set(place(claim), { ...entry, ...change, state })

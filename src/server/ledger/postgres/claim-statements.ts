@@ -86,12 +86,13 @@ export class ClaimStatements {
           AND (state <> 'done' OR expires_at <= clock_timestamp()) FOR NO KEY UPDATE SKIP LOCKED)
       UPDATE ${this.#entries} AS entry SET fingerprint = $3, method = $4, path = $5, token = $6, external = $7::boolean,
         state = 'running', attempt = CASE entry.state WHEN 'done' THEN 1 ELSE entry.attempt + 1 END, in_effect = false,
-        created_at = now, lease_until = now + $8::float8 * interval '1 millisecond',
+        created_at = coalesce('epoch'::timestamptz + $15::float8 * interval '1 millisecond', now),
+        lease_until = now + $8::float8 * interval '1 millisecond',
         expires_at = now + $9::float8 * interval '1 millisecond', completed_at = NULL, status = NULL, headers = NULL,
         body = NULL, body_omitted = false, version = ${ENTRY_VERSION}
       FROM settings, free, (SELECT clock_timestamp() AS now) clock
       WHERE entry.id = free.id RETURNING entry.attempt::text AS attempt`
-    const seen = [found.token, found.state, found.inEffect, String(found.leaseUntil)]
+    const seen = [found.token, found.state, found.inEffect, String(found.leaseUntil), draft.createdAt ?? null]
     const { rows } = await this.#queryable.query(text, [...draftValues(draft), ...seen])
     const row = rows[0] as { readonly attempt: string } | undefined
     return row && claimOf(draft, Number(row.attempt))
@@ -136,10 +137,13 @@ export class ClaimStatements {
   }
 }
 
-/** running -> done, for `UPDATE <entries> …` with the values of `mine` and `answerValues`. */
+/**
+ * running -> done, for `UPDATE <entries> …` with the values of `mine` and `answerValues`. A runner that was taken for
+ * dead may still say what it did, as long as the claim is its own.
+ */
 export function recording(from: string): string {
   return `SET state = 'done', completed_at = clock_timestamp(), status = $4, headers = $5, body = $6, body_omitted = $7
-    ${from} WHERE ${MINE}`
+    ${from} WHERE scope = $1 AND key = $2 AND token = $3 AND state IN ('running', 'unknown')`
 }
 
 /** The values of `MINE`. */

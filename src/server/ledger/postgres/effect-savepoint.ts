@@ -43,6 +43,7 @@ function explained(cause: unknown): unknown {
   if (code !== '25P01' && code !== '3B001') return cause
   return new EndedTransactionError('The work inside of effect() ended its transaction: COMMIT and ROLLBACK are ours', {
     cause,
+    effect: 'unknown',
   })
 }
 

@@ -51,6 +51,7 @@ CREATE TABLE ${entries} (
 CREATE UNIQUE INDEX holdfast_entries_key ON ${entries} (scope, key);
 CREATE INDEX holdfast_entries_expiry ON ${entries} (expires_at) WHERE state = 'done';
 CREATE INDEX holdfast_entries_lease ON ${entries} (lease_until) WHERE state = 'running';
+CREATE INDEX holdfast_entries_unknown ON ${entries} (id) WHERE state = 'unknown';
 CREATE TABLE ${messages} (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   scope text COLLATE "C" NOT NULL,

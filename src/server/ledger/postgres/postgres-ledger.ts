@@ -7,12 +7,14 @@ import type {
   Claim,
   Consumed,
   Consumption,
+  EntriesQuery,
   EntryDraft,
   Insertion,
   LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,
+  ReapOptions,
   Transacted,
   Transaction,
   Verdict,
@@ -23,6 +25,7 @@ import { EndedTransactionError } from './effect-savepoint.ts'
 import { GivenTransaction } from './given-transaction.ts'
 import { LedgerPool } from './ledger-pool.ts'
 import { type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
+import { listRows } from './list-rows.ts'
 import { type OwnEnd, OwnTransaction } from './own-transaction.ts'
 import { checkPostgresOptions, type PostgresLedgerOptions, type PostgresTransaction } from './postgres-options.ts'
 import { countRows, reapRows } from './reap-rows.ts'
@@ -87,8 +90,12 @@ class PostgresLedger<Tx> implements LedgerStore<Tx, EffectReturn> {
     return this.#statements.find(scope, key)
   }
 
-  reap({ limit }: { readonly limit: number }): Promise<Reaped> {
-    return reapRows(this.#steady, this.#tables, limit)
+  reap(options: ReapOptions): Promise<Reaped> {
+    return reapRows(this.#steady, this.#tables, options)
+  }
+
+  entries(query: EntriesQuery): AsyncGenerator<Entry> {
+    return listRows(this.#steady, this.#tables, query)
   }
 
   stats(): Promise<LedgerStats> {

@@ -1,6 +1,7 @@
 import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { ENTRY_VERSION } from '../../entry/entry.ts'
-import type { LedgerStats, Reaped } from '../port.ts'
+import type { LedgerStats, Reaped, ReapOptions } from '../port.ts'
+import { ENTRY_COLUMNS, type EntryRow, entryOf } from './entry-row.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 
 /** Read once, so that the indexes can be used. */
@@ -21,24 +22,25 @@ const OUTLIVED = `state = 'done' AND expires_at <= ${NOW} AND ${KNOWN}`
  * One batch. Rows that somebody holds, another reaper or a handler in its effect, are passed over. What may have been
  * done outside is never deleted: it becomes `unknown`.
  */
-export async function reapRows(queryable: PostgresQueryable, tables: LedgerTables, limit: number): Promise<Reaped> {
+export async function reapRows(
+  queryable: PostgresQueryable,
+  tables: LedgerTables,
+  { limit, onAbandoned }: ReapOptions,
+): Promise<Reaped> {
   const { entries, messages } = tables
   const steps = [
     `DELETE FROM ${messages} WHERE ${locked('seq', messages, `expires_at <= ${NOW} ORDER BY expires_at`)}`,
     `DELETE FROM ${entries} WHERE ${locked('id', entries, `${OUTLIVED} ORDER BY expires_at`)}`,
     `DELETE FROM ${entries} WHERE ${locked('id', entries, `${EMPTY} ORDER BY lease_until`)}`,
-    `UPDATE ${entries} SET state = 'unknown'
-      WHERE ${locked('id', entries, `${SILENT} AND external ORDER BY lease_until`)}`,
   ]
-  const counts: number[] = []
   let left = limit
-  for (const text of steps) {
-    const count = left > 0 ? ((await queryable.query(text, [left])).rowCount ?? 0) : 0
-    counts.push(count)
-    left -= count
-  }
-  const abandoned = counts.pop() ?? 0
-  return { deleted: limit - left - abandoned, abandoned, more: left <= 0 }
+  for (const text of steps) left -= left > 0 ? ((await queryable.query(text, [left])).rowCount ?? 0) : 0
+  const deleted = limit - left
+  const silent = `UPDATE ${entries} SET state = 'unknown'
+    WHERE ${locked('id', entries, `${SILENT} AND external ORDER BY lease_until`)} RETURNING ${ENTRY_COLUMNS}`
+  const abandoned = left > 0 ? (await queryable.query(silent, [left])).rows : []
+  for (const row of abandoned) onAbandoned?.(entryOf(row as EntryRow))
+  return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }
 }
 
 /** As an array: a set might be made anew for each row, and then the limit would be none. */

@@ -4,6 +4,7 @@ import type { Claim, EntryDraft } from '../port.ts'
 
 /** A row as SQLite gives it back: flags as 0 and 1, bytes as the driver's own kind. */
 export interface EntryRow {
+  readonly id: number
   readonly scope: string
   readonly key: string
   readonly fingerprint: string
@@ -57,7 +58,8 @@ export type Values = Readonly<Record<string, unknown>>
 /** For `insert` and `takeOver`. */
 export function draftValues(draft: EntryDraft, owner: string): Values {
   const { scope, key, fingerprint, method, path, token, now } = draft
-  const times = { now, leaseUntil: now + draft.leaseMs, expiresAt: now + draft.retentionMs }
+  const createdAt = draft.createdAt ?? now
+  const times = { now, createdAt, leaseUntil: now + draft.leaseMs, expiresAt: now + draft.retentionMs }
   return { scope, key, fingerprint, method, path, token, owner, external: Number(draft.external), ...times }
 }
 

@@ -36,6 +36,7 @@ const FIRST = `
   CREATE UNIQUE INDEX holdfast_entries_key ON holdfast_entries (scope, key);
   CREATE INDEX holdfast_entries_expiry ON holdfast_entries (expires_at) WHERE state = 'done';
   CREATE INDEX holdfast_entries_lease ON holdfast_entries (lease_until) WHERE state = 'running';
+  CREATE INDEX holdfast_entries_unknown ON holdfast_entries (id) WHERE state = 'unknown';
   CREATE TABLE holdfast_messages (
     place INTEGER PRIMARY KEY,
     scope TEXT NOT NULL,

@@ -60,7 +60,7 @@ export function consumeIn(
   try {
     if (isFailed(judged) || !frame.database.inTransaction) {
       frame.rollBack()
-      return { error: isFailed(judged) ? judged.error : new ConfigurationError(ENDED) }
+      return { error: isFailed(judged) ? judged.error : endedError() }
     }
     statements.keepValue.run({ scope, id, value: judged })
     frame.commit()
@@ -83,10 +83,15 @@ function isFailed(judged: unknown): judged is Failed {
   return (judged as Failed | null)?.kind === 'failed'
 }
 
-/** Nobody will look at how it ends. */
+/** What the work wrote is committed or lost, as it said. */
+function endedError(): ConfigurationError {
+  return new ConfigurationError(ENDED, { effect: 'unknown' })
+}
+
+/** It goes on outside of the transaction; how it ends is not looked at. */
 function promised(work: PromiseLike<unknown>): ConfigurationError {
   work.then(undefined, () => {})
-  return new ConfigurationError(PROMISE)
+  return new ConfigurationError(PROMISE, { effect: 'unknown' })
 }
 
 /** Keeps the writes of the work, or undoes them. False where the transaction is no longer the one that we began. */
@@ -126,7 +131,7 @@ function endedByWork(
   if (claim && statements.hasEntered.get(mine(claim)) === undefined) statements[whenUndone].run(mine(claim))
   else if (claim && 'answer' in judged) statements.record.run(answerValues(claim, judged.answer, now))
   else if (claim) statements.abandon.run(mine(claim))
-  return { error: judged.kind === 'failed' ? judged.error : new ConfigurationError(ENDED) }
+  return { error: judged.kind === 'failed' ? judged.error : endedError() }
 }
 
 /** The commit did not take place. Where the work's own rows forbade it, that is as if the work had thrown. */

@@ -4,17 +4,21 @@ import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import type { Sync } from '../../../sql/sqlite-handle.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Reply } from '../../entry/reply.ts'
+import { inPages, type Page } from '../in-pages.ts'
 import type {
   Claim,
   Consumed,
   Consumption,
+  EntriesQuery,
   EntryDraft,
+  EntryPlace,
   FoundEntry,
   Insertion,
   LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,
+  ReapOptions,
   Transacted,
   Transaction,
 } from '../port.ts'
@@ -100,8 +104,23 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
     return row && entryOf(row)
   }
 
-  async reap(options: { readonly limit: number; readonly now: number }): Promise<Reaped> {
+  async reap(options: ReapOptions): Promise<Reaped> {
     return this.#connection.transaction((frame) => reapIn(frame, options))
+  }
+
+  async *entries(query: EntriesQuery): AsyncGenerator<Entry> {
+    const { state = null, scope = null, after } = query
+    const list = state === 'unknown' ? 'listUnknown' : 'list'
+    const values = state === 'unknown' ? { scope } : { scope, state }
+    const first = after ? await this.#placeOf(after) : 0
+    const read = (page: Page<number>): Promise<EntryRow[]> =>
+      this.#connection.run((statements) => statements[list].all({ ...values, ...page }) as EntryRow[])
+    for await (const row of inPages(query, first, read)) yield entryOf(row)
+  }
+
+  async #placeOf({ scope, key, createdAt }: EntryPlace): Promise<number> {
+    const place = await this.#connection.run(({ placeOf }) => placeOf.get({ scope, key, createdAt }))
+    return (place as { readonly id: number }).id
   }
 
   stats(now: number): Promise<LedgerStats> {

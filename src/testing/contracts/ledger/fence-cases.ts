@@ -48,12 +48,33 @@ export const fenceCases: Record<string, LedgerCase> = {
     expectSame(await writes(store, claim), REFUSED, 'the writes')
     expectSame(await entryAt(store, 'a'), before, 'the entry')
   },
-  'fence: an entry that was given up is not touched by its old claim': async ({ store }) => {
+  'fence: an entry that was given up takes nothing from its old claim but the answer': async ({ store }) => {
     const claim = await claimed(store, 'a')
     await store.abandon(claim, now())
     const before = await entryAt(store, 'a')
-    expectSame(await writes(store, claim), REFUSED, 'the writes')
+    const others = [
+      await store.renew(claim, lease(60_000)),
+      await store.release(claim),
+      await store.abandon(claim, now()),
+      await store.transact(transact(claim, () => KEEP)),
+    ]
+    expectSame(others, [false, false, false, 'fenced'], 'the other writes')
     expectSame(await entryAt(store, 'a'), before, 'the entry')
+    expectSame(await store.complete(claim, answer(), now()), true, 'the completion')
+    expectSame(await stateOf(store, 'a'), 'done', 'the state')
+  },
+  'fence: an entry that a reaper has given up takes the answer of its runner': async ({ store }) => {
+    const claim = await claimed(store, 'a', { ...LAPSED, external: true })
+    await store.reap({ limit: 10, now: now() })
+    expectSame(await stateOf(store, 'a'), 'unknown', 'the state before')
+    expectSame(await store.complete(claim, answer(), now()), true, 'the completion')
+    expectSame((await entryAt(store, 'a')).answer, answer(), 'the answer')
+  },
+  'fence: an entry that was given up and taken over takes no answer from its old claim': async ({ store }) => {
+    const claim = await claimed(store, 'a')
+    await store.abandon(claim, now())
+    await store.takeOver(await entryAt(store, 'a'), draft('a'))
+    expectSame(await writes(store, claim), REFUSED, 'the writes')
   },
   'fence: a claim that was released is over': async ({ store }) => {
     const claim = await claimed(store, 'a')

@@ -47,6 +47,7 @@ export function mortalStore(real: LedgerStore): MortalStore {
     consume: (message, consumption) => through(() => real.consume(message, consumption)),
     find: (scope, key) => through(() => real.find(scope, key)),
     reap: (options) => through(() => real.reap(options)),
+    entries: (query) => real.entries(query),
     stats: (now) => through(() => real.stats(now)),
     close: () => real.close(),
   }

@@ -3,18 +3,21 @@ import { judgeAnswer } from '../../../../src/server/admission/judge-answer.ts'
 import { keptHeaders } from '../../../../src/server/admission/kept-headers.ts'
 import { type RefusalReason, refusal } from '../../../../src/server/admission/refusal.ts'
 
+const judge = (status: number, store5xx = false): string =>
+  judgeAnswer({ status, headers: [], body: null }, { store5xx })
+
 describe('the fate of an answer', () => {
   it.each([
     ['keep', [200, 201, 204, 206, 301, 302, 304, 399]],
     ['undo', [400, 402, 403, 404, 409, 410, 412, 422, 451, 499]],
-    ['free', [401, 407, 408, 425, 429, 500, 502, 503, 504, 599]],
-  ] as const)('is to %s for %j', (fate, statuses) => {
-    for (const status of statuses) expect([status, judgeAnswer(status, { store5xx: false })]).toEqual([status, fate])
+    ['for-now', [401, 407, 408, 425, 429, 500, 502, 503, 504, 599]],
+  ] as const)('is %s for %j', (fate, statuses) => {
+    for (const status of statuses) expect([status, judge(status)]).toEqual([status, fate])
   })
 
   it('is final for 5xx where that is wanted, and never for what speaks of this moment', () => {
-    expect([500, 503].map((status) => judgeAnswer(status, { store5xx: true }))).toEqual(['undo', 'undo'])
-    expect([401, 408, 429].map((status) => judgeAnswer(status, { store5xx: true }))).toEqual(['free', 'free', 'free'])
+    expect([500, 503].map((status) => judge(status, true))).toEqual(['undo', 'undo'])
+    expect([401, 408, 429].map((status) => judge(status, true))).toEqual(['for-now', 'for-now', 'for-now'])
   })
 })
 
@@ -45,6 +48,7 @@ describe('a refusal', () => {
     ['window-passed', 412, undefined],
     ['unavailable', 503, '1'],
     ['written-by-newer', 503, '5'],
+    ['other-version', 503, '5'],
   ] as const)('for %s is %d, as problem details', (reason: RefusalReason, status, retryAfter) => {
     const { headers, body, ...rest } = refusal(reason)
     const fields = Object.fromEntries(headers)

@@ -14,7 +14,7 @@ const TABLE = `
              claimed   taken-over  recorded  released  abandoned
   absent     running   -           -         -         -
   running    -         running     done      absent    unknown
-  unknown    -         running     -         -         -
+  unknown    -         running     done      -         -
   done       running   -           -         -         -
 `
 
@@ -44,7 +44,7 @@ describe('the moves of an entry', () => {
     expect(() => nextEntryState('unknown', 'released')).toThrow('An entry that is unknown cannot be released')
   })
 
-  it('never forget what may have happened: from unknown only somebody who finds out leads on', () => {
-    expect(Object.keys(ENTRY_MOVES.unknown)).toEqual(['taken-over'])
+  it('never forget what may have happened: from unknown only an answer, or a request that finds out, leads on', () => {
+    expect(Object.keys(ENTRY_MOVES.unknown)).toEqual(['taken-over', 'recorded'])
   })
 })
