@@ -21,7 +21,7 @@ export interface CodesOf {
   readonly NotSentError: 'HOLDFAST_NOT_SENT' | 'HOLDFAST_CLOSED'
   readonly RejectedError: 'HOLDFAST_REJECTED'
   readonly KeyReuseError: 'HOLDFAST_KEY_REUSE'
-  readonly IndeterminateError: 'HOLDFAST_INDETERMINATE'
+  readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED'
   readonly StorageError:
     | 'HOLDFAST_STORAGE'
     | 'HOLDFAST_RECORD_CORRUPT'

@@ -35,7 +35,7 @@ describe('the credentials option', () => {
       .post('/a', { headers: { cookie: 'session=s3cret' } })
       .catch(() => {})
     expect(JSON.stringify(await rowsOf(journal))).not.toContain('s3cret')
-    const resuming = noting(modes, ok, { journal, credentials: 'omit', headers: () => ({}) })
+    const resuming = noting(modes, ok, { journal, credentials: 'omit', headers: () => ({ cookie: 'session=fresh' }) })
     expect(await resuming.resume()).toMatchObject({ succeeded: 1 })
     expect(modes).toEqual(['include', 'include'])
   })

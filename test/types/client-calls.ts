@@ -92,9 +92,11 @@ export function codes(error: unknown): unknown {
       is<Same<typeof error.operation, OperationRef>>()
       return error.response?.status
     case 'HOLDFAST_NOT_SENT':
-    case 'HOLDFAST_CLOSED':
       is<Same<typeof error, NotSentError>>()
       return error.retryAt
+    case 'HOLDFAST_CLOSED':
+      is<Same<typeof error, NotSentError | IndeterminateError>>()
+      return error.effect
     case 'HOLDFAST_STORAGE':
     case 'HOLDFAST_RECORD_CORRUPT':
     case 'HOLDFAST_RECORD_NEWER':

@@ -71,7 +71,7 @@ function nothing(): void {}
 function closedBefore(keyOrId: string): IndeterminateError {
   const message = `This client was closed before it could go on with ${JSON.stringify(keyOrId)}`
   const operation = { key: keyOrId }
-  return new IndeterminateError(message, { reason: 'aborted', effect: 'unknown', operation })
+  return new IndeterminateError(message, { code: 'HOLDFAST_CLOSED', reason: 'aborted', effect: 'unknown', operation })
 }
 
 async function mustRead(

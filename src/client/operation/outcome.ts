@@ -68,7 +68,6 @@ export interface WhyUnrecorded {
   readonly reason: 'aborted' | 'deadline' | 'breaker'
   /** Where the reason's own words don't say it well enough. */
   readonly because?: string
-  /** Where nothing can have been done. */
   readonly code?: 'HOLDFAST_CLOSED'
   readonly pending?: boolean
   readonly retryAt?: number
@@ -76,11 +75,10 @@ export interface WhyUnrecorded {
 
 /** What that call is told: it sent nothing itself, and more is known only of a key that nobody has used before. */
 export function tellUnrecorded(call: Unrecorded, why: WhyUnrecorded): HoldfastError {
-  const { because = BECAUSE[why.reason], code, ...said } = why
+  const { because = BECAUSE[why.reason], ...said } = why
   const details = { ...said, operation: call.operation }
   const message = `${call.method} ${call.origin}: ${because} before anything was sent`
-  if (!call.named)
-    return new NotSentError(`${message}. It was not done.`, { ...details, ...(code && { code }), effect: 'none' })
+  if (!call.named) return new NotSentError(`${message}. It was not done.`, { ...details, effect: 'none' })
   const known = `${message}. Whether an earlier call with this id or key has done it, the journal could not be asked.`
   return new IndeterminateError(known, { ...details, effect: 'unknown' })
 }
