@@ -1,12 +1,28 @@
 // Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
 export { FastifyLedgerOptions, fastifyLedger, fastifyRetryContext }
 
+declare class Background {
+    #private;
+    get closing(): AbortSignal;
+    run(work: Promise<unknown>): void;
+    close(): Promise<void>;
+}
+
+declare class InFlightWaiters {
+    #private;
+    constructor(clock: Clock);
+    wake(request: KeyRequest): void;
+    wait(waiting: Waiting): Promise<Claimed>;
+}
+
 declare class Session {
     #private;
     readonly context: IdempotencyContext;
     constructor(guard: GuardOptions, held: Held | null);
     get decides(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
+    get isExternal(): boolean;
+    isFailure(status: number): boolean;
     complete(answer: Answer): Promise<Answer>;
     fail(error: unknown): Promise<Answer | undefined>;
 }
@@ -56,6 +72,13 @@ interface Consumption<Tx> {
     readonly options: TransactOptions<Tx>;
 }
 
+interface EntriesQuery {
+    readonly state?: EntryState | undefined;
+    readonly scope?: string | undefined;
+    readonly after?: EntryPlace | undefined;
+    readonly limit?: number | undefined;
+}
+
 interface Entry {
     readonly scope: string;
     readonly key: string;
@@ -83,9 +106,11 @@ interface EntryDraft {
     readonly path: string;
     readonly token: string;
     readonly external: boolean;
+    readonly durable: boolean;
     readonly leaseMs: number;
     readonly retentionMs: number;
     readonly now: number;
+    readonly createdAt?: number | undefined;
 }
 
 interface FastifyLedgerOptions {
@@ -102,17 +127,23 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly store: LedgerStore<Tx>;
     readonly scope: (request: Native) => string | Promise<string>;
     readonly authorize: Authorize<Native> | undefined;
+    readonly refusal: ShapeRefusal<Native> | undefined;
+    readonly native?: Native;
+    readonly documentation: string | undefined;
     readonly leaseMs: number;
     readonly timeoutMs: number | undefined;
     readonly storeTimeoutMs: number;
     readonly inFlight: 'reject' | 'wait';
     readonly waitForMs: number;
+    readonly waiters: InFlightWaiters;
     readonly store5xx: boolean;
     readonly maxResponseBytes: number;
     readonly maxRequestBytes: number;
     readonly dropHeaders: ReadonlySet<string>;
     readonly observe: ObserveLedger | undefined;
+    readonly reconcile: Reconcile | undefined;
     readonly clock: Clock;
+    readonly background: Background;
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
@@ -128,6 +159,7 @@ interface Held {
     readonly request: KeyRequest;
     readonly claim: Claim;
     readonly protection: Protection;
+    notDone?: boolean;
 }
 
 interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
@@ -137,6 +169,7 @@ interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
     readonly signal: AbortSignal;
     effect(work: (tx: Tx) => Returned, options?: TransactOptions<Tx>): Promise<Reply>;
     deriveKey(label: string): string;
+    notDone(): void;
 }
 
 interface Inbound<Native = unknown> {
@@ -179,10 +212,8 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     transact(transaction: Transaction<Tx>): Promise<Transacted>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
-    reap(options: {
-        readonly limit: number;
-        readonly now: number;
-    }): Promise<Reaped>;
+    reap(options: ReapOptions): Promise<Reaped>;
+    entries(query: EntriesQuery): AsyncIterable<Entry>;
     stats(now: number): Promise<LedgerStats>;
     close(): Promise<void>;
 }
@@ -196,6 +227,7 @@ interface MessageDraft {
     readonly scope: string;
     readonly id: string;
     readonly retentionMs: number;
+    readonly leaseMs?: number | undefined;
     readonly now: number;
 }
 
@@ -210,6 +242,13 @@ interface ParsedBody {
     readonly json: unknown;
 }
 
+interface Problem {
+    readonly type: string;
+    readonly status: number;
+    readonly title: string;
+    readonly detail: string;
+}
+
 interface ProtectOptions {
     readonly external?: boolean | undefined;
     readonly reconcile?: Reconcile | undefined;
@@ -220,6 +259,12 @@ interface Protection {
     readonly external: boolean;
     readonly onAbandoned: OnAbandoned | undefined;
     readonly reconcile: Reconcile | undefined;
+}
+
+interface ReapOptions {
+    readonly limit: number;
+    readonly now: number;
+    readonly onAbandoned?: ((entry: Entry) => void) | undefined;
 }
 
 interface Reaped {
@@ -254,6 +299,7 @@ interface ScreenPolicy {
     readonly required: boolean;
     readonly keyHeader: string;
     readonly retentionMs: number;
+    readonly maxRequestBytes: number;
 }
 
 interface Told {
@@ -268,10 +314,29 @@ interface TransactOptions<Tx> {
 interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
+    readonly leaseMs?: number | undefined;
     readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
     readonly whenUndone: 'release' | 'abandon';
     readonly options: TransactOptions<Tx>;
 }
+
+interface Waiting {
+    readonly request: KeyRequest;
+    readonly look: () => Promise<Claimed>;
+    readonly until: number;
+}
+
+type Admission = {
+    readonly kind: 'replay';
+} | {
+    readonly kind: 'refuse';
+    readonly reason: AdmissionRefusal;
+} | {
+    readonly kind: 'take-over';
+    readonly next: 'run' | 'reconcile' | 'hold';
+};
+
+type AdmissionRefusal = 'key-reused' | 'in-flight' | 'outcome-unknown' | 'written-by-newer' | 'other-version';
 
 type Authorize<Native> = (request: Native) => Reply | Response | undefined | Promise<Reply | Response | undefined>;
 
@@ -285,7 +350,24 @@ type Begun<Tx = unknown, Returned = EffectReturn> = {
     };
 };
 
+type Claimed = {
+    readonly kind: 'claimed';
+    readonly claim: Claim;
+    readonly from: Entry | undefined;
+    readonly next: Next;
+} | {
+    readonly kind: 'replay';
+    readonly entry: Entry;
+} | {
+    readonly kind: 'refused';
+    readonly reason: Extract<Admission, {
+        kind: 'refuse';
+    }>['reason'];
+};
+
 type EffectReturn = Reply | Response | Promise<Reply | Response>;
+
+type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>;
 
 type EntryState = 'running' | 'done' | 'unknown';
 
@@ -321,6 +403,7 @@ type LedgerEvent = (OfEntry & {
     readonly error?: unknown;
 }) | (OfEntry & {
     readonly type: 'entry.abandoned';
+    readonly status?: number | undefined;
     readonly error?: unknown;
 }) | (OfEntry & {
     readonly type: 'claim.lost';
@@ -337,6 +420,10 @@ type LedgerEvent = (OfEntry & {
     readonly error: unknown;
 });
 
+type Next = Extract<Admission, {
+    kind: 'take-over';
+}>['next'];
+
 type ObserveLedger = (event: LedgerEvent) => void;
 
 type OnAbandoned = 'rerun' | 'hold';
@@ -345,7 +432,11 @@ type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promi
 
 type Reconciled = Reply | Response | 'rerun' | undefined;
 
-type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer';
+type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer' | 'other-version';
+
+type ShapeRefusal<Native> = {
+    call(problem: Problem, request: Native): Reply | undefined;
+}['call'];
 
 type Transacted = 'recorded' | 'freed' | 'fenced';
 

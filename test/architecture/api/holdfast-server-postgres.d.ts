@@ -20,6 +20,13 @@ interface Consumption<Tx> {
     readonly options: TransactOptions<Tx>;
 }
 
+interface EntriesQuery {
+    readonly state?: EntryState | undefined;
+    readonly scope?: string | undefined;
+    readonly after?: EntryPlace | undefined;
+    readonly limit?: number | undefined;
+}
+
 interface Entry {
     readonly scope: string;
     readonly key: string;
@@ -47,9 +54,11 @@ interface EntryDraft {
     readonly path: string;
     readonly token: string;
     readonly external: boolean;
+    readonly durable: boolean;
     readonly leaseMs: number;
     readonly retentionMs: number;
     readonly now: number;
+    readonly createdAt?: number | undefined;
 }
 
 interface FoundEntry {
@@ -81,10 +90,8 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     transact(transaction: Transaction<Tx>): Promise<Transacted>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
-    reap(options: {
-        readonly limit: number;
-        readonly now: number;
-    }): Promise<Reaped>;
+    reap(options: ReapOptions): Promise<Reaped>;
+    entries(query: EntriesQuery): AsyncIterable<Entry>;
     stats(now: number): Promise<LedgerStats>;
     close(): Promise<void>;
 }
@@ -93,6 +100,7 @@ interface MessageDraft {
     readonly scope: string;
     readonly id: string;
     readonly retentionMs: number;
+    readonly leaseMs?: number | undefined;
     readonly now: number;
 }
 
@@ -123,6 +131,12 @@ interface PostgresResult {
     readonly rows: readonly unknown[];
 }
 
+interface ReapOptions {
+    readonly limit: number;
+    readonly now: number;
+    readonly onAbandoned?: ((entry: Entry) => void) | undefined;
+}
+
 interface Reaped {
     readonly deleted: number;
     readonly abandoned: number;
@@ -150,6 +164,7 @@ interface TransactOptions<Tx> {
 interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
+    readonly leaseMs?: number | undefined;
     readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
     readonly whenUndone: 'release' | 'abandon';
     readonly options: TransactOptions<Tx>;
@@ -163,6 +178,8 @@ type ClientOf<Pool> = Pool extends {
 } ? Client : PostgresClient;
 
 type EffectReturn = Reply | Response | Promise<Reply | Response>;
+
+type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>;
 
 type EntryState = 'running' | 'done' | 'unknown';
 

@@ -20,6 +20,13 @@ interface Consumption<Tx> {
     readonly options: TransactOptions<Tx>;
 }
 
+interface EntriesQuery {
+    readonly state?: EntryState | undefined;
+    readonly scope?: string | undefined;
+    readonly after?: EntryPlace | undefined;
+    readonly limit?: number | undefined;
+}
+
 interface Entry {
     readonly scope: string;
     readonly key: string;
@@ -47,9 +54,11 @@ interface EntryDraft {
     readonly path: string;
     readonly token: string;
     readonly external: boolean;
+    readonly durable: boolean;
     readonly leaseMs: number;
     readonly retentionMs: number;
     readonly now: number;
+    readonly createdAt?: number | undefined;
 }
 
 interface FoundEntry {
@@ -81,10 +90,8 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     transact(transaction: Transaction<Tx>): Promise<Transacted>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
-    reap(options: {
-        readonly limit: number;
-        readonly now: number;
-    }): Promise<Reaped>;
+    reap(options: ReapOptions): Promise<Reaped>;
+    entries(query: EntriesQuery): AsyncIterable<Entry>;
     stats(now: number): Promise<LedgerStats>;
     close(): Promise<void>;
 }
@@ -93,7 +100,14 @@ interface MessageDraft {
     readonly scope: string;
     readonly id: string;
     readonly retentionMs: number;
+    readonly leaseMs?: number | undefined;
     readonly now: number;
+}
+
+interface ReapOptions {
+    readonly limit: number;
+    readonly now: number;
+    readonly onAbandoned?: ((entry: Entry) => void) | undefined;
 }
 
 interface Reaped {
@@ -161,10 +175,13 @@ interface TransactOptions<Tx> {
 interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
+    readonly leaseMs?: number | undefined;
     readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
     readonly whenUndone: 'release' | 'abandon';
     readonly options: TransactOptions<Tx>;
 }
+
+type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>;
 
 type EntryState = 'running' | 'done' | 'unknown';
 

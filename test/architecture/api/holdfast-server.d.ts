@@ -1,5 +1,12 @@
 // Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
-export { Answer, Authorize, Begun, Claim, ClaimLostError, Consumed, Consumption, EffectReturn, Entry, EntryDraft, EntryState, FoundEntry, HeaderSource, IdempotencyContext, Inbound, InboundBody, InboundContext, InboundSource, Insertion, Ledger, LedgerEvent, LedgerOptions, LedgerStats, LedgerStore, MemoryTransaction, MessageDraft, ObserveLedger, OnAbandoned, Once, OnceOptions, OverloadedOptions, ProtectOptions, Reaped, Reaper, ReaperOptions, Reconcile, Reconciled, RecordedAnswer, Reply, ReplyInit, RetryContextOptions, RetryContexts, Session, TransactOptions, Transacted, Transaction, UnheldAnswer, Verdict, createLedger, json, memoryLedger, overloaded, reply, retryContext }
+export { Answer, Authorize, Begun, Claim, ClaimLostError, Consumed, Consumption, EffectReturn, EntriesQuery, Entry, EntryDraft, EntryPlace, EntryState, FoundEntry, HeaderSource, IdempotencyContext, Inbound, InboundBody, InboundContext, InboundSource, Insertion, Ledger, LedgerEvent, LedgerOptions, LedgerStats, LedgerStore, MemoryTransaction, MessageDraft, ObserveLedger, OnAbandoned, Once, OnceOptions, OverloadedOptions, Problem, ProtectOptions, ReapOptions, Reaped, Reaper, ReaperOptions, Reconcile, Reconciled, RecordedAnswer, Reply, ReplyInit, RetryContextOptions, RetryContexts, Session, ShapeRefusal, TransactOptions, Transacted, Transaction, UnheldAnswer, Verdict, createLedger, json, memoryLedger, overloaded, reply, retryContext }
+
+declare class Background {
+    #private;
+    get closing(): AbortSignal;
+    run(work: Promise<unknown>): void;
+    close(): Promise<void>;
+}
 
 declare class ClaimLostError extends HoldfastError {
     name: string;
@@ -8,7 +15,7 @@ declare class ClaimLostError extends HoldfastError {
 
 declare class HoldfastError extends Error {
     name: string;
-    readonly code: string;
+    readonly code: HoldfastCode;
     readonly effect: Effect;
     readonly reason: Reason | undefined;
     readonly operation: OperationRef | undefined;
@@ -18,12 +25,21 @@ declare class HoldfastError extends Error {
     constructor(message: string, details: ErrorDetails);
 }
 
+declare class InFlightWaiters {
+    #private;
+    constructor(clock: Clock);
+    wake(request: KeyRequest): void;
+    wait(waiting: Waiting): Promise<Claimed>;
+}
+
 declare class Session {
     #private;
     readonly context: IdempotencyContext;
     constructor(guard: GuardOptions, held: Held | null);
     get decides(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
+    get isExternal(): boolean;
+    isFailure(status: number): boolean;
     complete(answer: Answer): Promise<Answer>;
     fail(error: unknown): Promise<Answer | undefined>;
 }
@@ -73,6 +89,17 @@ interface Clock {
     turn?(): Promise<void>;
 }
 
+interface CodesOf {
+    readonly ConfigurationError: 'HOLDFAST_CONFIGURATION';
+    readonly BodyError: 'HOLDFAST_BODY' | 'HOLDFAST_BODY_TOO_LARGE' | 'HOLDFAST_BODY_UNREADABLE' | 'HOLDFAST_INVALID_JSON' | 'HOLDFAST_BODY_OMITTED';
+    readonly NotSentError: 'HOLDFAST_NOT_SENT' | 'HOLDFAST_CLOSED';
+    readonly RejectedError: 'HOLDFAST_REJECTED';
+    readonly KeyReuseError: 'HOLDFAST_KEY_REUSE';
+    readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED';
+    readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION';
+    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
+}
+
 interface Consumed {
     readonly duplicate: boolean;
     readonly value: string | null;
@@ -81,6 +108,13 @@ interface Consumed {
 interface Consumption<Tx> {
     readonly work: (tx: Tx) => string | null | Promise<string | null>;
     readonly options: TransactOptions<Tx>;
+}
+
+interface EntriesQuery {
+    readonly state?: EntryState | undefined;
+    readonly scope?: string | undefined;
+    readonly after?: EntryPlace | undefined;
+    readonly limit?: number | undefined;
 }
 
 interface Entry {
@@ -110,13 +144,15 @@ interface EntryDraft {
     readonly path: string;
     readonly token: string;
     readonly external: boolean;
+    readonly durable: boolean;
     readonly leaseMs: number;
     readonly retentionMs: number;
     readonly now: number;
+    readonly createdAt?: number | undefined;
 }
 
 interface ErrorDetails {
-    readonly code: string;
+    readonly code: HoldfastCode;
     readonly effect: Effect;
     readonly reason?: Reason | undefined;
     readonly operation?: OperationRef | undefined;
@@ -136,17 +172,23 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly store: LedgerStore<Tx>;
     readonly scope: (request: Native) => string | Promise<string>;
     readonly authorize: Authorize<Native> | undefined;
+    readonly refusal: ShapeRefusal<Native> | undefined;
+    readonly native?: Native;
+    readonly documentation: string | undefined;
     readonly leaseMs: number;
     readonly timeoutMs: number | undefined;
     readonly storeTimeoutMs: number;
     readonly inFlight: 'reject' | 'wait';
     readonly waitForMs: number;
+    readonly waiters: InFlightWaiters;
     readonly store5xx: boolean;
     readonly maxResponseBytes: number;
     readonly maxRequestBytes: number;
     readonly dropHeaders: ReadonlySet<string>;
     readonly observe: ObserveLedger | undefined;
+    readonly reconcile: Reconcile | undefined;
     readonly clock: Clock;
+    readonly background: Background;
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
@@ -154,6 +196,7 @@ interface Held {
     readonly request: KeyRequest;
     readonly claim: Claim;
     readonly protection: Protection;
+    notDone?: boolean;
 }
 
 interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
@@ -163,6 +206,7 @@ interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
     readonly signal: AbortSignal;
     effect(work: (tx: Tx) => Returned, options?: TransactOptions<Tx>): Promise<Reply>;
     deriveKey(label: string): string;
+    notDone(): void;
 }
 
 interface Inbound<Native = unknown> {
@@ -200,6 +244,7 @@ interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> {
     }): Promise<Reaped>;
     startReaper(options?: ReaperOptions): Reaper;
     find(scope: string, key: string): Promise<Entry | undefined>;
+    entries(query?: EntriesQuery): AsyncIterable<Entry>;
     stats(): Promise<LedgerStats>;
     resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>;
     close(): Promise<void>;
@@ -209,6 +254,8 @@ interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> exte
     readonly store: LedgerStore<Tx, Returned>;
     readonly scope: string | ((request: Native) => string | Promise<string>);
     readonly authorize?: Authorize<Native> | undefined;
+    readonly refusal?: ShapeRefusal<Native> | undefined;
+    readonly documentation?: string | undefined;
     readonly retention?: Duration | undefined;
     readonly lease?: Duration | undefined;
     readonly timeout?: Duration | undefined;
@@ -249,10 +296,8 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     transact(transaction: Transaction<Tx>): Promise<Transacted>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
-    reap(options: {
-        readonly limit: number;
-        readonly now: number;
-    }): Promise<Reaped>;
+    reap(options: ReapOptions): Promise<Reaped>;
+    entries(query: EntriesQuery): AsyncIterable<Entry>;
     stats(now: number): Promise<LedgerStats>;
     close(): Promise<void>;
 }
@@ -270,6 +315,7 @@ interface MessageDraft {
     readonly scope: string;
     readonly id: string;
     readonly retentionMs: number;
+    readonly leaseMs?: number | undefined;
     readonly now: number;
 }
 
@@ -305,6 +351,13 @@ interface ParsedBody {
     readonly json: unknown;
 }
 
+interface Problem {
+    readonly type: string;
+    readonly status: number;
+    readonly title: string;
+    readonly detail: string;
+}
+
 interface ProtectOptions {
     readonly external?: boolean | undefined;
     readonly reconcile?: Reconcile | undefined;
@@ -315,6 +368,12 @@ interface Protection {
     readonly external: boolean;
     readonly onAbandoned: OnAbandoned | undefined;
     readonly reconcile: Reconcile | undefined;
+}
+
+interface ReapOptions {
+    readonly limit: number;
+    readonly now: number;
+    readonly onAbandoned?: ((entry: Entry) => void) | undefined;
 }
 
 interface Reaped {
@@ -330,6 +389,7 @@ interface Reaper {
 interface ReaperOptions {
     readonly every?: Duration | undefined;
     readonly limit?: number | undefined;
+    readonly reconcile?: boolean | undefined;
 }
 
 interface ReconcileContext {
@@ -369,6 +429,7 @@ interface ScreenPolicy {
     readonly required: boolean;
     readonly keyHeader: string;
     readonly retentionMs: number;
+    readonly maxRequestBytes: number;
 }
 
 interface Told {
@@ -383,6 +444,7 @@ interface TransactOptions<Tx> {
 interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
+    readonly leaseMs?: number | undefined;
     readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
     readonly whenUndone: 'release' | 'abandon';
     readonly options: TransactOptions<Tx>;
@@ -391,6 +453,24 @@ interface Transaction<Tx> {
 interface UnheldAnswer extends Answer {
     readonly unheld: true;
 }
+
+interface Waiting {
+    readonly request: KeyRequest;
+    readonly look: () => Promise<Claimed>;
+    readonly until: number;
+}
+
+type Admission = {
+    readonly kind: 'replay';
+} | {
+    readonly kind: 'refuse';
+    readonly reason: AdmissionRefusal;
+} | {
+    readonly kind: 'take-over';
+    readonly next: 'run' | 'reconcile' | 'hold';
+};
+
+type AdmissionRefusal = 'key-reused' | 'in-flight' | 'outcome-unknown' | 'written-by-newer' | 'other-version';
 
 type Authorize<Native> = (request: Native) => Reply | Response | undefined | Promise<Reply | Response | undefined>;
 
@@ -404,11 +484,28 @@ type Begun<Tx = unknown, Returned = EffectReturn> = {
     };
 };
 
+type Claimed = {
+    readonly kind: 'claimed';
+    readonly claim: Claim;
+    readonly from: Entry | undefined;
+    readonly next: Next;
+} | {
+    readonly kind: 'replay';
+    readonly entry: Entry;
+} | {
+    readonly kind: 'refused';
+    readonly reason: Extract<Admission, {
+        kind: 'refuse';
+    }>['reason'];
+};
+
 type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 type Effect = 'none' | 'unknown' | 'applied';
 
 type EffectReturn = Reply | Response | Promise<Reply | Response>;
+
+type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>;
 
 type EntryState = 'running' | 'done' | 'unknown';
 
@@ -424,6 +521,8 @@ type HeaderSource = {
 } | HeaderList | {
     readonly [name: string]: string | readonly string[] | undefined;
 };
+
+type HoldfastCode = CodesOf[keyof CodesOf];
 
 type InboundBody = Uint8Array | ParsedBody | null;
 
@@ -456,6 +555,7 @@ type LedgerEvent = (OfEntry & {
     readonly error?: unknown;
 }) | (OfEntry & {
     readonly type: 'entry.abandoned';
+    readonly status?: number | undefined;
     readonly error?: unknown;
 }) | (OfEntry & {
     readonly type: 'claim.lost';
@@ -472,6 +572,10 @@ type LedgerEvent = (OfEntry & {
     readonly error: unknown;
 });
 
+type Next = Extract<Admission, {
+    kind: 'take-over';
+}>['next'];
+
 type ObserveLedger = (event: LedgerEvent) => void;
 
 type OnAbandoned = 'rerun' | 'hold';
@@ -482,7 +586,11 @@ type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promi
 
 type Reconciled = Reply | Response | 'rerun' | undefined;
 
-type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer';
+type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer' | 'other-version';
+
+type ShapeRefusal<Native> = {
+    call(problem: Problem, request: Native): Reply | undefined;
+}['call'];
 
 type Transacted = 'recorded' | 'freed' | 'fenced';
 

@@ -249,6 +249,13 @@ interface CrashAtOptions {
     readonly occurrence?: number | undefined;
 }
 
+interface EntriesQuery {
+    readonly state?: EntryState | undefined;
+    readonly scope?: string | undefined;
+    readonly after?: EntryPlace | undefined;
+    readonly limit?: number | undefined;
+}
+
 interface Entry {
     readonly scope: string;
     readonly key: string;
@@ -276,9 +283,11 @@ interface EntryDraft {
     readonly path: string;
     readonly token: string;
     readonly external: boolean;
+    readonly durable: boolean;
     readonly leaseMs: number;
     readonly retentionMs: number;
     readonly now: number;
+    readonly createdAt?: number | undefined;
 }
 
 interface FailedHistory {
@@ -389,10 +398,8 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     transact(transaction: Transaction<Tx>): Promise<Transacted>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
-    reap(options: {
-        readonly limit: number;
-        readonly now: number;
-    }): Promise<Reaped>;
+    reap(options: ReapOptions): Promise<Reaped>;
+    entries(query: EntriesQuery): AsyncIterable<Entry>;
     stats(now: number): Promise<LedgerStats>;
     close(): Promise<void>;
 }
@@ -416,6 +423,7 @@ interface MessageDraft {
     readonly scope: string;
     readonly id: string;
     readonly retentionMs: number;
+    readonly leaseMs?: number | undefined;
     readonly now: number;
 }
 
@@ -446,6 +454,12 @@ interface Read {
     readonly do: 'read';
     readonly namespace: string;
     readonly keyOrId: string;
+}
+
+interface ReapOptions {
+    readonly limit: number;
+    readonly now: number;
+    readonly onAbandoned?: ((entry: Entry) => void) | undefined;
 }
 
 interface Reaped {
@@ -537,6 +551,7 @@ interface TransactOptions<Tx> {
 interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
+    readonly leaseMs?: number | undefined;
     readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
     readonly whenUndone: 'release' | 'abandon';
     readonly options: TransactOptions<Tx>;
@@ -560,6 +575,8 @@ type CrashPoint$1 = `${JournalMoment}:${'asked' | 'durable'}` | `send:${SendMome
 type DurabilityLevel = 'memory' | 'process' | 'power';
 
 type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>;
 
 type EntryState = 'running' | 'done' | 'unknown';
 
@@ -589,7 +606,7 @@ type Insertion = {
 
 type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
 
-type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'remove' | 'renew' | 'claim';
+type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'renew' | 'claim';
 
 type JournalResult = CommandResults[keyof CommandResults];
 

@@ -1,14 +1,17 @@
 // Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
-export { AttemptContext, AttemptSummary, BodyError, BodyInput, BreakerOptions, BudgetOptions, CallContext, CallOptions, Client, ClientOptions, Clock, ConfigurationError, DispatcherLike, DoNotRetryOptions, DurabilityLevel, Duration, Effect, Encryption, FetchFailedError, FetchLike, FoundOperation, HeadersInput, HeadersOption, HoldfastError, HoldfastEvent, IndeterminateError, Jitter, Journal, JournalCommand, JournalFallback, JournalResult, JournalRow, Json, KeyHeaderOptions, KeyReuseError, NotSentError, Observer, OperationHandle, OperationRef, OperationStatus, OperationView, OperationsQuery, PreparedOperation, ProblemDetails, Random, Reason, ReconciledOutcome, RejectedError, ResumeOptions, ResumeReport, RetryBudget, RetryContext, RetryOptions, SettledStatus, Settlement, SettlementHandler, StorageError, aesGcm, createClient, createRetryBudget, isHoldfastError, memoryJournal }
+export { AnyHoldfastError, AttemptContext, AttemptSummary, BodyError, BodyInput, BreakerOptions, BudgetOptions, CallContext, CallOptions, Client, ClientOptions, Clock, ConfigurationError, DispatcherLike, DoNotRetryOptions, DurabilityLevel, Duration, Effect, Encryption, FetchFailedError, FetchLike, FoundOperation, HeadersInput, HeadersOption, HoldfastCode, HoldfastError, HoldfastEvent, IndeterminateError, Jitter, Journal, JournalCommand, JournalFallback, JournalResult, JournalRow, Json, KeyHeaderOptions, KeyReuseError, NotSentError, Observer, OperationHandle, OperationRef, OperationStatus, OperationView, OperationsQuery, PreparedOperation, ProblemDetails, Random, Reason, ReconciledOutcome, RejectedError, ResumeOptions, ResumeReport, RetryBudget, RetryCallOptions, RetryContext, RetryOptions, SettledStatus, Settlement, SettlementHandler, SettlementHandlerOf, SettlementOf, StorageError, aesGcm, createClient, createRetryBudget, isHoldfastError, memoryJournal }
 
 declare class BodyError extends HoldfastError {
     name: string;
-    constructor(message: string, rest?: Rest);
+    readonly code: CodesOf['BodyError'];
+    readonly response: Response | undefined;
+    constructor(message: string, details: Details<'BodyError', 'none' | 'applied'> & Pick<AnswerDetails, 'response'>);
 }
 
 declare class ConfigurationError extends HoldfastError {
     name: string;
-    constructor(message: string, rest?: Rest);
+    readonly code: CodesOf['ConfigurationError'];
+    constructor(message: string, details?: Partial<Details<'ConfigurationError', Effect>>);
 }
 
 declare class FetchFailedError extends TypeError {
@@ -17,7 +20,7 @@ declare class FetchFailedError extends TypeError {
 
 declare class HoldfastError extends Error {
     name: string;
-    readonly code: string;
+    readonly code: HoldfastCode;
     readonly effect: Effect;
     readonly reason: Reason | undefined;
     readonly operation: OperationRef | undefined;
@@ -29,23 +32,26 @@ declare class HoldfastError extends Error {
 
 declare class IndeterminateError extends HoldfastError {
     name: string;
+    readonly code: CodesOf['IndeterminateError'];
+    readonly operation: OperationRef;
     readonly response: Response | undefined;
     readonly problem: ProblemDetails | undefined;
-    constructor(message: string, rest: Rest & AnswerDetails & {
-        readonly effect: 'unknown' | 'applied';
-    });
+    constructor(message: string, details: Details<'IndeterminateError', 'unknown' | 'applied'> & AnswerDetails);
 }
 
 declare class KeyReuseError extends HoldfastError {
     name: string;
+    readonly code: CodesOf['KeyReuseError'];
+    readonly operation: OperationRef;
     readonly response: Response | undefined;
     readonly problem: ProblemDetails | undefined;
-    constructor(message: string, rest?: Rest & AnswerDetails);
+    constructor(message: string, details: Details<'KeyReuseError', 'none' | 'unknown'> & AnswerDetails);
 }
 
 declare class NotSentError extends HoldfastError {
     name: string;
-    constructor(message: string, rest?: Rest);
+    readonly code: CodesOf['NotSentError'];
+    constructor(message: string, details: Details<'NotSentError', 'none'>);
 }
 
 declare class OperationHandle implements Promise<Response> {
@@ -64,71 +70,19 @@ declare class OperationHandle implements Promise<Response> {
     finally(onFinally?: (() => void) | null): Promise<Response>;
 }
 
-declare class PreparedOperation {
-    #private;
-    readonly key: string;
-    readonly id: string | undefined;
-    readonly name: string | undefined;
-    readonly record: OperationRecord;
-    constructor(record: OperationRecord, parts: PreparedParts);
-    persist(transaction: unknown): void | Promise<void>;
-    get credentials(): CallCredentials;
-    get call(): ResolvedCall;
-    get options(): CallOptions;
-    get persisted(): boolean;
-}
-
-declare class RecordKeeper {
-    #private;
-    constructor(journal: Journal, terms: KeeperTerms);
-    get level(): DurabilityLevel;
-    get opened(): boolean;
-    open(): Promise<void>;
-    append(record: OperationRecord): Promise<AppendOutcome>;
-    commit(record: OperationRecord, fence: Fence): Promise<boolean>;
-    remove(fence: Fence): Promise<boolean>;
-    renew(fence: Fence, leaseUntil: number): Promise<boolean>;
-    claim(command: Omit<Claim, 'do'>): Promise<{
-        claimed: ClaimedRecord[];
-        last: number;
-    }>;
-    claimOne(claimant: Claimant, key: string, statuses: readonly OperationStatus[]): Promise<ClaimedRecord | undefined>;
-    read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined>;
-    placeOf(namespace: string, keyOrId: string): Promise<number | undefined>;
-    list(query: {
-        namespace: string;
-        status: OperationStatus | undefined;
-        after: number;
-        limit: number;
-    }): Promise<{
-        records: PlacedRecord[];
-        last: number;
-        more: boolean;
-    }>;
-    owners(namespace: string, now: number): Promise<string[]>;
-    nextDue(wanted: Omit<NextDue, 'do'>): Promise<number | undefined>;
-    forget(namespace: string): Promise<number>;
-    prune(now: number, limit: number): Promise<number>;
-    encode(record: OperationRecord): JournalRow | Promise<JournalRow>;
-    persistIn(transaction: unknown, row: JournalRow): void | Promise<void>;
-    idle(): Promise<void>;
-    close(): Promise<void>;
-}
-
 declare class RejectedError extends HoldfastError {
     name: string;
-    readonly response: Response | undefined;
+    readonly code: CodesOf['RejectedError'];
+    readonly operation: OperationRef;
+    readonly response: Response;
     readonly problem: ProblemDetails | undefined;
-    constructor(message: string, rest: Rest & AnswerDetails & {
-        readonly effect: 'none' | 'unknown';
-    });
+    constructor(message: string, details: Details<'RejectedError', 'none' | 'unknown'> & AnswerDetails);
 }
 
 declare class StorageError extends HoldfastError {
     name: string;
-    constructor(message: string, rest?: Rest & {
-        readonly effect?: ErrorDetails['effect'];
-    });
+    readonly code: CodesOf['StorageError'];
+    constructor(message: string, details?: Partial<Details<'StorageError', Effect>>);
 }
 
 declare function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption;
@@ -137,13 +91,15 @@ declare function createClient(options?: ClientOptions): Client;
 
 declare function createRetryBudget(options?: BudgetOptions): RetryBudget;
 
-declare function isHoldfastError(error: unknown): error is HoldfastError;
+declare function isHoldfastError(error: unknown): error is AnyHoldfastError;
 
 declare function memoryJournal(): Journal;
 
 interface Answer {
     readonly response: StoredResponse;
     readonly rest: ReadableStream<Uint8Array> | undefined;
+    readonly operation: OperationRef;
+    readonly attempts: readonly AttemptSummary[];
 }
 
 interface AnswerDetails {
@@ -191,11 +147,6 @@ interface CallContext {
     readonly deadlineAt?: number | undefined;
 }
 
-interface CallCredentials {
-    readonly url: string;
-    readonly headers: HeaderList;
-}
-
 interface CallOptions {
     readonly json?: unknown;
     readonly body?: BodyInput | null | undefined;
@@ -239,10 +190,6 @@ interface Claimant {
     readonly deadOwners: readonly string[];
 }
 
-interface ClaimedRecord extends PlacedRecord {
-    readonly previousOwner: string | null;
-}
-
 interface ClaimedRow extends PlacedRow {
     readonly previousOwner: string | null;
 }
@@ -259,13 +206,10 @@ interface Client {
     readonly fetch: FetchLike;
     with(context: CallContext): Client;
     resume(options?: ResumeOptions): Promise<ResumeReport>;
-    onSettled(name: string, handler: SettlementHandler): () => void;
+    onSettled<Metadata = Json | undefined>(name: string, handler: SettlementHandlerOf<Metadata>): () => void;
     operation(keyOrId: string): Promise<FoundOperation | undefined>;
     operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>;
-    retry(keyOrId: string, options?: {
-        readonly signal?: AbortSignal;
-        readonly deadline?: Duration;
-    }): OperationHandle;
+    retry(keyOrId: string, options?: RetryCallOptions): OperationHandle;
     cancel(keyOrId: string): Promise<boolean>;
     forget(): Promise<number>;
     budget(origin: string): number;
@@ -277,8 +221,11 @@ interface Client {
 }
 
 interface ClientOptions {
+    readonly honoursKeys?: HonoursKeys | undefined;
     readonly baseUrl?: string | URL | undefined;
     readonly headers?: HeadersOption | undefined;
+    readonly credentials?: CredentialsMode | undefined;
+    readonly durable?: boolean | undefined;
     readonly trustedOrigins?: readonly (string | URL)[] | undefined;
     readonly journal?: Journal | JournalFallback | false | undefined;
     readonly namespace?: string | undefined;
@@ -310,6 +257,17 @@ interface Clock {
     sleep(ms: number, signal?: AbortSignal): Promise<void>;
     after?(ms: number, callback: () => void): () => void;
     turn?(): Promise<void>;
+}
+
+interface CodesOf {
+    readonly ConfigurationError: 'HOLDFAST_CONFIGURATION';
+    readonly BodyError: 'HOLDFAST_BODY' | 'HOLDFAST_BODY_TOO_LARGE' | 'HOLDFAST_BODY_UNREADABLE' | 'HOLDFAST_INVALID_JSON' | 'HOLDFAST_BODY_OMITTED';
+    readonly NotSentError: 'HOLDFAST_NOT_SENT' | 'HOLDFAST_CLOSED';
+    readonly RejectedError: 'HOLDFAST_REJECTED';
+    readonly KeyReuseError: 'HOLDFAST_KEY_REUSE';
+    readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED';
+    readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION';
+    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
 }
 
 interface CommandResults {
@@ -361,7 +319,7 @@ interface Encryption {
 }
 
 interface ErrorDetails {
-    readonly code: string;
+    readonly code: HoldfastCode;
     readonly effect: Effect;
     readonly reason?: Reason | undefined;
     readonly operation?: OperationRef | undefined;
@@ -428,21 +386,9 @@ interface JournalRow {
     readonly responseBody: Uint8Array | null;
 }
 
-interface KeeperTerms {
-    readonly encryption?: Encryption | undefined;
-    readonly onUnreadable: UnreadableListener;
-    readonly turn?: (() => Promise<void>) | undefined;
-}
-
 interface KeyHeaderOptions {
     readonly name?: string | undefined;
     readonly format?: 'bare' | 'structured' | undefined;
-}
-
-interface Lease {
-    readonly owner: string;
-    readonly epoch: number;
-    readonly until: number;
 }
 
 interface List {
@@ -466,50 +412,10 @@ interface OfOperation extends Told {
     readonly url: string;
 }
 
-interface OperationRecord {
-    readonly namespace: string;
-    readonly key: string;
-    readonly id: string | undefined;
-    readonly name: string | undefined;
-    readonly metadata: Json | undefined;
-    readonly request: OperationRequest;
-    readonly fingerprint: string;
-    readonly acceptedAt: number;
-    readonly horizonAt: number;
-    readonly status: OperationStatus;
-    readonly attempts: readonly AttemptSummary[];
-    readonly attemptCount: number;
-    readonly inFlightSince: number | undefined;
-    readonly effect: Effect;
-    readonly notBefore: number;
-    readonly dueAt: number;
-    readonly fruitlessRuns: number;
-    readonly deaths: number;
-    readonly heldBy: Reason | undefined;
-    readonly settledAt: number | undefined;
-    readonly expiresAt: number | undefined;
-    readonly reason: Reason | undefined;
-    readonly response: StoredResponse | undefined;
-    readonly error: StoredFailure | undefined;
-    readonly deliveryDue: boolean;
-    readonly awaited: boolean;
-    readonly lease: Lease | undefined;
-    readonly epoch: number;
-}
-
 interface OperationRef {
     readonly key: string;
     readonly id?: string | undefined;
     readonly name?: string | undefined;
-}
-
-interface OperationRequest {
-    readonly method: string;
-    readonly url: string;
-    readonly origin: string;
-    readonly headers: HeaderList;
-    readonly withheld: readonly string[];
-    readonly body: Uint8Array | null;
 }
 
 interface OperationView {
@@ -522,6 +428,10 @@ interface OperationView {
     readonly acceptedAt: number;
     readonly method: string;
     readonly url: string;
+    readonly effect: Effect;
+    readonly inFlight: boolean;
+    readonly horizonAt: number;
+    readonly nextAttemptAt: number | undefined;
     readonly reason: Reason | undefined;
 }
 
@@ -537,21 +447,17 @@ interface Owners {
     readonly now: number;
 }
 
-interface PlacedRecord {
-    readonly place: number;
-    readonly record: OperationRecord;
-}
-
 interface PlacedRow extends JournalRow {
     readonly place: number;
 }
 
-interface PreparedParts {
-    readonly row: JournalRow;
-    readonly keeper: RecordKeeper;
-    readonly credentials: CallCredentials;
-    readonly call: ResolvedCall;
-    readonly options: CallOptions;
+interface PreparedOperation {
+    readonly key: string;
+    readonly id: string | undefined;
+    readonly name: string | undefined;
+    readonly method: string;
+    readonly url: string;
+    persist(transaction: unknown): void | Promise<void>;
 }
 
 interface ProblemDetails {
@@ -590,23 +496,6 @@ interface Renew extends Fence {
     readonly leaseUntil: number;
 }
 
-interface ResolvedCall {
-    readonly retry: ResolvedRetry;
-    readonly deadlineMs: number;
-    readonly attemptTimeoutMs: number;
-    readonly onGiveUp: 'fail' | 'keep';
-    readonly accept: ClientOptions['accept'];
-}
-
-interface ResolvedRetry {
-    readonly jitter: Jitter;
-    readonly baseMs: number;
-    readonly capMs: number;
-    readonly maxAttempts: number;
-    readonly statuses: ReadonlySet<number>;
-    readonly shouldRetry: ((context: RetryContext) => boolean | undefined) | undefined;
-}
-
 interface ResumeOptions {
     readonly continuous?: boolean | undefined;
     readonly signal?: AbortSignal | undefined;
@@ -619,6 +508,11 @@ interface RetryBudget {
     giveBack(origin: string, now: number): void;
     level(origin: string, now: number): number;
     waitMs(origin: string, now: number): number;
+}
+
+interface RetryCallOptions {
+    readonly signal?: AbortSignal | undefined;
+    readonly deadline?: Duration | undefined;
 }
 
 interface RetryContext {
@@ -657,11 +551,13 @@ interface Settlement {
     readonly response: Response | undefined;
     readonly error: HoldfastError | undefined;
     readonly replayed: boolean;
+    readonly mayHaveRepeated: boolean;
 }
 
-interface StoredFailure {
-    readonly detail: string | undefined;
-    readonly retryAt: number | undefined;
+interface SettlementOf<Metadata> extends Omit<Settlement, 'operation'> {
+    readonly operation: Omit<Settlement['operation'], 'metadata'> & {
+        readonly metadata: Metadata;
+    };
 }
 
 interface StoredResponse {
@@ -678,12 +574,9 @@ interface Told {
     readonly at: number;
 }
 
-type AppendOutcome = {
-    readonly appended: true;
-} | {
-    readonly appended: false;
-    readonly existing: () => Promise<OperationRecord>;
-};
+type AnyHoldfastError = ConfigurationError | BodyError | NotSentError | RejectedError | KeyReuseError | IndeterminateError | StorageError | (HoldfastError & {
+    readonly code: CodesOf['LedgerError'];
+});
 
 type AppendResult = {
     readonly appended: true;
@@ -693,6 +586,13 @@ type AppendResult = {
 };
 
 type BodyInput = string | Uint8Array | ArrayBuffer | ArrayBufferView | Blob | URLSearchParams | FormData | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
+
+type CredentialsMode = 'omit' | 'same-origin' | 'include';
+
+type Details<Name extends keyof CodesOf, Told extends Effect> = Omit<ErrorDetails, 'code' | 'effect'> & {
+    readonly code?: CodesOf[Name];
+    readonly effect: Told;
+};
 
 type DurabilityLevel = 'memory' | 'process' | 'power';
 
@@ -718,9 +618,11 @@ type HeadersInput = Headers | readonly (readonly [
 
 type HeadersOption = HeadersInput | HeadersFunction;
 
+type HoldfastCode = CodesOf[keyof CodesOf];
+
 type HoldfastEvent = (OfOperation & {
     readonly type: 'operation.accepted';
-    readonly level: 'memory' | 'process' | 'power';
+    readonly durability: 'memory' | 'process' | 'power';
 }) | (OfOperation & {
     readonly type: 'attempt.started';
     readonly attempt: number;
@@ -740,6 +642,7 @@ type HoldfastEvent = (OfOperation & {
     readonly effect: Effect;
     readonly attempts: number;
     readonly replayed: boolean;
+    readonly mayHaveRepeated: boolean;
 }) | (OfOperation & {
     readonly type: 'operation.resumed';
     readonly attempts: number;
@@ -760,10 +663,16 @@ type HoldfastEvent = (OfOperation & {
     readonly from: 'closed' | 'open' | 'half-open';
     readonly to: 'closed' | 'open' | 'half-open';
 }) | (Told & {
+    readonly type: 'journal.unattended';
+    readonly operations: number;
+    readonly oldestAt: number;
+}) | (Told & {
     readonly type: 'journal.failed';
     readonly error: Error;
     readonly key?: string | undefined;
 });
+
+type HonoursKeys = boolean | ((url: string) => boolean);
 
 type Jitter = 'full' | 'equal' | 'decorrelated' | 'none';
 
@@ -783,10 +692,6 @@ type Random = () => number;
 
 type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network';
 
-type Rest = Omit<ErrorDetails, 'code' | 'effect'> & {
-    readonly code?: string;
-};
-
 type ResumeReport = {
     claimed: number;
     pending: number;
@@ -798,4 +703,4 @@ type SettledStatus = 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelle
 
 type SettlementHandler = (settlement: Settlement) => unknown;
 
-type UnreadableListener = (error: StorageError, key: string) => void;
+type SettlementHandlerOf<Metadata> = (settlement: SettlementOf<Metadata>) => unknown;
