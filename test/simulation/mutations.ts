@@ -47,9 +47,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'looking at the deadline only after sending',
-    file: 'src/client/engine/run.ts',
-    find: 'if (late) return this.#turnBack(late)',
-    replace: '',
+    file: 'src/client/policy/decide.ts',
+    find: "return now >= deadlineAt ? 'deadline' : 'yes'",
+    replace: "return 'yes'",
     breaks: ['P5'],
     within: 2000,
   },
@@ -62,10 +62,10 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 1000,
   },
   {
-    name: 'deleting the record before the handler has taken the settlement',
+    name: 'letting go of the settlement before the handler has taken it',
     file: 'src/client/engine/deliver.ts',
-    find: 'const failure = await attemptDelivery(engine, operation)',
-    replace: 'await letGo(engine, operation); const failure = await attemptDelivery(engine, operation)',
+    find: 'const outcome = await attemptDelivery(engine, operation)',
+    replace: 'await markAsDelivered(engine, operation); const outcome = await attemptDelivery(engine, operation)',
     breaks: ['P4'],
     within: 500,
   },
@@ -74,7 +74,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/client/policy/decide.ts',
     find: "if (now >= horizonAt) return 'horizon'",
     replace: '',
-    breaks: ['P5'],
+    // What is never seen to be past its horizon never expires either.
+    breaks: ['P5', 'P4'],
     within: 1000,
   },
   {
