@@ -3,11 +3,21 @@ import {
   type PlainStep,
   type ScriptedCall,
   type ScriptedFetch,
+  type StepResult,
   scriptedFetch,
 } from '../../src/testing/scripted-fetch.ts'
 
 /** What the network does with one call: everything else is the server's own, honest work. */
-export type Weather = 'fine' | 'request-lost' | 'answer-lost' | 'hang-before' | 'hang-after' | PlainStep
+export type Weather =
+  | 'fine'
+  | 'request-lost'
+  | 'answer-lost'
+  | 'answer-cut'
+  | 'answer-html'
+  | 'answer-empty'
+  | 'hang-before'
+  | 'hang-after'
+  | PlainStep
 
 export interface ModelServer {
   readonly fetch: ScriptedFetch
@@ -35,12 +45,19 @@ export function modelServer(clock: Clock): ModelServer {
   return server
 }
 
-function through(weather: Weather, serve: () => PlainStep): PlainStep {
+function cutBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) })
+}
+
+function through(weather: Weather, serve: () => PlainStep): StepResult {
   if (typeof weather === 'object') return weather
   if (weather === 'request-lost') return { fault: 'reset' }
   if (weather === 'hang-before') return { hang: true }
   const answer = serve()
   if (weather === 'answer-lost') return { fault: 'reset' }
+  if (weather === 'answer-html') return { status: 200, body: '<p>Thank you</p>' }
+  if (weather === 'answer-empty') return { status: 204 }
+  if (weather === 'answer-cut') return new Response(cutBody(), { status: 200 })
   return weather === 'hang-after' ? { hang: true } : answer
 }
 

@@ -60,10 +60,10 @@ async function takenBack(
   const { message, code } = cause
   const told = { code, cause, operation: refOf(record) } as const
   try {
-    const found = await engine.keeper.read(fence.namespace, fence.key)
+    const found = await engine.keeper.read(fence.namespace, record.id ?? fence.key)
     const ours = found !== undefined && isThisBirth(found, operation)
-    // What an earlier call left under this key is not ours to take away, nor what another runner has taken over.
-    if (found?.key === fence.key && !ours) return toldOfOther(found, record, cause)
+    // What an earlier call left under this id or key is not ours to take away, nor what another runner has taken over.
+    if (found && !ours) return toldOfOther(found, record, cause)
     const removed = await engine.keeper.remove(fence)
     if (ours && !removed) return await takenBack(engine, operation, { cause, named })
     return new StorageError(message, { ...told, effect: 'none' })
