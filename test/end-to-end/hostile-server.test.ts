@@ -166,13 +166,17 @@ describe('a server that does not keep to the protocol', () => {
     const { client, requests } = await against((socket) =>
       socket.write(`${HEAD}content-type: application/json\r\ncontent-length: 5\r\n\r\n{"a":`),
     )
-    expect(await failure(client.post('/a').json())).toMatchObject({ name: 'BodyError', code: 'HOLDFAST_INVALID_JSON' })
+    expect(await failure(client.post('/a').json())).toMatchObject({
+      name: 'BodyError',
+      code: 'HOLDFAST_INVALID_JSON',
+      effect: 'applied',
+    })
     expect(requests()).toBe(1)
   })
 
   test('that sends an empty body to somebody who wants JSON', async () => {
     const { client } = await against((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
-    expect(await failure(client.post('/a').json())).toMatchObject({ code: 'HOLDFAST_INVALID_JSON' })
+    expect(await client.post('/a').json()).toBeUndefined()
   })
 
   test('that redirects in a circle', async () => {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { isSettled, keptForLong, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import {
+  isSettled,
+  keptForLong,
+  LEASE_MS,
+  leaveBehind,
+  neighbourhood,
+  outcome,
+  settle,
+} from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 describe('closing a client', () => {
@@ -99,6 +107,25 @@ describe('closing a client', () => {
 })
 
 describe('flushing a client', () => {
+  it('waits for the handler of an operation that a caller has taken over from a runner that died', async () => {
+    const place = neighbourhood()
+    await leaveBehind(place, { id: 'order:1', name: 'charge' })
+    const client = place.client({ deadline: '2m' })
+    let handled = false
+    client.onSettled('charge', async () => {
+      await place.clock.sleep(1000)
+      handled = true
+    })
+    const call = client.post('/charges', { body: 'one', id: 'order:1', name: 'charge' })
+    await place.clock.advance(LEASE_MS + 1000)
+    await call
+    const flushed = client.flush()
+    expect(await isSettled(flushed, place.clock)).toBe(handled)
+    await place.clock.advance(1000)
+    await flushed
+    expect(handled).toBe(true)
+  })
+
   it('waits for calls, also for those of the same tick, and for handlers', async () => {
     const place = neighbourhood()
     const client = place.client()

@@ -15,6 +15,25 @@ async function attemptsAt(
   return fetch.calls.length
 }
 
+describe('a key that was settled, without an id', () => {
+  it('is not sent again after a verdict not to retry', async () => {
+    const { client, fetch } = scenario(() => ({ status: 503, headers: { 'do-not-retry': 'true' } }))
+    for (let call = 0; call < 3; call++) {
+      const error = await failure(client.post('/a', { key: 'mine', body: 'x' }))
+      expect(error).toMatchObject({ name: 'RejectedError', reason: 'do-not-retry', effect: 'unknown' })
+    }
+    expect(fetch.calls).toHaveLength(1)
+  })
+
+  it('is refused for other bytes after a success, and answered from its record for the same', async () => {
+    const { client, fetch } = scenario(() => ({ status: 201, body: 'done' }))
+    await client.post('/a', { key: 'mine', body: 'one' })
+    expect(await failure(client.post('/a', { key: 'mine', body: 'two' }))).toMatchObject({ name: 'KeyReuseError' })
+    expect(await client.post('/a', { key: 'mine', body: 'one' }).text()).toBe('done')
+    expect(fetch.calls).toHaveLength(1)
+  })
+})
+
 describe('an answer that says not to retry', () => {
   const stops: readonly (readonly [string, string])[] = [
     ['do-not-retry', 'true'],

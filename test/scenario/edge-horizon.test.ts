@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LEASE_MS, leaveBehind, type Neighbourhood, neighbourhood, settle } from '../support/shared-clients.ts'
+import { LEASE_MS, leaveBehind, type Neighbourhood, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 const HORIZON_MS = 8 * 3_600_000
 const FAR = { status: 503, headers: { 'retry-after': '99999999999' } }
@@ -26,6 +26,32 @@ async function dieWhileResuming(place: Neighbourhood): Promise<void> {
 }
 
 describe('at its horizon, an operation', () => {
+  it('is not sent after it, however long its headers take to be made', async () => {
+    const place = neighbourhood()
+    const options = { dedupWindow: 400, horizon: 300, deadline: '10s', attemptTimeout: '10s' } as const
+    const headers = () => place.clock.sleep(900).then(() => ({ authorization: 'Bearer slow' }))
+    const client = place.client({ ...options, headers })
+    const call = outcome(client.post('/charges', { body: 'one' }))
+    await place.clock.advance(2000)
+    expect((await call).error).toMatchObject({
+      name: 'NotSentError',
+      effect: 'none',
+      reason: 'horizon',
+      pending: false,
+    })
+    expect(place.server.calls).toHaveLength(0)
+  })
+
+  it('nor is a call after its deadline', async () => {
+    const place = neighbourhood()
+    const headers = () => place.clock.sleep(900).then(() => ({ authorization: 'Bearer slow' }))
+    const client = place.client({ deadline: 900, attemptTimeout: '10s', headers })
+    const call = outcome(client.post('/charges', { body: 'one' }))
+    await place.clock.advance(2000)
+    expect((await call).error).toMatchObject({ name: 'NotSentError', effect: 'none', reason: 'deadline' })
+    expect(place.server.calls).toHaveLength(0)
+  })
+
   it('that was kept expires although the server asked to wait for longer', async () => {
     const place = neighbourhood()
     place.server.weather = () => FAR

@@ -18,6 +18,7 @@ import {
   StorageError,
 } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-fetch.ts'
 import { elapse, failure, ORIGIN, rowsOf, scenario } from '../support/client-scenario.ts'
 
@@ -73,6 +74,44 @@ describe('what an error says of the effect', () => {
       name: 'RejectedError',
       effect: 'none',
     })
+  })
+
+  it('a key that was reused, said after a lost answer, leaves it unknown', async () => {
+    const reused = {
+      status: 422,
+      headers: { 'content-type': 'application/problem+json' },
+      body: '{"type":"urn:holdfast:problem:key-reused"}',
+    }
+    const { client, clock } = scenario([{ fault: 'reset' }, reused])
+    const error = await elapse(clock, MINUTE, failure(client.post('/a')))
+    expect(error).toMatchObject({ name: 'KeyReuseError', effect: 'unknown', pending: false })
+    const alone = scenario([reused])
+    expect(await failure(alone.client.post('/a'))).toMatchObject({ name: 'KeyReuseError', effect: 'none' })
+  })
+
+  it('an id that was reused is named, and of the second request nothing was done', async () => {
+    const { client, fetch } = scenario(() => ({ status: 201 }))
+    await client.post('/a', { id: 'order:1', body: 'one' })
+    const error = await failure(client.post('/a', { id: 'order:1', body: 'two' }))
+    expect(error).toMatchObject({ name: 'KeyReuseError', effect: 'none', operation: { id: 'order:1' } })
+    expect(error.message).toContain('"order:1"')
+    expect(fetch.calls).toHaveLength(1)
+  })
+
+  it('a mistake in this library is not told as a failure of the journal', async () => {
+    const clock = manualClock()
+    const broken = {
+      ...clock,
+      now: () => clock.now(),
+      after: () => {
+        throw new RangeError('no timers')
+      },
+    }
+    const { client, events } = scenario([{ status: 200 }], { clock: broken as never })
+    const error = await failure(client.get('/a'))
+    expect(error).not.toBeInstanceOf(StorageError)
+    expect(error).toMatchObject({ reason: undefined, cause: { message: 'no timers' } })
+    expect(events.filter(({ type }) => type === 'journal.failed')).toEqual([])
   })
 
   it('a refused connection after a lost answer leaves it unknown', async () => {

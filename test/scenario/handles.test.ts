@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createClient, memoryJournal } from '../../src/index.ts'
+import { type BodyError, createClient, memoryJournal } from '../../src/index.ts'
 import { scriptedFetch } from '../../src/testing/scripted-fetch.ts'
 import { failure, ORIGIN, rowsOf, scenario, turn } from '../support/client-scenario.ts'
 
@@ -86,9 +86,32 @@ describe('a handle', () => {
 
   it('says so where the answer is not JSON, and that is not retried', async () => {
     const { client, fetch } = scenario([{ status: 200, body: '<html>' }])
-    const error = await failure(client.post('/a').json())
-    expect(error).toMatchObject({ name: 'BodyError', code: 'HOLDFAST_INVALID_JSON' })
+    const handle = client.post('/a', { id: 'i' })
+    const error = await failure(handle.json())
+    expect(error).toMatchObject({ name: 'BodyError', code: 'HOLDFAST_INVALID_JSON', effect: 'applied', pending: false })
+    expect(error).toMatchObject({ operation: { key: handle.key, id: 'i' }, attempts: [{ number: 1, status: 200 }] })
+    expect(await (error as BodyError).response?.text()).toBe('<html>')
     expect(fetch.calls).toHaveLength(1)
+  })
+
+  it('gives undefined as the JSON of a success without a body', async () => {
+    for (const status of [200, 201, 204, 205]) {
+      const { client } = scenario([{ status, body: status < 202 ? '' : null }])
+      expect(await client.post('/a').json()).toBeUndefined()
+    }
+  })
+
+  it('does not take a body that was not kept for an empty one', async () => {
+    const { client } = scenario([{ status: 200, body: '{"a":1}' }], { maxResponseBytes: 3 })
+    expect(await client.post('/a', { id: 'i' }).json()).toEqual({ a: 1 })
+    for (const read of ['json', 'text', 'bytes'] as const) {
+      const error = await failure(client.post('/a', { id: 'i' })[read]())
+      expect(error).toMatchObject({ name: 'BodyError', code: 'HOLDFAST_BODY_OMITTED', effect: 'applied' })
+    }
+    const ledger = scenario([
+      { status: 201, headers: { 'idempotency-body': 'omitted', 'idempotency-replayed': 'true' } },
+    ])
+    expect(await failure(ledger.client.post('/a').json())).toMatchObject({ code: 'HOLDFAST_BODY_OMITTED' })
   })
 
   it('cancels while it waits: rejects, sends nothing more, leaves nothing pending', async () => {

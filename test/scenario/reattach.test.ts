@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/index.ts'
-import { isSettled, LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import {
+  isSettled,
+  keptForLong,
+  LEASE_MS,
+  leaveBehind,
+  neighbourhood,
+  outcome,
+  settle,
+} from '../support/shared-clients.ts'
 
 async function found(client: Client, keyOrId: string): Promise<NonNullable<Awaited<ReturnType<Client['operation']>>>> {
   const operation = await client.operation(keyOrId)
@@ -102,6 +110,41 @@ describe('an operation that is found again', () => {
       effect: 'unknown',
       pending: false,
     })
+  })
+
+  it('gives its result although it is first asked for after the operation succeeded here, and its record is gone', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ status: 201, json: 'done', delay: 1000 })
+    const client = place.client()
+    const handle = client.post('/charges', { body: 'one' })
+    await settle(place.clock)
+    const early = await found(client, handle.key)
+    const late = await found(client, handle.key)
+    await place.clock.advance(1000)
+    await handle
+    await client.flush()
+    expect(await early.result.json()).toBe('done')
+    expect(await keptForLong(place)).toEqual([])
+    expect(await late.result.json()).toBe('done')
+  })
+
+  it('gives its result for a minute after it was done elsewhere', async () => {
+    const place = neighbourhood()
+    const handle = place.client().post('/charges', { body: 'one' })
+    await handle
+    await settle(place.clock)
+    const { result } = await found(place.client(), handle.key)
+    expect(await result.json()).toEqual({ key: handle.key })
+  })
+
+  it('tells the truth of an attempt that its runner died in', async () => {
+    const place = neighbourhood()
+    const key = await leaveBehind(place, { id: 'order:1' })
+    const before = { status: 'pending', attempts: 1, inFlight: true, effect: 'unknown', nextAttemptAt: undefined }
+    expect(await found(place.client(), key)).toMatchObject({ ...before, horizonAt: place.clock.now() + 28_800_000 })
+    const client = place.client()
+    expect(await client.cancel(key)).toBe(true)
+    expect(await found(client, key)).toMatchObject({ status: 'cancelled', reason: 'aborted', effect: 'unknown' })
   })
 
   it('can be cancelled', async () => {

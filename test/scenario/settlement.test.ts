@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, type Settlement } from '../../src/index.ts'
+import { clientOnHeldDisk } from '../support/held-journal.ts'
 import {
   keptForLong,
   LEASE_MS,
@@ -134,6 +135,25 @@ describe('a settlement', () => {
     await client.resume()
     expect(calls).toBe(3)
     expect(place.server.calls).toHaveLength(1)
+    expect(await keptForLong(place)).toEqual([])
+  })
+
+  it('waits for the next handler where the one that it had goes away while it is being written', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place)
+    const stop = client.onSettled('charge', () => expect.unreachable('it has unsubscribed'))
+    const release = held.hold('commit', 'before')
+    const call = client.post('/charges', CHARGE)
+    await settle(place.clock)
+    stop()
+    release()
+    await call
+    await client.flush()
+    expect(await keptForLong(place)).toEqual([`${call.key} succeeded`])
+    const told: string[] = []
+    client.onSettled('charge', ({ operation }) => told.push(operation.key))
+    await client.resume()
+    expect(told).toEqual([call.key])
     expect(await keptForLong(place)).toEqual([])
   })
 

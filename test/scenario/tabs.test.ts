@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { tabNeighbours } from '../../src/client/coordination/tab-neighbours.ts'
 import { street } from '../support/fake-coordination.ts'
+import { FakeLocks, FakeTab, fakeChannels } from '../support/fake-tab.ts'
 import {
   isSettled,
   keptForLong,
@@ -66,6 +68,41 @@ describe('a tab that is gone', () => {
     expect((await call).value).toEqual({ key: expect.any(String) })
     expect(totalEffects(server)).toBe(1)
     expect(server.calls).toHaveLength(2)
+  })
+})
+
+describe('a tab that lives', () => {
+  /** Real tabs of one origin: A has looked at the locks of the origin before B was opened. */
+  async function olderAndNewer() {
+    const place = neighbourhood()
+    const locks = new FakeLocks()
+    const { Channel } = fakeChannels()
+    const tab = () => place.client({}, tabNeighbours(new FakeTab(locks, Channel)))
+    const older = tab()
+    await leaveBehind(place)
+    await older.resume()
+    place.server.weather = () => ({ status: 201, json: 'by the newer one', delay: 5_000 })
+    const newer = tab()
+    const call = outcome(newer.post('/charges', { body: 'one', id: 'order:1' }).json())
+    await settle(place.clock)
+    const before = place.server.calls.length
+    return { place, older, call, sentSince: () => place.server.calls.length - before }
+  }
+
+  it('keeps its operation when an older one calls with the same id', async () => {
+    const { place, older, call, sentSince } = await olderAndNewer()
+    const joined = outcome(older.post('/charges', { body: 'one', id: 'order:1' }).json())
+    await place.clock.advance(10_000)
+    expect(sentSince()).toBe(0)
+    expect([await call, await joined]).toEqual([{ value: 'by the newer one' }, { value: 'by the newer one' }])
+  })
+
+  it('keeps its operation when an older one retries it', async () => {
+    const { place, older, call, sentSince } = await olderAndNewer()
+    const joined = outcome(older.retry('order:1').json())
+    await place.clock.advance(10_000)
+    expect(sentSince()).toBe(0)
+    expect([await call, await joined]).toEqual([{ value: 'by the newer one' }, { value: 'by the newer one' }])
   })
 })
 
