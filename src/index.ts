@@ -16,6 +16,7 @@ export type { ResumeReport } from './client/engine/resume.ts'
 export { memoryJournal } from './client/journal/memory/memory-journal.ts'
 export type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from './client/journal/port.ts'
 export type { Json, OperationStatus, SettledStatus } from './client/operation/record.ts'
+export type { OperationView } from './client/operation/view.ts'
 export type { OperationHandle } from './client/operation-handle.ts'
 export type {
   AttemptContext,
@@ -33,7 +34,6 @@ export type {
   Jitter,
   JournalFallback,
   KeyHeaderOptions,
-  OperationView,
   ReconciledOutcome,
   RetryContext,
   RetryOptions,

@@ -3,8 +3,9 @@ import type { CallContext } from './call-context.ts'
 import type { Settlement } from './engine/handlers.ts'
 import type { ResumeReport } from './engine/resume.ts'
 import type { Json, OperationStatus } from './operation/record.ts'
+import type { OperationView } from './operation/view.ts'
 import type { OperationHandle } from './operation-handle.ts'
-import type { CallOptions, FetchLike, OperationView } from './options.ts'
+import type { CallOptions, FetchLike } from './options.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 
 export interface ResumeOptions {

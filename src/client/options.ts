@@ -1,10 +1,11 @@
-import type { Effect, Reason } from '../errors/reason.ts'
+import type { Effect } from '../errors/reason.ts'
 import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer } from '../observe/port.ts'
 import type { Journal } from './journal/port.ts'
 import type { CredentialsMode, Json, SettledStatus } from './operation/record.ts'
+import type { OperationView } from './operation/view.ts'
 import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
 
 export type { BudgetOptions }
@@ -106,29 +107,6 @@ export interface ReconciledOutcome {
   readonly status: SettledStatus
   readonly effect?: Effect | undefined
   readonly response?: Response | undefined
-}
-
-/** An operation as `operations()`, `operation()` and `reconcile` show it. */
-export interface OperationView {
-  readonly key: string
-  readonly id: string | undefined
-  readonly name: string | undefined
-  readonly metadata: Json | undefined
-  readonly status: 'pending' | SettledStatus
-  readonly attempts: number
-  readonly acceptedAt: number
-  readonly method: string
-  readonly url: string
-  /** Did it happen, as far as the record tells? */
-  readonly effect: Effect
-  /** Is an attempt on record that has not ended? Of a runner that died in it, too, until a resume takes it over. */
-  readonly inFlight: boolean
-  /** Epoch milliseconds after which it is not attempted any more. */
-  readonly horizonAt: number
-  /** Epoch milliseconds before which no resume attempts it; undefined where nothing is planned. */
-  readonly nextAttemptAt: number | undefined
-  /** Why it is not being worked on, or why it ended, where there is a reason. */
-  readonly reason: Reason | undefined
 }
 
 /** Where a journal is asked for by words instead of by object. */

@@ -27,7 +27,7 @@ export async function prepareOperation(
   const now = engine.clock.now()
   const key = input.key ?? newOperationKey()
   const horizonAt = now + engine.horizons.horizonMs(input.origin)
-  const honoursKeys = doesHonourKeys(engine.options, input, true)
+  const honoursKeys = doesHonourKeys(engine.options, input) ?? true
   const clientCredentials = engine.credentials.namesFor(input.origin)
   const birth = { namespace, key, input, body, fingerprint, options, now, horizonAt, clientCredentials, honoursKeys }
   const record = newRecord({ ...birth, lease: undefined })

@@ -88,7 +88,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     key,
     freshKey,
     keyed,
-    honoursKeys: doesHonourKeys(engine.options, input, !target.dropIn || ownKey !== undefined),
+    honoursKeys: doesHonourKeys(engine.options, input) ?? (!target.dropIn || ownKey !== undefined),
     named: durable && (id !== undefined || ownKey !== undefined),
     durable,
     deadlineAt,
@@ -104,12 +104,10 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   return source
 }
 
-/** Does the server that is called do a key's work once? Where the option says nothing, it is taken as assumed. */
-export function doesHonourKeys(options: ResolvedOptions, { credentials }: RequestInput, assumed: boolean): boolean {
-  const { honoursKeys = assumed } = options
-  if (typeof honoursKeys === 'boolean') return honoursKeys
-  const answer: unknown = honoursKeys(credentials.url)
-  return checkBoolean('honoursKeys(url)', answer as boolean)
+/** Does the server that is called do a key's work once? Undefined where the option says nothing. */
+export function doesHonourKeys({ honoursKeys }: ResolvedOptions, { credentials }: RequestInput): boolean | undefined {
+  if (typeof honoursKeys !== 'function') return honoursKeys
+  return checkBoolean('honoursKeys(url)', honoursKeys(credentials.url))
 }
 
 /** Has it moved on since now? */
@@ -165,7 +163,7 @@ function begin(engine: EngineContext, submission: Submission): HandleSource {
   // From the first moment on it is something that this client is running.
   engine.background.add(finish)
   const answer = finish.then(answerOf).catch((error: unknown) => {
-    throw toldOf(error, { key: submission.key, id, name }, submission.named)
+    throw toldOf(error, { operation: { key: submission.key, id, name }, named: submission.named })
   })
   // Where nothing could be accepted, whoever waits for acceptance is told why.
   answer.catch(refuse)

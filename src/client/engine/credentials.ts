@@ -4,6 +4,8 @@ import type { OperationRecord, OperationRequest } from '../operation/record.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { CallCredentials } from '../request-input.ts'
 import { trustsOrigin } from './attempt-headers.ts'
+import type { LiveOperation } from './live-operation.ts'
+import type { Persistence } from './persistence.ts'
 
 /*
  * Credentials are never written down, but their names are: an attempt that would go out without one of them is not
@@ -50,13 +52,19 @@ export class ClientCredentials {
     return trustsOrigin(this.#options, origin) ? namesOf(headers) : []
   }
 
-  /** The request with the names of what was just made for it; the same object where they are all on it already. */
-  noted(request: OperationRequest, own: HeaderList): OperationRequest {
+  /** The names of what was just made are on record before it is sent, where they were not known at acceptance. False: the lease is lost. */
+  note(
+    operation: LiveOperation,
+    { own, persistence }: { readonly own: HeaderList; readonly persistence: Persistence },
+  ): boolean | Promise<boolean> {
+    const { request } = operation.record
     const names = namesOf(own)
-    if (names.every((name) => request.withheld.includes(name))) return request
+    if (names.every((name) => request.withheld.includes(name))) return true
     const { origin } = request
     this.#learned.set(origin, new Set([...(this.#learned.get(origin) ?? []), ...names]))
-    return { ...request, withheld: [...new Set([...request.withheld, ...names])] }
+    const withheld = [...new Set([...request.withheld, ...names])]
+    operation.record = { ...operation.record, request: { ...request, withheld } }
+    return persistence.save(operation)
   }
 }
 

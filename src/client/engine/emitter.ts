@@ -1,16 +1,9 @@
 import type { Clock } from '../../foundation/clock.ts'
 import { isThenable } from '../../foundation/thenable.ts'
 import type { HoldfastEvent, Observer } from '../../observe/port.ts'
-import { redactUrl } from '../../observe/redact.ts'
 import { refOf } from '../operation/outcome.ts'
-import type { OperationRecord, OperationRequest } from '../operation/record.ts'
-
-/** The URL as it may be told: query parameters that carry credentials by name only. */
-export function shownUrl({ url, withheld }: OperationRequest): string {
-  const names = withheld.filter((name) => name.startsWith('?')).map((name) => `${name.slice(1)}=***`)
-  if (names.length === 0) return redactUrl(url)
-  return `${redactUrl(url)}${url.includes('?') ? '&' : '?'}${names.join('&')}`
-}
+import type { OperationRecord } from '../operation/record.ts'
+import { shownUrl } from '../operation/view.ts'
 
 type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, Names> : never
 /** Where it does not say when, it is now. */

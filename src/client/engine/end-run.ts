@@ -20,17 +20,23 @@ import { reportFailure } from './report-failure.ts'
 import type { RunTerms } from './run-terms.ts'
 import { type Ending, settleOperation, storable } from './settle.ts'
 
-/** What the end of a run needs to know. */
-export interface Ended {
-  readonly engine: EngineContext
-  readonly operation: LiveOperation
-  readonly terms: RunTerms
+/** What a run has seen of its attempts. */
+export interface Seen {
   /** The last attempt of this run, if it made one. */
   readonly last: AttemptResult | undefined
   /** The last answer of this run; an attempt without one may have come after it. */
   readonly lastAnswer: TransportResponse | undefined
   /** What the attempts before the last one may have done. */
   readonly earlierEffect: Effect
+}
+
+export const NOTHING_SEEN: Seen = { last: undefined, lastAnswer: undefined, earlierEffect: 'none' }
+
+/** What the end of a run needs to know. */
+export interface Ended extends Seen {
+  readonly engine: EngineContext
+  readonly operation: LiveOperation
+  readonly terms: RunTerms
 }
 
 /** The journal failed, or this library did: told with what is known of the effect. */

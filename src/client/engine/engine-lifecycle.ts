@@ -40,16 +40,18 @@ export class Housekeeping {
   /** Has this client ever begun to resume? */
   attended = false
   #lastAt = Number.NEGATIVE_INFINITY
+  #looked = false
 
   sweep(engine: EngineContext): void {
     const now = engine.clock.now()
     if (now - this.#lastAt < PRUNE_EVERY_MS) return
-    const isFirst = this.#lastAt === Number.NEGATIVE_INFINITY
     this.#lastAt = now
-    engine.background.add(this.#sweep(engine, isFirst))
+    engine.background.add(this.#sweep(engine))
   }
 
-  async #sweep(engine: EngineContext, isFirst: boolean): Promise<void> {
+  async #sweep(engine: EngineContext): Promise<void> {
+    const isFirst = !this.#looked
+    this.#looked = true
     try {
       await this.prune(engine)
       if (isFirst && !this.attended) await tellIfUnattended(engine)

@@ -1,9 +1,9 @@
 import { inTime } from '../../foundation/in-time.ts'
 import { redactUrl } from '../../observe/redact.ts'
-import { effectOf, type OperationRecord } from '../operation/record.ts'
-import type { ClientOptions, OperationView, ReconciledOutcome } from '../options.ts'
+import type { OperationRecord } from '../operation/record.ts'
+import { viewOf } from '../operation/view.ts'
+import type { ClientOptions, ReconciledOutcome } from '../options.ts'
 import type { TransportResponse } from '../transport/port.ts'
-import { shownUrl } from './emitter.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Ending } from './settle.ts'
 
@@ -27,31 +27,6 @@ async function asked(
   record: OperationRecord,
 ): Promise<ReconciledOutcome | undefined> {
   return reconcile(viewOf(record))
-}
-
-export function viewOf(record: OperationRecord): OperationView {
-  return {
-    key: record.key,
-    id: record.id,
-    name: record.name,
-    metadata: record.metadata,
-    status: record.status,
-    attempts: record.attemptCount + (record.inFlightSince === undefined ? 0 : 1),
-    acceptedAt: record.acceptedAt,
-    method: record.request.method,
-    url: shownUrl(record.request),
-    effect: effectOf(record),
-    inFlight: record.inFlightSince !== undefined,
-    horizonAt: record.horizonAt,
-    nextAttemptAt: nextAttemptAt(record),
-    reason: record.reason ?? record.heldBy,
-  }
-}
-
-/** Parked operations are looked at again at their horizon, but only to expire. */
-function nextAttemptAt({ status, inFlightSince, dueAt, notBefore, horizonAt }: OperationRecord): number | undefined {
-  const at = Math.max(dueAt, notBefore)
-  return status !== 'pending' || inFlightSince !== undefined || at === 0 || at >= horizonAt ? undefined : at
 }
 
 async function plain(response: Response): Promise<TransportResponse> {

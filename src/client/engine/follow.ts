@@ -7,8 +7,8 @@ import type { EngineContext } from './engine-context.ts'
 import { hint } from './hints.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { pauseForNews } from './pause-for.ts'
-import { runUnderLease } from './run.ts'
 import type { RunTerms } from './run-terms.ts'
+import { runUnderLease } from './run-under-lease.ts'
 
 const FIRST_LOOK_MS = 20
 const LONGEST_LOOK_MS = 1000

@@ -1,4 +1,3 @@
-import type { Effect } from '../../errors/reason.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { withdrawAttempt } from '../operation/transition.ts'
@@ -8,7 +7,7 @@ import { Admission, type Stop } from './admission.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 import { withoutRest } from './bounded-stream.ts'
 import { noteAttemptEnd } from './end-attempt.ts'
-import { breakOff, type Ended, giveUp, keep, obeyStop, refuse, succeed } from './end-run.ts'
+import { breakOff, type Ended, giveUp, keep, NOTHING_SEEN, obeyStop, refuse, type Seen, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { pauseFor } from './pause-for.ts'
@@ -17,21 +16,11 @@ import type { RunTerms } from './run-terms.ts'
 import { askShouldRetry } from './should-retry-hook.ts'
 import { isOffline, untilOnline } from './until-online.ts'
 
-/** One run, its lease renewed while it lasts. Never rejects. */
-export async function runUnderLease(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {
-  if (terms.persistence.durable) engine.leases.hold(operation)
-  operation.record = engine.horizons.bound(operation.record)
-  const finish = await new Run(engine, operation, terms).go()
-  // A delivery that has begun keeps the lease until it is done.
-  if (terms.persistence.durable && !operation.delivered) engine.leases.drop(operation)
-  return finish
-}
-
 /**
  * Works on one operation until it is settled, given up, taken away or stopped: decide, write down, act,
  * judge, write down, wait. A resume enters here with a claimed record, a call with a fresh one.
  */
-class Run {
+export class Run {
   readonly #engine: EngineContext
   readonly #operation: LiveOperation
   readonly #terms: RunTerms
@@ -42,9 +31,7 @@ class Run {
   #sending = false
   #previousMs: number
   #refresh: 'unauthorized' | undefined
-  #last: AttemptResult | undefined
-  #lastAnswer: AttemptResult['response']
-  #earlierEffect: Effect = 'none'
+  #seen: Seen = NOTHING_SEEN
 
   constructor(engine: EngineContext, operation: LiveOperation, terms: RunTerms) {
     this.#engine = engine
@@ -64,7 +51,7 @@ class Run {
       for (;;) {
         const finish = await this.#step()
         if (!finish) continue
-        if (finish.is !== 'settled' || !finish.rest) this.#lastAnswer = withoutRest(this.#lastAnswer)
+        if (finish.is !== 'settled' || !finish.rest) this.#dropAnswer()
         return finish
       }
     } catch (cause) {
@@ -81,14 +68,12 @@ class Run {
   }
 
   get #ended(): Ended {
-    return {
-      engine: this.#engine,
-      operation: this.#operation,
-      terms: this.#terms,
-      last: this.#last,
-      lastAnswer: this.#lastAnswer,
-      earlierEffect: this.#earlierEffect,
-    }
+    return { engine: this.#engine, operation: this.#operation, terms: this.#terms, ...this.#seen }
+  }
+
+  /** A large answer that nobody will read any more lets go of its connection. */
+  #dropAnswer(): void {
+    this.#seen = { ...this.#seen, lastAnswer: withoutRest(this.#seen.lastAnswer) }
   }
 
   /** Can it be sent again without being done twice? */
@@ -164,7 +149,7 @@ class Run {
     const startedAt = clock.now()
     const number = operation.record.attemptCount + 1
     events.tellOf(operation.record, { type: 'attempt.started', at: startedAt, attempt: number })
-    this.#lastAnswer = withoutRest(this.#lastAnswer)
+    this.#dropAnswer()
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
@@ -177,31 +162,28 @@ class Run {
     return this.#judge(result, startedAt)
   }
 
-  /** The names of credentials that were not known at acceptance are on record before they are sent. */
   #beforeSending(own: HeaderList): boolean | Promise<boolean> {
-    const operation = this.#operation
     const { persistence } = this.#terms
-    const { request } = operation.record
-    const noted = persistence.durable ? this.#engine.credentials.noted(request, own) : request
+    const noted = !persistence.durable || this.#engine.credentials.note(this.#operation, { own, persistence })
     const sending = (saved: boolean): boolean => {
       this.#sending = saved
       return saved
     }
-    if (noted === request) return sending(true)
-    operation.record = { ...operation.record, request: noted }
-    return persistence.save(operation).then(sending)
+    return noted instanceof Promise ? noted.then(sending) : sending(noted)
   }
 
   /** What the attempt means; breaker, budget and record learn it. */
   #judge(result: AttemptResult, startedAt: number): Verdict {
     const { record } = this.#operation
     const { call } = this.#terms
-    this.#earlierEffect = record.effect
     const asked = result.hook
       ? { decision: false }
       : askShouldRetry(call.retry.shouldRetry, { result, record, attempt: this.#attempts })
-    this.#last = asked.error === undefined ? result : { ...result, cause: asked.error }
-    this.#lastAnswer = result.response ?? this.#lastAnswer
+    this.#seen = {
+      last: asked.error === undefined ? result : { ...result, cause: asked.error },
+      lastAnswer: result.response ?? this.#seen.lastAnswer,
+      earlierEffect: record.effect,
+    }
     const verdict = classify(result.facts, {
       now: this.#engine.clock.now(),
       replayable: this.#replayable,
@@ -222,7 +204,7 @@ class Run {
     // A client that is closing takes what came home; only what would need another attempt is left for later.
     const order = this.#operation.stopOrder?.because
     if (order && !(order === 'closing' && verdict.is === 'final')) return obeyStop(this.#ended)
-    if (this.#last?.hook === 'headers') return this.#unauthorized()
+    if (this.#seen.last?.hook === 'headers') return this.#unauthorized()
     if (verdict.is === 'final') return refuse(this.#ended, verdict.reason, verdict.settles)
     if (verdict.is === 'halt') return giveUp(this.#ended, { reason: verdict.reason })
     if (verdict.is === 'unauthorized') return verdict.refresh && this.#refreshOnce() ? undefined : this.#unauthorized()
@@ -240,7 +222,7 @@ class Run {
   /** Credentials can be mended without the operation: a resume leaves it pending instead of settling it. */
   #unauthorized(): Promise<Finish> {
     if (this.#terms.mode === 'resume') return keep(this.#ended, { reason: 'auth' })
-    const answered = this.#last?.response !== undefined
+    const answered = this.#seen.last?.response !== undefined
     const known = this.#refresh !== undefined || !answered
     return refuse(this.#ended, known ? 'auth' : 'status', answered ? 'rejected' : 'failed')
   }
@@ -261,7 +243,7 @@ class Run {
     if (!this.#admission.takeToken()) return giveUp(this.#ended, { reason: 'budget' })
     this.#previousMs = decision.backoffMs
     if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
-    const reason = this.#last?.facts.is === 'answer' ? 'status' : 'network'
+    const reason = this.#seen.last?.facts.is === 'answer' ? 'status' : 'network'
     const until = now + decision.delayMs
     events.tellOf(this.#operation.record, { type: 'operation.waiting', at: now, until, reason })
     await pauseFor(this.#engine, this.#operation, until - clock.now())

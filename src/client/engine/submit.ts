@@ -163,7 +163,7 @@ async function acceptAndWork(
 ): Promise<void> {
   const terms = runTerms(engine, submission)
   try {
-    const written = writeAhead(engine, operation, submission.named).catch((error: unknown) => {
+    const written = writeAhead(engine, operation, submission).catch((error: unknown) => {
       // Whoever waits for the record looks again when this is told: then it is here no more.
       engine.live.remove(operation)
       throw error

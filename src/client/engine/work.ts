@@ -2,8 +2,8 @@ import { tell } from '../operation/outcome.ts'
 import type { EngineContext } from './engine-context.ts'
 import { follow } from './follow.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
-import { runUnderLease } from './run.ts'
 import type { RunTerms } from './run-terms.ts'
+import { runUnderLease } from './run-under-lease.ts'
 
 /** Works on an operation whose lease we hold, from here to its finish. Never rejects. */
 export async function work(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<Finish> {

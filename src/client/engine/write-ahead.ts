@@ -1,9 +1,12 @@
 import { KeyReuseError, StorageError } from '../../errors/classes.ts'
 import type { HoldfastError } from '../../errors/holdfast-error.ts'
-import { refOf, tell } from '../operation/outcome.ts'
+import { refOf, tell, type Unrecorded } from '../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../operation/record.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { LiveOperation } from './live-operation.ts'
+
+/** Did the caller name the operation? Then an earlier call may have made it. */
+type Naming = Pick<Unrecorded, 'named'>
 
 /**
  * Makes the record durable before anything is sent. Where its id or key is already there, that record is the
@@ -12,12 +15,12 @@ import type { LiveOperation } from './live-operation.ts'
 export async function writeAhead(
   engine: EngineContext,
   operation: LiveOperation,
-  named: boolean,
+  call: Naming,
 ): Promise<OperationRecord | undefined> {
-  let existing = await append(engine, operation, named)
+  let existing = await append(engine, operation, call)
   if (existing && hasOutlived(existing, engine.clock.now())) {
     await engine.housekeeping.prune(engine)
-    existing = await append(engine, operation, named)
+    existing = await append(engine, operation, call)
   }
   if (existing) refuseReuse(existing, operation.record.fingerprint)
   return existing
@@ -26,7 +29,7 @@ export async function writeAhead(
 async function append(
   engine: EngineContext,
   operation: LiveOperation,
-  named: boolean,
+  { named }: Naming,
 ): Promise<OperationRecord | undefined> {
   const result = await engine.keeper.append(operation.record).catch(async (cause: StorageError) => {
     throw await takenBack(engine, operation, { cause, named })
@@ -54,7 +57,7 @@ function isThisBirth(found: OperationRecord, { record, fence }: LiveOperation): 
 async function takenBack(
   engine: EngineContext,
   operation: LiveOperation,
-  { cause, named }: { readonly cause: StorageError; readonly named: boolean },
+  { cause, named }: Naming & { readonly cause: StorageError },
 ): Promise<HoldfastError> {
   const { record, fence } = operation
   const { message, code } = cause

@@ -11,3 +11,9 @@ export function asStorageError(error: unknown, sentence: string, effect: Effect 
   const detail = error instanceof Error ? error.message : String(error)
   return new StorageError(`${sentence}: ${detail}`, { cause: error, effect })
 }
+
+/** Nothing is known of the operations that were asked about, whatever the store says of its batch. */
+export function unknowing(error: StorageError): StorageError {
+  const { message, code, cause = error } = error
+  return error.effect === 'unknown' ? error : new StorageError(message, { code, cause, effect: 'unknown' })
+}

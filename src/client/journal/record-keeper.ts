@@ -2,7 +2,7 @@ import { StorageError } from '../../errors/classes.ts'
 import { CodecError, decodeRecord, encodeRecord } from '../operation/codec.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import type { Encryption } from '../options.ts'
-import { asStorageError } from './as-storage-error.ts'
+import { asStorageError, unknowing } from './as-storage-error.ts'
 import { BodySeal } from './body-seal.ts'
 import { GroupCommit } from './group-commit.ts'
 import { persistIn } from './persist-in.ts'
@@ -130,7 +130,10 @@ export class RecordKeeper {
     const rows = await this.#ask({ do: 'claim', ...command })
     const claimed: ClaimedRecord[] = []
     for (const row of rows) {
-      const record = await this.#decodeOrSetAside(row)
+      const { namespace, key } = row
+      // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow.
+      const setAside = (): Promise<unknown> => this.#ask({ do: 'set-aside', namespace, key })
+      const record = await this.#decodeOrReport(row, setAside)
       if (record) claimed.push({ place: row.place, record, previousOwner: row.previousOwner })
     }
     return { claimed, last: rows.at(-1)?.place ?? command.after }
@@ -215,22 +218,11 @@ export class RecordKeeper {
     await this.#journal.close()
   }
 
-  /** Only what is corrupt is set aside; a newer record, or one sealed with another key, may be readable tomorrow. */
-  async #decodeOrSetAside(row: PlacedRow): Promise<OperationRecord | undefined> {
+  async #decodeOrReport(row: PlacedRow, onCorrupt?: () => Promise<unknown>): Promise<OperationRecord | undefined> {
     try {
       return await this.#decode(row)
     } catch (error) {
-      const { namespace, key } = row
-      if ((error as StorageError).code === CORRUPT) await this.#ask({ do: 'set-aside', namespace, key })
-      this.#onUnreadable(error as StorageError, key)
-      return undefined
-    }
-  }
-
-  async #decodeOrReport(row: PlacedRow): Promise<OperationRecord | undefined> {
-    try {
-      return await this.#decode(row)
-    } catch (error) {
+      if ((error as StorageError).code === CORRUPT) await onCorrupt?.()
       this.#onUnreadable(error as StorageError, row.key)
       return undefined
     }
@@ -250,10 +242,4 @@ export class RecordKeeper {
       throw new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
     }
   }
-}
-
-/** Nothing is known of the operations that were asked about, whatever the store says of its batch. */
-function unknowing(error: StorageError): StorageError {
-  const { message, code, cause = error } = error
-  return error.effect === 'unknown' ? error : new StorageError(message, { code, cause, effect: 'unknown' })
 }

@@ -35,7 +35,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'observe front': ['observe front', 'observe port', ...HALL],
   'observe adapter': ['observe adapter', 'observe front', 'observe port', ...HALL],
 
-  'client operation': ['client operation', ...HALL],
+  'client operation': ['client operation', 'observe front', ...HALL],
   'client options': ['client options', 'configuration', 'client operation', 'client policy', ...PORTS, ...HALL],
   'client policy': [
     'client policy',

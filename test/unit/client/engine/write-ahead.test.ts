@@ -24,12 +24,14 @@ async function onRecord(earlier?: OperationRecord) {
 describe('writing ahead, where a record with the same key, owner and epoch is there', () => {
   it('goes on where it is the very record that was to be written', async () => {
     const { engine } = await onRecord(freshRecord())
-    expect(await writeAhead(engine, new LiveOperation(freshRecord()), false)).toBeUndefined()
+    expect(await writeAhead(engine, new LiveOperation(freshRecord()), { named: false })).toBeUndefined()
   })
 
   it('refuses to send other bytes under its key', async () => {
     const { engine } = await onRecord(freshRecord({ fingerprint: 'e'.repeat(64) }))
-    await expect(writeAhead(engine, new LiveOperation(freshRecord()), false)).rejects.toBeInstanceOf(KeyReuseError)
+    await expect(writeAhead(engine, new LiveOperation(freshRecord()), { named: false })).rejects.toBeInstanceOf(
+      KeyReuseError,
+    )
   })
 
   const earlier: Record<string, Partial<OperationRecord>> = {
@@ -40,7 +42,7 @@ describe('writing ahead, where a record with the same key, owner and epoch is th
   for (const [what, more] of Object.entries(earlier)) {
     it(`joins the one that ${what}`, async () => {
       const { engine } = await onRecord(freshRecord(more))
-      expect(await writeAhead(engine, new LiveOperation(freshRecord()), false)).toMatchObject(more)
+      expect(await writeAhead(engine, new LiveOperation(freshRecord()), { named: false })).toMatchObject(more)
     })
   }
 })
@@ -49,7 +51,7 @@ describe('writing ahead, where the write fails', () => {
   it('takes back its own record', async () => {
     const { engine, journal, stored } = await onRecord()
     journal.fault = on('append', 'fail-late')
-    const written = writeAhead(engine, new LiveOperation(freshRecord()), false)
+    const written = writeAhead(engine, new LiveOperation(freshRecord()), { named: false })
     await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'none', pending: false })
     expect(await stored()).toBeUndefined()
   })
@@ -57,7 +59,7 @@ describe('writing ahead, where the write fails', () => {
   it('leaves alone what an earlier call with the same key, owner and epoch left', async () => {
     const { engine, journal, stored } = await onRecord(freshRecord({ acceptedAt: NOW - 1, attemptCount: 1 }))
     journal.fault = on('append', 'fail')
-    const written = writeAhead(engine, new LiveOperation(freshRecord()), false)
+    const written = writeAhead(engine, new LiveOperation(freshRecord()), { named: false })
     // The same request is under way under this key: beginning anew is not safe.
     await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true })
     expect(await stored()).toMatchObject({ acceptedAt: NOW - 1 })
@@ -67,7 +69,7 @@ describe('writing ahead, where the write fails', () => {
     const other = freshRecord({ fingerprint: 'e'.repeat(64), effect: 'unknown', attemptCount: 1 })
     const { engine, journal, stored } = await onRecord(other)
     journal.fault = on('append', 'fail')
-    const written = writeAhead(engine, new LiveOperation(freshRecord()), false)
+    const written = writeAhead(engine, new LiveOperation(freshRecord()), { named: false })
     await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'none', pending: false })
     expect(await stored()).toMatchObject({ fingerprint: other.fingerprint })
   })
@@ -76,7 +78,7 @@ describe('writing ahead, where the write fails', () => {
     const lease = { owner: 'you', epoch: 2, until: NOW + 30_000 }
     const { engine, journal, stored } = await onRecord(freshRecord({ lease, epoch: 2 }))
     journal.fault = on('append', 'fail')
-    const written = writeAhead(engine, new LiveOperation(freshRecord()), false)
+    const written = writeAhead(engine, new LiveOperation(freshRecord()), { named: false })
     await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true })
     expect(await stored()).toMatchObject({ lease })
   })

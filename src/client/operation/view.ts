@@ -1,0 +1,58 @@
+import type { Effect, Reason } from '../../errors/reason.ts'
+import { redactUrl } from '../../observe/redact.ts'
+import { effectOf, type Json, type OperationRecord, type OperationRequest, type SettledStatus } from './record.ts'
+
+/** An operation as `operations()`, `operation()` and `reconcile` show it. */
+export interface OperationView {
+  readonly key: string
+  readonly id: string | undefined
+  readonly name: string | undefined
+  readonly metadata: Json | undefined
+  readonly status: 'pending' | SettledStatus
+  readonly attempts: number
+  readonly acceptedAt: number
+  readonly method: string
+  readonly url: string
+  /** Did it happen, as far as the record tells? */
+  readonly effect: Effect
+  /** Is an attempt on record that has not ended? Of a runner that died in it, too, until a resume takes it over. */
+  readonly inFlight: boolean
+  /** Epoch milliseconds after which it is not attempted any more. */
+  readonly horizonAt: number
+  /** Epoch milliseconds before which no resume attempts it; undefined where nothing is planned. */
+  readonly nextAttemptAt: number | undefined
+  /** Why it is not being worked on, or why it ended, where there is a reason. */
+  readonly reason: Reason | undefined
+}
+
+export function viewOf(record: OperationRecord): OperationView {
+  return {
+    key: record.key,
+    id: record.id,
+    name: record.name,
+    metadata: record.metadata,
+    status: record.status,
+    attempts: record.attemptCount + (record.inFlightSince === undefined ? 0 : 1),
+    acceptedAt: record.acceptedAt,
+    method: record.request.method,
+    url: shownUrl(record.request),
+    effect: effectOf(record),
+    inFlight: record.inFlightSince !== undefined,
+    horizonAt: record.horizonAt,
+    nextAttemptAt: nextAttemptAt(record),
+    reason: record.reason ?? record.heldBy,
+  }
+}
+
+/** Parked operations are looked at again at their horizon, but only to expire. */
+function nextAttemptAt({ status, inFlightSince, dueAt, notBefore, horizonAt }: OperationRecord): number | undefined {
+  const at = Math.max(dueAt, notBefore)
+  return status !== 'pending' || inFlightSince !== undefined || at === 0 || at >= horizonAt ? undefined : at
+}
+
+/** The URL as it may be told: query parameters that carry credentials by name only. */
+export function shownUrl({ url, withheld }: OperationRequest): string {
+  const names = withheld.filter((name) => name.startsWith('?')).map((name) => `${name.slice(1)}=***`)
+  if (names.length === 0) return redactUrl(url)
+  return `${redactUrl(url)}${url.includes('?') ? '&' : '?'}${names.join('&')}`
+}
