@@ -80,8 +80,8 @@ describe('an outer layer', () => {
 
 describe('what stays in the journal', () => {
   const kept: readonly { of: string; status: number; call: CallOptions; left: string[] }[] = [
-    { of: 'a success', status: 200, call: {}, left: [] },
-    { of: 'a refusal', status: 402, call: {}, left: [] },
+    { of: 'a success', status: 200, call: {}, left: ['succeeded'] },
+    { of: 'a refusal', status: 402, call: {}, left: ['rejected'] },
     { of: 'a failure', status: 503, call: {}, left: ['failed'] },
     { of: 'a success with an id', status: 200, call: { id: 'a' }, left: ['succeeded'] },
     { of: 'a refusal with an id', status: 402, call: { id: 'a' }, left: ['rejected'] },
@@ -94,6 +94,15 @@ describe('what stays in the journal', () => {
     expect(await statuses(client)).toEqual(left)
   })
 
+  it('goes after a minute where nobody needs it', async () => {
+    const { client, clock } = scenario([{ status: 200 }, { status: 402 }, { status: 200 }])
+    await elapse(clock, 10, client.post('/a'))
+    await elapse(clock, 10, rejection(client.post('/a')))
+    await clock.advance(60_000)
+    await elapse(clock, 10, client.post('/sweep', { id: 'sweep' }))
+    expect(await statuses(client)).toEqual(['succeeded'])
+  })
+
   it('goes after the horizon where it was kept for retry only, and after retention otherwise', async () => {
     const { client, clock } = scenario([{ status: 503 }, { status: 503 }, { status: 200, repeat: true }], {
       retry: false,
@@ -102,10 +111,10 @@ describe('what stays in the journal', () => {
     await elapse(clock, 10, rejection(client.post('/a')))
     await elapse(clock, 10, rejection(client.post('/a', { id: 'a' })))
     await clock.advance(10 * 3_600_000)
-    await elapse(clock, 10, client.post('/sweep'))
+    await elapse(clock, 10, client.resume())
     expect(await statuses(client)).toEqual(['failed'])
     await clock.advance(20 * 3_600_000)
-    await elapse(clock, 10, client.post('/sweep'))
+    await elapse(clock, 10, client.resume())
     expect(await statuses(client)).toEqual([])
   })
 })

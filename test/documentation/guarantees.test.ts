@@ -2,17 +2,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
+  type BodyError,
   type CallOptions,
   type Client,
   type ClientOptions,
+  createClient,
   type HoldfastError,
   type Journal,
   memoryJournal,
+  type Settlement,
   StorageError,
 } from '../../src/index.ts'
+import { crashAt } from '../../src/testing/crash-at.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-fetch.ts'
-import { elapse, failure, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
+import { elapse, failure, ORIGIN, rejection, rowsOf, type Scenario, scenario } from '../support/client-scenario.ts'
 import { root } from './support/pages.ts'
 
 /*
@@ -42,6 +46,12 @@ const throwing = (): never => {
   throw new Error('a bug')
 }
 
+const KEY_REUSED: ScriptedStep = {
+  status: 422,
+  headers: { 'content-type': 'application/problem+json' },
+  json: { type: 'urn:holdfast:problem:key-reused' },
+}
+
 const cases: Record<string, Case> = {
   'body too large or unreadable': {
     steps: [],
@@ -54,6 +64,13 @@ const cases: Record<string, Case> = {
     steps: [],
     client: { journal: failing(memoryJournal()) },
     sees: { name: 'StorageError', effect: 'none', reason: 'storage', pending: false },
+    requests: 0,
+  },
+  'the same, of a call with a name': {
+    steps: [],
+    client: { journal: failing(memoryJournal()) },
+    call: { id: 'order:1' },
+    sees: { name: 'StorageError', effect: 'unknown', reason: 'storage', pending: false },
     requests: 0,
   },
   "a certificate that can't be trusted": {
@@ -72,6 +89,13 @@ const cases: Record<string, Case> = {
     steps: always({ fault: 'reset' }),
     sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
     requests: 5,
+    left: ['failed'],
+  },
+  'the same with `honoursKeys: false` (POST, PATCH)': {
+    steps: [{ fault: 'reset' }],
+    client: { honoursKeys: false },
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable', pending: false },
+    requests: 1,
     left: ['failed'],
   },
   'a 2xx began, its body did not arrive': {
@@ -105,25 +129,25 @@ const cases: Record<string, Case> = {
     steps: [{ status: 402 }],
     sees: { name: 'RejectedError', effect: 'none', reason: 'status', pending: false },
     requests: 1,
-    left: [],
+    left: ['rejected'],
   },
   "a 401, 403, 429 or other gate's status after an attempt of unknown fate": {
     steps: [{ fault: 'reset' }, { status: 403 }],
     sees: { name: 'RejectedError', effect: 'unknown', reason: 'status', pending: false },
     requests: 2,
-    left: [],
+    left: ['rejected'],
   },
   '422 that says "key reused" (a problem document)': {
-    steps: [
-      {
-        status: 422,
-        headers: { 'content-type': 'application/problem+json' },
-        json: { type: 'urn:holdfast:problem:key-reused' },
-      },
-    ],
+    steps: [KEY_REUSED],
     sees: { name: 'KeyReuseError', effect: 'none', reason: 'key-reuse', pending: false },
     requests: 1,
-    left: [],
+    left: ['rejected'],
+  },
+  'the same after an attempt of unknown fate': {
+    steps: [{ fault: 'reset' }, KEY_REUSED],
+    sees: { name: 'KeyReuseError', effect: 'unknown', reason: 'key-reuse', pending: false },
+    requests: 2,
+    left: ['rejected'],
   },
   '409 while the first attempt is still worked on': {
     steps: [{ fault: 'reset' }, ...always({ status: 409 })],
@@ -149,18 +173,25 @@ const cases: Record<string, Case> = {
     requests: 5,
     left: ['failed'],
   },
+  'a 5xx with `honoursKeys: false` (POST, PATCH), other than a 503 with `Retry-After`': {
+    steps: [{ status: 503, headers: { 'retry-after': '1' } }, { status: 502 }],
+    client: { honoursKeys: false },
+    sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable', pending: false },
+    requests: 2,
+    left: ['failed'],
+  },
   'do not retry': {
     steps: [{ status: 503, headers: { 'do-not-retry': 'true' } }],
     sees: { name: 'RejectedError', effect: 'unknown', reason: 'do-not-retry', pending: false },
     requests: 1,
-    left: [],
+    left: ['rejected'],
   },
   '401, `headers` is a function': {
     steps: always({ status: 401 }),
     client: { headers: () => ({ authorization: 'Bearer x' }) },
     sees: { name: 'RejectedError', effect: 'none', reason: 'auth', pending: false },
     requests: 2,
-    left: [],
+    left: ['rejected'],
   },
   'a redirect to a foreign origin (GET, HEAD and OPTIONS are followed there), or `accept` said no': {
     steps: always({ status: 200, url: 'https://portal.example/login' }),
@@ -200,6 +231,7 @@ const shownBy: Record<string, string> = {
   "`client.retry` of what the journal can't read before the deadline": 'test/scenario/edge-joining.test.ts',
   'crash before the write': 'test/crash/kill-points.test.ts',
   'crash after the write': 'test/crash/kill-points.test.ts',
+  'the same, and the client that resumes lacks credentials that the call had': 'test/scenario/credentials.test.ts',
   'the server worked, its answer was lost': 'test/crash/kill-points.test.ts',
   'a runner died five times while it held the operation': 'test/crash/neighbours.test.ts',
   'crash after the answer, before recording': 'test/crash/kill-points.test.ts',
@@ -240,7 +272,7 @@ const stories: Record<string, () => Promise<void>> = {
     expect(events.at(-1)).toMatchObject({ type: 'operation.settled', status: 'cancelled', effect: 'unknown' })
     expect(fetch.calls).toHaveLength(1)
   },
-  'horizon passed': async () => {
+  'horizon passed, also while `headers` were made': async () => {
     const asked: string[] = []
     const { client, clock, fetch } = scenario(always({ status: 503 }), {
       retry: false,
@@ -267,7 +299,8 @@ const stories: Record<string, () => Promise<void>> = {
     await elapse(clock, 10, client.resume())
     expect(told).toEqual(['succeeded', 'succeeded'])
     expect(fetch.calls).toHaveLength(1)
-    expect(await statuses(client)).toEqual([])
+    await elapse(clock, 10, client.resume())
+    expect(told).toHaveLength(2)
   },
   "a record can't be read": async () => {
     const { client, clock, journal, events } = scenario([{ status: 503 }, { status: 200 }], {
@@ -280,8 +313,93 @@ const stories: Record<string, () => Promise<void>> = {
     const report = await elapse(clock, 10, client.resume())
     expect(report).toMatchObject({ claimed: 1, succeeded: 1 })
     expect(events.find(({ type }) => type === 'journal.failed')).toMatchObject({ key: 'bad' })
-    expect(await rowsOf(journal)).toMatchObject([{ key: 'bad' }])
+    expect(await rowsOf(journal)).toContainEqual(expect.objectContaining({ key: 'bad' }))
   },
+  'the client was closed': async () => {
+    const { client, fetch } = scenario([])
+    await client.close()
+    const closed = { code: 'HOLDFAST_CLOSED', reason: 'aborted', pending: false }
+    expect(await failure(client.post('/a'))).toMatchObject({ name: 'NotSentError', effect: 'none', ...closed })
+    const named = await failure(client.post('/a', { id: 'a' }))
+    expect(named).toMatchObject({ name: 'IndeterminateError', effect: 'unknown', ...closed })
+    expect(fetch.calls).toHaveLength(0)
+  },
+  '`client.retry` of what the journal does not have': async () => {
+    const { client, fetch } = scenario([])
+    const told = { name: 'StorageError', code: 'HOLDFAST_UNKNOWN_OPERATION', effect: 'unknown', reason: 'storage' }
+    expect(await failure(client.retry('a'))).toMatchObject(told)
+    expect(fetch.calls).toHaveLength(0)
+  },
+  'the same, of a POST or PATCH with `honoursKeys: false`': async () => {
+    const { fetch, journal, clock } = await crashedWhileSending({ honoursKeys: false })
+    const { client } = scenario([], { fetch, journal, clock })
+    const told: Partial<Settlement>[] = []
+    client.onSettled('charge', (settlement) => void told.push(settlement))
+    expect(await elapse(clock, 10, client.resume())).toMatchObject({ claimed: 1, failed: 1 })
+    const error = { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable', pending: false }
+    expect(told).toMatchObject([{ status: 'failed', error }])
+    expect(fetch.calls).toHaveLength(1)
+  },
+  'the same, and the server ignores keys': async () => {
+    const { client, clock, fetch, events } = scenario([{ fault: 'reset' }, { status: 201 }])
+    const told: Partial<Settlement>[] = []
+    client.onSettled('charge', (settlement) => void told.push(settlement))
+    expect((await elapse(clock, 1000, client.post('/a', { name: 'charge' }))).status).toBe(201)
+    expect(told).toMatchObject([{ status: 'succeeded', mayHaveRepeated: true }])
+    expect(events).toContainEqual(expect.objectContaining({ type: 'operation.settled', mayHaveRepeated: true }))
+    expect(fetch.calls).toHaveLength(2)
+  },
+  'a success that is not the JSON you asked for': async () => {
+    const { client, clock } = scenario([{ status: 200, body: '<p>' }, { status: 204 }])
+    const error = await elapse(clock, 10, failure(client.post('/a', { id: 'a' }).json()))
+    expect(error).toMatchObject({ name: 'BodyError', code: 'HOLDFAST_INVALID_JSON', effect: 'applied', pending: false })
+    expect(await (error as BodyError).response?.text()).toBe('<p>')
+    expect(await statuses(client)).toEqual(['succeeded'])
+    expect(await elapse(clock, 10, client.post('/b').json())).toBeUndefined()
+  },
+  'a success whose record has no body': async () => {
+    const { client, clock } = scenario([{ status: 200, body: 'too large' }], { maxResponseBytes: 3 })
+    const call = { id: 'a' }
+    expect(await elapse(clock, 10, client.post('/a', call).text())).toBe('too large')
+    expect((await elapse(clock, 10, client.post('/a', call))).status).toBe(200)
+    const error = await elapse(clock, 10, failure(client.post('/a', call).text()))
+    expect(error).toMatchObject({ name: 'BodyError', code: 'HOLDFAST_BODY_OMITTED', effect: 'applied' })
+    expect((error as BodyError).response?.status).toBe(200)
+  },
+  'the handler is unregistered while the settlement is written': async () => {
+    const journal = memoryJournal()
+    let stop = (): void => {}
+    const execute: Journal['execute'] = (commands) => {
+      if (commands.some((command) => command.do === 'commit')) stop()
+      return journal.execute(commands)
+    }
+    const watched = { level: 'power', open: () => journal.open(), close: () => journal.close(), execute } as const
+    const { client, clock } = scenario([{ status: 200 }], { journal: watched })
+    stop = client.onSettled('charge', throwing)
+    await elapse(clock, 10, client.post('/a', { name: 'charge' }))
+    const told: string[] = []
+    client.onSettled('charge', ({ status }) => void told.push(status))
+    await elapse(clock, 10, client.resume())
+    expect(told).toEqual(['succeeded'])
+  },
+  'a program starts, finds operations of an earlier run, and does not resume': async () => {
+    const { journal, clock } = await crashedWhileSending()
+    const { client, events } = scenario(always({ status: 200 }), { journal, clock })
+    await elapse(clock, 10, client.post('/b'))
+    await elapse(clock, 20_000, client.post('/c'))
+    const told = events.filter(({ type }) => type === 'journal.unattended')
+    expect(told).toMatchObject([{ operations: 1 }])
+  },
+}
+
+/** A process that was killed while the server had its request. */
+async function crashedWhileSending(options: ClientOptions = {}): Promise<Scenario> {
+  const place = scenario(always({ status: 201 }))
+  const { journal, fetch, clock } = place
+  const crash = crashAt('send:travelling', { journal, fetch, clock })
+  const dying = createClient({ baseUrl: ORIGIN, ...options, ...crash.options })
+  await elapse(clock, 10, crash.during(dying.post('/charges', { name: 'charge', json: { amount: 5000 } })))
+  return place
 }
 
 describe('at each point of failure, the caller sees what the page says:', () => {

@@ -18,6 +18,14 @@ describe('the documentation', () => {
     expect(dead).toEqual([])
   })
 
+  it('leads, from every page that is in the package, only to what is in the package', () => {
+    const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: readonly string[] }
+    const packed = [...files, 'README.md', 'LICENSE', 'package.json']
+    const isPacked = (path: string): boolean => packed.some((file) => path === file || path.startsWith(`${file}/`))
+    expect(all.filter(({ path }) => !isPacked(path))).toEqual([])
+    expect(all.flatMap(linksOf).filter(({ path }) => !isPacked(path))).toEqual([])
+  })
+
   it('names only sources, tests and examples that exist', () => {
     const gone = all.flatMap((page) =>
       pathsOf(page)
