@@ -15,9 +15,8 @@ export interface PreparedOperation {
   /** Without the query parameters that carry credentials. */
   readonly url: string
   /**
-   * Writes the record inside a transaction of yours: commit makes it pending, rollback leaves nothing. With
-   * better-sqlite3 pass the database, inside `db.transaction`: it is done when this returns. With `pg` pass
-   * the client, inside `BEGIN`: await it.
+   * Writes the record inside a transaction of yours: commit makes it pending, rollback leaves nothing. Pass the
+   * better-sqlite3 database, inside `db.transaction`: it is done when this returns.
    */
   persist(transaction: unknown): void | Promise<void>
 }

@@ -31,7 +31,7 @@ describe('the packed package', () => {
     const { output } = await attempt('tar', ['-tzf', packed.tarball])
     const unexpected = output
       .split('\n')
-      .filter((name) => !/^(package\/(dist\/|package\.json|README|LICENSE|CHANGELOG)|$)/.test(name))
+      .filter((name) => !/^(package\/(dist\/|docs\/|package\.json|README|LICENSE|CHANGELOG|SECURITY)|$)/.test(name))
     expect(unexpected).toEqual([])
   })
 

@@ -284,7 +284,8 @@ describe('an operation whose call brought credentials', () => {
     const stop = new AbortController()
     const watching = client.resume({ continuous: true, signal: stop.signal })
     await clock.advance(9 * MINUTE)
-    expect(events.filter((event) => event.type === 'operation.waiting')).toHaveLength(1)
+    // Once when it is found, and once five minutes later.
+    expect(events.filter((event) => event.type === 'operation.waiting')).toHaveLength(2)
     expect(told).toEqual([])
     await clock.advance(2 * MINUTE)
     expect(told).toEqual(['expired'])
@@ -322,6 +323,19 @@ describe('an operation whose call brought credentials', () => {
     const { client, fetch } = scenario(OK, { ...options, headers: async () => ({ 'X-API-Key': 'new' }) })
     expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
     expect(fetch.calls).toMatchObject([{ headers: { 'x-api-key': 'new', 'idempotency-key': key } }])
+  })
+
+  it('is taken up by a watch that makes them, although a client without them has put it back', async () => {
+    const { options } = await left('/a', { headers: { 'x-api-key': 'old' } })
+    const bare = scenario(OK, options)
+    await bare.client.resume()
+    await bare.client.close()
+    const { client, clock, fetch } = scenario(OK, { ...options, headers: { 'x-api-key': 'new' } })
+    const watching = client.resume({ continuous: true })
+    await clock.advance(6 * MINUTE)
+    expect(fetch.calls).toHaveLength(1)
+    await client.close()
+    expect(await watching).toMatchObject({ succeeded: 1 })
   })
 
   for (const [kind, headers] of [

@@ -80,12 +80,16 @@ export async function putBackUntouched(engine: EngineContext, { record }: Claime
   await engine.keeper.commit(withoutSecrets(release(record, { dueAt, heldBy })), operation.fence)
 }
 
-/** Leaves it pending until its horizon, with the reason on it. What is poison is not taken up by any resume before that. */
+/** How soon the next resume looks at what this one could not send: it may have the credentials. */
+const LOOK_AGAIN_MS = 300_000
+
+/** Leaves it pending, with the reason on it. What is poison is not taken up by any resume before its horizon. */
 async function putBack(engine: EngineContext, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<Resumed> {
   const { horizonAt } = operation.record
+  const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
   const notBefore = reason === 'poison' ? horizonAt : undefined
-  const record = release(operation.record, { dueAt: horizonAt, notBefore, heldBy: reason })
+  const record = release(operation.record, { dueAt: until, notBefore, heldBy: reason })
   await engine.keeper.commit(withoutSecrets(record), operation.fence)
-  engine.events.tellOf(record, { type: 'operation.waiting', until: horizonAt, reason })
+  engine.events.tellOf(record, { type: 'operation.waiting', until, reason })
   return { record }
 }

@@ -94,10 +94,9 @@ export class Run {
     const pays = this.#attempts === 0 && !this.#isFirst
     const stop = pays ? await this.#admission.borrow(() => this.#barred()) : undefined
     if (stop) return this.#turnBack(stop)
-    const { clock } = this.#engine
-    if (!isOnRecord(this.#operation, clock.now())) {
-      if (!(await putOnRecord(this.#operation, this.#terms.persistence, clock.now()))) return this.#loseLease()
-    }
+    const now = this.#engine.clock.now()
+    const onRecord = isOnRecord(this.#operation, now) || putOnRecord(this.#operation, this.#terms.persistence, now)
+    if (onRecord !== true && !(await onRecord)) return this.#loseLease()
     const late = this.#barred()
     if (late) return this.#turnBack(late)
     if (this.#isFirst) this.#admission.deposit()
@@ -153,10 +152,9 @@ export class Run {
     const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
-    const beforeSending = (own: HeaderList): boolean | Promise<boolean> => this.#beforeSending(own)
     const result = await attempt(this.#engine, operation, {
       terms: { credentials, keyed, retries, number, remainingMs, refresh: this.#refresh },
-      limits: { deadlineAt, call, redirect, beforeSending },
+      limits: { deadlineAt, call, redirect, beforeSending: (own) => this.#beforeSending(own) },
     })
     this.#attempts++
     return this.#judge(result, startedAt)
