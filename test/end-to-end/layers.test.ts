@@ -11,6 +11,7 @@ afterEach(async () => {
 const newClient = (): Client => {
   const client = createClient({
     journal: memoryJournal(),
+    honoursKeys: true,
     retry: { maxAttempts: 3, base: 1, cap: 2 },
     budget: false,
     breaker: false,

@@ -18,7 +18,7 @@ afterEach(async () => {
 /** Each tries three times, with nothing else to hold it back. */
 function newClient(): Client {
   const retry = { maxAttempts: 3, base: 1, cap: 2 }
-  const client = createClient({ journal: memoryJournal(), retry, budget: false, breaker: false })
+  const client = createClient({ honoursKeys: true, journal: memoryJournal(), retry, budget: false, breaker: false })
   open.push(() => client.close())
   return client
 }
