@@ -34,15 +34,15 @@ export async function begin(ledger: GuardOptions, inbound: Inbound, protection: 
   try {
     request = await describeRequest(guard, inbound, screening.key)
   } catch (error) {
-    if (error instanceof BodyTooLarge) return refuse(guard, inbound, 'body-too-large')
+    if (error instanceof BodyTooLarge) return refuse(guard, { ...inbound, key: screening.key }, 'body-too-large')
     tell(guard, { type: 'ledger.failed', error })
     throw error
   }
   try {
-    return await go(guard, inbound, { request, protection, claimed: await claimKey(guard, request, protection) })
+    return await go(guard, { request, protection, claimed: await claimKey(guard, request, protection) })
   } catch (error) {
     tell(guard, { type: 'ledger.failed', error })
-    return refuse(guard, inbound, 'unavailable')
+    return refuse(guard, request, 'unavailable')
   }
 }
 
@@ -52,9 +52,9 @@ interface Standing {
   readonly claimed: Claimed
 }
 
-async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Promise<Begun> {
+async function go(guard: GuardOptions, standing: Standing): Promise<Begun> {
   const { request, protection, claimed } = standing
-  if (claimed.kind === 'refused') return refuse(guard, inbound, claimed.reason)
+  if (claimed.kind === 'refused') return refuse(guard, request, claimed.reason)
   if (claimed.kind === 'replay') return replay(guard, request, claimed.entry)
   const { claim, from } = claimed
   tellOfEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
@@ -67,10 +67,10 @@ async function go(guard: GuardOptions, inbound: Inbound, standing: Standing): Pr
     const fresh = await claimAgain(guard, held)
     return fresh
       ? { kind: 'run', session: new Session(guard, { ...held, claim: fresh }) }
-      : refuse(guard, inbound, 'in-flight')
+      : refuse(guard, request, 'in-flight')
   }
-  if (reconciled === 'unknown') return refuse(guard, inbound, 'outcome-unknown')
-  if (reconciled === 'lost') return refuse(guard, inbound, 'in-flight')
+  if (reconciled === 'unknown') return refuse(guard, request, 'outcome-unknown')
+  if (reconciled === 'lost') return refuse(guard, request, 'in-flight')
   return { kind: 'answered', answer: replayed(guard, reconciled) }
 }
 
@@ -97,8 +97,11 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
   return { scope, key, method, path, fingerprint: versionedFingerprint(guard.digest(texts, bytes)) }
 }
 
-function refuse(guard: GuardOptions, inbound: Inbound, reason: RefusalReason): Begun {
-  tell(guard, { type: 'request.refused', reason, method: inbound.method, path: inbound.path })
+/** A request, with its scope and key as far as they are known by then. */
+type Asked = Pick<Inbound, 'method' | 'path'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
+
+function refuse(guard: GuardOptions, { method, path, scope, key }: Asked, reason: RefusalReason): Begun {
+  tell(guard, { type: 'request.refused', reason, method, path, scope, key })
   return { kind: 'answered', answer: announced(guard, refusal(reason)) }
 }
 

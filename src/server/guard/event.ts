@@ -26,6 +26,9 @@ export type LedgerEvent =
       readonly reason: RefusalReason
       readonly method: string
       readonly path: string
+      /** Undefined where the request was refused before it was known. */
+      readonly scope: string | undefined
+      readonly key: string | undefined
     })
   | (Told & { readonly type: 'ledger.failed'; readonly error: unknown })
 

@@ -12,6 +12,18 @@ async function refusalOf(response: Response) {
 }
 
 describe('a request is refused before its handler runs', () => {
+  it('and told with its scope and key, as far as they are known', async () => {
+    const { placeOrder, events } = protectedShop()
+    await placeOrder(ask(null))
+    await placeOrder(ask('k'))
+    await placeOrder(ask('k', { body: '{"amount":6}' }))
+    const refused = events.filter(({ type }) => type === 'request.refused')
+    expect(refused).toMatchObject([
+      { reason: 'key-missing', method: 'POST', path: '/orders', scope: undefined, key: undefined },
+      { reason: 'key-reused', method: 'POST', path: '/orders', scope: 'public', key: 'k' },
+    ])
+  })
+
   it('without a key, where it is a POST or PATCH', async () => {
     const { placeOrder, orders } = protectedShop()
     for (const method of ['POST', 'PATCH']) {
