@@ -45,7 +45,7 @@ describe('an operation in IndexedDB', () => {
     browser = await launch()
   })
 
-  it('is durable before it is sent, and let go once the caller has its answer', async () => {
+  it('is durable before it is sent, and its record stays for a while once the caller has its answer', async () => {
     const { api, tab } = await scene(browser)
     const shop = await client(tab, api)
     api.next('hang')
@@ -56,7 +56,7 @@ describe('an operation in IndexedDB', () => {
     api.release()
     expect(await call.outcome()).toMatchObject({ is: 'answered', status: 201 })
     await tab.ask('flush', shop.number)
-    expect(await tab.ask('keys', shop.number)).toEqual([])
+    expect(await tab.ask('keys', shop.number)).toEqual([call.key])
   })
 
   it.each(points)('is finished after a reload of the page $when', async ({ fate, effects }) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { hasId } from '../support/child-hunted.ts'
+import { hasId, mayGiveUp } from '../support/child-hunted.ts'
+import { type Claim, isFalse } from '../support/claim.ts'
 import type { CountingReport } from '../support/counting-server.ts'
 
 export interface Verdict {
@@ -13,8 +14,18 @@ export interface Verdict {
   readonly changed: number
   /** Accepted, and no handler was ever told. */
   readonly untold: number
-  /** Accepted, and told to have ended otherwise than well. */
+  /** Accepted, and told to have ended otherwise than well, though it was not to be given up. */
   readonly failed: number
+  /** How often callers and handlers were told of an effect, and how often that was not true. */
+  readonly claims: number
+  readonly falseClaims: number
+}
+
+export interface Heard extends Claim {
+  readonly is: string
+  readonly number?: number
+  readonly key?: string
+  readonly status?: string
 }
 
 /** What the hunters know from the outside: what was posted, accepted and told. */
@@ -22,6 +33,7 @@ export class Ledger {
   readonly #open: number[] = []
   readonly #accepted = new Map<number, string>()
   readonly #told = new Map<number, Set<string>>()
+  readonly #claims: (Claim & { readonly number: number })[] = []
   #wanted = 0
   #posted = 0
 
@@ -58,8 +70,10 @@ export class Ledger {
     }
   }
 
-  hear({ is, number, key, status }: { is: string; number?: number; key?: string; status?: string }): void {
+  hear({ is, number, key, status, ...claim }: Heard): void {
     if (number === undefined) return
+    // What has an id may be called again by another process, and done after all.
+    if (claim.effect !== undefined && !hasId(number)) this.#claims.push({ number, ...claim })
     if (is === 'accepted' && key !== undefined) this.#accepted.set(number, key)
     if (is === 'handled') this.#told.set(number, (this.#told.get(number) ?? new Set()).add(String(status)))
   }
@@ -69,14 +83,18 @@ export class Ledger {
     const effects = effectsByBody(report)
     const numbers = [...this.#accepted.keys()]
     const done = (number: number): number => effects.get(bodyHash(number)) ?? 0
+    const ended = (number: number): string[] => [...(this.#told.get(number) ?? [])]
+    const gaveUp = (number: number): boolean => mayGiveUp(number) && ended(number).includes('failed')
     return {
       posted: this.#posted,
       accepted: numbers.length,
-      lost: numbers.filter((number) => done(number) === 0).length,
+      lost: numbers.filter((number) => done(number) === 0 && !gaveUp(number)).length,
       doubled: [...effects.values()].filter((count) => count > 1).length,
       changed: Object.values(report.operations).filter(({ bodies }) => bodies.length > 1).length,
       untold: numbers.filter((number) => !this.#told.has(number)).length,
-      failed: numbers.filter((number) => [...(this.#told.get(number) ?? [])].some((one) => one !== 'succeeded')).length,
+      failed: numbers.filter((number) => ended(number).some((one) => one !== 'succeeded') && !gaveUp(number)).length,
+      claims: this.#claims.length,
+      falseClaims: this.#claims.filter((claim) => isFalse(claim, done(claim.number))).length,
     }
   }
 }

@@ -3,7 +3,7 @@ import { seededRandom } from '../../src/testing/seeded-random.ts'
 import type { LineProcess } from '../support/child-process.ts'
 import { startProgram } from '../support/child-program.ts'
 import { CountingServer } from '../support/counting-server.ts'
-import { Ledger, type Verdict } from './hunt-ledger.ts'
+import { type Heard, Ledger, type Verdict } from './hunt-ledger.ts'
 
 export interface HuntOptions {
   readonly folder: string
@@ -161,13 +161,6 @@ interface Worker {
   child: LineProcess
   readonly posted: Set<number>
   isReady: boolean
-}
-
-interface Heard {
-  readonly is: string
-  readonly number?: number
-  readonly key?: string
-  readonly status?: string
 }
 
 function pause(ms: number): Promise<void> {

@@ -36,9 +36,9 @@ try {
     onProgress: tell,
   })
   process.stdout.write(`\n${JSON.stringify(result, null, 2)}\n`)
-  const { lost, doubled, changed, untold, failed } = result
-  const isClean = lost + doubled + changed + untold + failed === 0
-  process.stdout.write(isClean ? '0 lost, 0 doubled, bytes identical\n' : 'NOT CLEAN\n')
+  const { lost, doubled, changed, untold, failed, falseClaims } = result
+  const isClean = lost + doubled + changed + untold + failed + falseClaims === 0
+  process.stdout.write(isClean ? '0 lost, 0 doubled, bytes identical, every claim true\n' : 'NOT CLEAN\n')
   process.exitCode = isClean ? 0 : 1
 } finally {
   await endAll()

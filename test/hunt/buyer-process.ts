@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { createClient, type OperationHandle, RejectedError } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { inputOf, say } from '../support/child-voice.ts'
+import { claimOf } from '../support/claim.ts'
 import { answerDigest } from './answer-digest.ts'
 import { hasId, kindOf } from './operation-kinds.ts'
 import { pause } from './pause.ts'
@@ -31,7 +32,8 @@ const client = createClient({
 client.onSettled('order', async ({ operation, status, response, error }) => {
   const { number } = operation.metadata as { number: number }
   const answer = response && (await digestOf(response))
-  say('told', { number, key: operation.key, status, answer, error: error && String(error) })
+  const claim = error ? claimOf(error) : { effect: 'applied' }
+  say('told', { number, key: operation.key, status, answer, error: error && String(error), ...claim })
 })
 const watching = new AbortController()
 const watched = client
@@ -55,7 +57,7 @@ async function post(number: number): Promise<void> {
     say('accepted', { number, key: handle.key })
     say('answered', { number, key: handle.key, answer: await answerTo(handle) })
   } catch (error) {
-    say('gave up', { number, message: String(error) })
+    say('gave up', { number, message: String(error), ...claimOf(error) })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Entry } from '../../src/server/index.ts'
+import { type Claim, isFalse } from '../support/claim.ts'
 import { answerDigest } from './answer-digest.ts'
 import type { Backstage, OrderRow } from './backstage.ts'
 import { hasId, kindOf } from './operation-kinds.ts'
@@ -21,6 +22,9 @@ export interface HuntVerdict {
   readonly headsOnly: number
   /** Entries of the ledger that are not done though their operation is. */
   readonly unfinished: number
+  /** How often callers and handlers were told of an effect, and how often that was not true. */
+  readonly claims: number
+  readonly falseClaims: number
   /** What is wrong, in words, and with which operation. */
   readonly complaints: readonly string[]
 }
@@ -29,10 +33,11 @@ interface Operation {
   readonly keys: Set<string>
   readonly statuses: Set<string>
   readonly answers: Set<string>
+  readonly claims: Claim[]
   accepted: boolean
 }
 
-export interface Heard {
+export interface Heard extends Claim {
   readonly is: string
   readonly number?: number
   readonly key?: string
@@ -58,7 +63,8 @@ export class HuntJudge {
   next(): number {
     const number = this.#again.shift() ?? ++this.#posted
     if (!this.#operations.has(number)) {
-      this.#operations.set(number, { keys: new Set(), statuses: new Set(), answers: new Set(), accepted: false })
+      const nothing = { keys: new Set<string>(), statuses: new Set<string>(), answers: new Set<string>() }
+      this.#operations.set(number, { ...nothing, claims: [], accepted: false })
     }
     return number
   }
@@ -68,11 +74,12 @@ export class HuntJudge {
     for (const number of numbers) if (hasId(number)) this.#again.push(number)
   }
 
-  hear({ is, number, key, status, answer }: Heard): void {
+  hear({ is, number, key, status, answer, effect, pending }: Heard): void {
     const operation = number === undefined ? undefined : this.#operations.get(number)
     if (!operation) return
     if (key !== undefined) operation.keys.add(key)
     if (answer !== undefined) operation.answers.add(answer)
+    if (effect !== undefined) operation.claims.push({ effect, pending })
     if (is === 'told' && status !== undefined) {
       if (operation.statuses.size === 0) this.#told++
       operation.statuses.add(status)
@@ -84,12 +91,27 @@ export class HuntJudge {
 
   async judge(backstage: Backstage, charges: ReadonlyMap<string, readonly Charge[]>): Promise<HuntVerdict> {
     const rows = groupRows(await backstage.rows())
-    const count = { effects: 0, lost: 0, doubled: 0, untold: 0, wrongAnswers: 0, headsOnly: 0 }
+    const count = {
+      effects: 0,
+      lost: 0,
+      doubled: 0,
+      untold: 0,
+      wrongAnswers: 0,
+      headsOnly: 0,
+      claims: 0,
+      falseClaims: 0,
+    }
     for (const [number, operation] of this.#operations) {
       const [key = ''] = operation.keys
       const done = kindOf(number) === 'payment' ? (charges.get(key) ?? []) : (rows.get(number) ?? [])
       const expected = kindOf(number) === 'refused' ? 0 : 1
       count.effects += done.length
+      count.claims += operation.claims.length
+      for (const claim of operation.claims) {
+        // What has an id may be called again after it was given up.
+        if (hasId(number) && claim.effect === 'none') continue
+        if (isFalse(claim, done.length)) count.falseClaims += this.#complain(number, `claimed ${claim.effect}`)
+      }
       if (done.length > expected) count.doubled += this.#complain(number, `${done.length} effects`)
       if (!operation.accepted) continue
       if (done.length < expected) count.lost += this.#complain(number, `${done.length} effects`)

@@ -1,5 +1,6 @@
 import type { HuntResult } from './hunt.ts'
 
-export function isClean({ lost, doubled, untold, wrongAnswers, unfinished, crashes }: HuntResult): boolean {
-  return lost + doubled + untold + wrongAnswers + unfinished + crashes === 0
+export function isClean(result: HuntResult): boolean {
+  const { lost, doubled, untold, wrongAnswers, unfinished, crashes, falseClaims } = result
+  return lost + doubled + untold + wrongAnswers + unfinished + crashes + falseClaims === 0
 }

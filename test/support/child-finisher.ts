@@ -2,6 +2,7 @@
 import { createClient } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { inputOf, say } from './child-voice.ts'
+import { claimOf } from './claim.ts'
 
 const input = inputOf<{ readonly origin: string; readonly db: string }>()
 const journal = sqliteJournal({ path: input.db })
@@ -16,8 +17,9 @@ const client = createClient({
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
   },
 })
-client.onSettled('charge', ({ operation, status }) => {
-  say('handled', { number: (operation.metadata as { number: number }).number, status })
+client.onSettled('charge', ({ operation, status, error }) => {
+  const claim = error ? claimOf(error) : { effect: 'applied' }
+  say('handled', { number: (operation.metadata as { number: number }).number, status, ...claim })
 })
 
 for (;;) {

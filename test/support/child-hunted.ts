@@ -2,3 +2,8 @@
 export function hasId(number: number): boolean {
   return number % 3 === 0
 }
+
+/** Every seventh without an id may give up: what its caller is told then has to be true for ever. */
+export function mayGiveUp(number: number): boolean {
+  return number % 7 === 1 && !hasId(number)
+}

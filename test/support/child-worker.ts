@@ -5,8 +5,9 @@
 import { createInterface } from 'node:readline'
 import { createClient } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
-import { hasId } from './child-hunted.ts'
+import { hasId, mayGiveUp } from './child-hunted.ts'
 import { inputOf, say } from './child-voice.ts'
+import { claimOf } from './claim.ts'
 
 export interface WorkerInput {
   readonly origin: string
@@ -28,8 +29,9 @@ const client = createClient({
     if (event.type === 'journal.failed') say('trouble', { message: event.error.message })
   },
 })
-client.onSettled('charge', ({ operation, status }) => {
-  say('handled', { number: (operation.metadata as { number: number }).number, status })
+client.onSettled('charge', ({ operation, status, error }) => {
+  const claim = error ? claimOf(error) : { effect: 'applied' }
+  say('handled', { number: (operation.metadata as { number: number }).number, status, ...claim })
 })
 client.resume({ continuous: true }).catch((error: unknown) => say('trouble', { message: String(error) }))
 
@@ -37,14 +39,15 @@ createInterface(process.stdin).on('line', (line) => void post(Number(line)))
 
 async function post(number: number): Promise<void> {
   const id = hasId(number) ? `order:${number}` : undefined
-  const handle = client.post('/charges', { json: { number }, id, name: 'charge', metadata: { number } })
+  const ending = mayGiveUp(number) ? ({ onGiveUp: 'fail', deadline: 700, attemptTimeout: 300 } as const) : {}
+  const handle = client.post('/charges', { json: { number }, id, name: 'charge', metadata: { number }, ...ending })
   try {
     await handle.accepted
     say('accepted', { number, key: handle.key })
     await handle.json()
     say('answered', { number })
   } catch (error) {
-    say('gave up', { number, message: String(error) })
+    say('gave up', { number, message: String(error), ...claimOf(error) })
   }
 }
 say('ready')

@@ -415,6 +415,8 @@ type LedgerEvent = (OfEntry & {
     readonly reason: RefusalReason;
     readonly method: string;
     readonly path: string;
+    readonly scope: string | undefined;
+    readonly key: string | undefined;
 }) | (Told & {
     readonly type: 'ledger.failed';
     readonly error: unknown;

@@ -13,6 +13,7 @@ const NONE = {
   doubled: [],
   changed: [],
   untold: [],
+  misled: [],
   miscounted: [],
   unreached: [],
   unsettled: [],

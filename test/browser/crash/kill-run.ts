@@ -73,8 +73,10 @@ class KillRun {
   }
 
   #isUnclean(): boolean {
-    const { lost, doubled, changed, untold, miscounted } = judge(this.orders, this.#scene.api, this.#scene.gate)
-    return [lost, doubled, changed, untold, miscounted, this.unreached, this.unsettled].some(({ length }) => length > 0)
+    const { lost, doubled, changed, untold, misled, miscounted } = judge(this.orders, this.#scene.api, this.#scene.gate)
+    return [lost, doubled, changed, untold, misled, miscounted, this.unreached, this.unsettled].some(
+      ({ length }) => length > 0,
+    )
   }
 
   /** Every point once, in another order each time. Who resumes takes all that it finds, so those are alone. */

@@ -1,3 +1,4 @@
+import { type Claim, isFalse } from '../../support/claim.ts'
 import type { CountedKey, CountingApi } from '../support/counting-api.ts'
 import type { Gate } from './gate.ts'
 import type { Order } from './orders.ts'
@@ -14,6 +15,8 @@ export interface Verdict {
   readonly changed: readonly string[]
   /** Accepted, done, and no handler was told. */
   readonly untold: readonly string[]
+  /** What a page was told of the effect, where that is not true. */
+  readonly misled: readonly string[]
   /** Sent more often, or less often, than where it died calls for. */
   readonly miscounted: readonly string[]
 }
@@ -43,6 +46,7 @@ export function judge(orders: readonly Order[], api: CountingApi, gate: Gate): V
     doubled: those((order) => effects(order) > 1),
     changed: those(isChanged),
     untold: those(isUntold),
+    misled: those((order) => claimsOf(gate, order.path).some((claim) => isFalse(claim, effects(order)))),
     miscounted: those((order) => isMiscounted(orders, order, at(order)[0]?.requests ?? 0)),
   }
 }
@@ -60,6 +64,13 @@ function isMiscounted(orders: readonly Order[], { crash, isTarget, path }: Order
   if (crash.resumerPoint && requests === crash.requests - 1) return false
   const page = path.split('/')[1]
   return orders.filter((order) => order.isTarget && order.path.split('/')[1] === page).length === 1
+}
+
+function claimsOf(gate: Gate, path: string): Claim[] {
+  return gate.heard('claimed').flatMap((line) => {
+    const [of, effect, pending] = line.split(' ')
+    return of === path ? [{ effect, pending: pending === 'true' }] : []
+  })
 }
 
 /** Path -> key of what was accepted before its page died. */

@@ -153,6 +153,10 @@ function post({ client, requests, point }: Posting): void {
       () => crashPage.say('accepted', `${path} ${key}`),
       () => {},
     )
+    holdfastDriver.outcome(number).then((outcome) => {
+      const claim = outcome.is === 'failed' ? `${outcome.effect} ${outcome.pending}` : 'applied false'
+      crashPage.say('claimed', `${path} ${claim}`)
+    })
   }
 }
 
