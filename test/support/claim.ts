@@ -1,4 +1,4 @@
-import { isHoldfastError } from '../../src/index.ts'
+import { isHoldfastError } from '../../src/errors/holdfast-error.ts'
 
 /** What somebody was told of the effect of an operation. */
 export interface Claim {
