@@ -1,4 +1,5 @@
 import { isHoldfastError } from '../errors/holdfast-error.ts'
+import { branded } from '../foundation/own-fetch.ts'
 import { type HandleSource, OperationHandle } from './operation-handle.ts'
 import type { BodyInput, CallOptions, FetchLike } from './options.ts'
 import { type BodySnapshot, checkedBody, unreadable } from './request-body.ts'
@@ -6,21 +7,22 @@ import type { Target } from './start-call.ts'
 
 /** What `client.fetch` rejects with where fetch would say `TypeError`; `cause` is the HoldfastError. */
 export class FetchFailedError extends TypeError {
-  override name = 'FetchFailedError'
+  /** As fetch has it: tools tell a failure of the network by this name. */
+  override name = 'TypeError'
 }
 
 type Start = (target: Target, options: CallOptions) => HandleSource
 
 /** A drop-in `fetch` on top of the client: any final response resolves, everything else rejects as fetch does. */
 export function clientFetch(start: Start, maxBodyBytes: number): FetchLike {
-  return async (input, init = {}) => {
+  return branded(async (input, init = {}) => {
     try {
       const { target, options } = readFetch(input, init, maxBodyBytes)
       return await new OperationHandle(start(target, options))
     } catch (error) {
       return answerOrThrow(error)
     }
-  }
+  })
 }
 
 function readFetch(

@@ -6,6 +6,8 @@ import type { TransportOutcome } from '../../src/client/transport/port.ts'
 import { chooseNodeTransport } from '../../src/client/transport/undici/choose-node-transport.ts'
 import { isPlatformFetch } from '../../src/client/transport/undici/platform-fetch.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
+import { globalFetch } from '../../src/foundation/own-fetch.ts'
+import { createClient, memoryJournal } from '../../src/index.ts'
 import { asResponse, bytes, text, transportRequest } from '../support/transport-request.ts'
 import { httpServer, type TestServer } from '../support/transport-servers.ts'
 
@@ -185,3 +187,23 @@ async function forwardProxy(): Promise<{ origin: string; used(): number; close()
     })
   return { origin: `http://127.0.0.1:${port}`, used: () => used, close }
 }
+
+describe("a client's own fetch as the global one", () => {
+  test('does not call itself, nor does another client', async () => {
+    const client = createClient({ journal: memoryJournal() })
+    const other = createClient({ journal: memoryJournal() })
+    globalThis.fetch = client.fetch as typeof globalThis.fetch
+    expect(await (await fetch(server.origin)).text()).toBe('real')
+    expect(await client.post(server.origin, { body: 'x' }).text()).toBe('real')
+    expect(await other.get(server.origin).text()).toBe('real')
+    await client.close()
+    await other.close()
+  })
+
+  test('leaves the platform its own where there is nothing below fetch', async () => {
+    const client = createClient({ journal: memoryJournal(), fetch: globalFetch })
+    globalThis.fetch = client.fetch as typeof globalThis.fetch
+    expect(await (await fetch(server.origin)).text()).toBe('real')
+    await client.close()
+  })
+})

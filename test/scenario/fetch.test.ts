@@ -34,6 +34,7 @@ describe('client.fetch', () => {
       const error = await elapse(clock, MINUTE, rejection(client.fetch('/a', post)))
       expect(error).toBeInstanceOf(TypeError)
       expect(error).toBeInstanceOf(FetchFailedError)
+      expect((error as Error).name).toBe('TypeError')
       const { cause } = error as Error
       expect(isHoldfastError(cause)).toBe(true)
       expect(cause).toMatchObject({

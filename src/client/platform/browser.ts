@@ -1,4 +1,5 @@
 import { webDigest } from '../../foundation/digest.ts'
+import { globalFetch } from '../../foundation/own-fetch.ts'
 import { tabNeighbours } from '../coordination/tab-neighbours.ts'
 import { indexedDbJournal } from '../journal/indexeddb/indexeddb-journal.ts'
 import { fetchTransport } from '../transport/fetch/fetch-transport.ts'
@@ -9,7 +10,6 @@ export const platform: Platform = {
   pageOrigin: () => globalThis.location?.origin,
   digest: webDigest,
   defaultJournal: indexedDbJournal,
-  // Asked for at each call, so that a fetch which is replaced later is used.
-  transport: ({ fetch }) => fetchTransport(fetch ?? ((input, init) => globalThis.fetch(input, init))),
+  transport: ({ fetch }) => fetchTransport(fetch ?? globalFetch),
   coordination: () => tabNeighbours(),
 }

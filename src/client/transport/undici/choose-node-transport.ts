@@ -1,3 +1,4 @@
+import { isOwnFetch } from '../../../foundation/own-fetch.ts'
 import type { DispatcherLike, FetchLike } from '../../options.ts'
 import { judgeCode } from '../fault-codes.ts'
 import { type FetchMeans, fetchTransport } from '../fetch/fetch-transport.ts'
@@ -24,7 +25,8 @@ export function chooseNodeTransport(choice: TransportChoice): Transport {
   const below = undiciTransport()
   const known = new WeakMap<FetchLike, Transport>()
   const pick = (fetch: FetchLike | undefined): Transport => {
-    if (typeof fetch !== 'function') return below
+    // Where a client's own fetch is installed as the global one, it would call itself.
+    if (typeof fetch !== 'function' || isOwnFetch(fetch)) return below
     let transport = known.get(fetch)
     if (!transport) {
       transport = isPlatformFetch(fetch) ? below : fetchTransport(fetch, NODE_MEANS)
