@@ -59,7 +59,7 @@ export class KeyReservations {
 /** From a call to its operation. Wrong options throw here, synchronously; everything else rejects the handle. */
 export function startCall(settings: CallSettings, target: Target, options: CallOptions): HandleSource {
   const { engine, reservations, context } = settings
-  const call = resolveCall(options, engine.options)
+  const call = resolveCall(options, target.dropIn ? engine.options.dropInCall : engine.options)
   const input = readRequest(target, options, {
     baseUrl: engine.options.baseUrl,
     keyHeaderName: engine.options.keyHeader.name.toLowerCase(),

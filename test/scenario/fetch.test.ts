@@ -69,6 +69,22 @@ describe('client.fetch', () => {
     expect(fetch.calls).toHaveLength(0)
   })
 
+  it('waits for as long as it takes, unless the client was given a time limit', async () => {
+    const slow = () => ({ status: 200, body: 'at last', delay: 10 * MINUTE })
+    const { client, clock, fetch } = scenario(slow)
+    for (const init of [undefined, post]) {
+      const response = await elapse(clock, 10 * MINUTE, client.fetch('/a', init))
+      expect(await response.text()).toBe('at last')
+    }
+    expect(fetch.calls).toHaveLength(2)
+    for (const { headers } of fetch.calls) expect(Number(headers['request-timeout-ms'] ?? 0)).toBeLessThan(86_400_000)
+    const limited = scenario(slow, { attemptTimeout: '5s', deadline: '20s' })
+    expect(await elapse(limited.clock, MINUTE, rejection(limited.client.fetch('/a')))).toBeInstanceOf(TypeError)
+    const impatient = scenario(slow)
+    const verb = rejection(impatient.client.get('/a', { retry: false }))
+    expect(await elapse(impatient.clock, MINUTE, verb)).toMatchObject({ name: 'IndeterminateError' })
+  })
+
   it("rejects with the signal's own reason when aborted", async () => {
     const { client, clock } = scenario(() => ({ hang: true }))
     const controller = new AbortController()

@@ -65,13 +65,17 @@ export function attemptHeaders(
   return merge([own, call, credentials, said])
 }
 
+/** A caller that waits for longer than this has set itself no limit. */
+const LONGEST_TOLD_MS = 7 * 86_400_000
+
 function ourHeaders(options: ResolvedOptions, record: OperationRecord, terms: AttemptTerms): HeaderList {
   const { doNotRetry, keyHeader } = options
   const said: (readonly [string, string])[] = []
   if (terms.keyed) said.push([keyHeader.name, formatKey(record.key, keyHeader.format)])
   if (doNotRetry.send && terms.retries) said.push([doNotRetry.send, 'true'])
   if (doNotRetry.attempt) said.push([doNotRetry.attempt, String(terms.number)])
-  if (doNotRetry.timeout) said.push([doNotRetry.timeout, String(Math.max(0, Math.ceil(terms.remainingMs)))])
+  if (doNotRetry.timeout && terms.remainingMs < LONGEST_TOLD_MS)
+    said.push([doNotRetry.timeout, String(Math.max(0, Math.ceil(terms.remainingMs)))])
   if (doNotRetry.firstSent && terms.keyed) said.push([doNotRetry.firstSent, formatHttpDate(record.acceptedAt)])
   return said
 }

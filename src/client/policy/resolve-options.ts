@@ -43,6 +43,9 @@ const DEFAULT_CALL: ResolvedCall = {
   accept: undefined,
 }
 
+/** An SDK that is handed a fetch has time limits of its own. */
+const UNLIMITED = { deadlineMs: Number.POSITIVE_INFINITY, attemptTimeoutMs: Number.POSITIVE_INFINITY }
+
 /** What differs between the platforms. */
 export interface PlatformDefaults {
   /** Does this platform send more than the key on its own? A browser doesn't: each header needs a server's CORS leave. */
@@ -108,6 +111,7 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
     baseUrl,
     anyOrigin: given.baseUrl === undefined,
     ...resolveShared(given, DEFAULT_CALL),
+    dropInCall: Object.freeze(resolveShared(given, { ...DEFAULT_CALL, ...UNLIMITED })),
     ...resolveLifetimes(given),
     budget: resolveBudget(given.budget),
     breaker: resolveBreaker(given.breaker),

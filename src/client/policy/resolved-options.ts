@@ -62,6 +62,8 @@ export interface ResolvedCall {
 }
 
 export interface ResolvedOptions extends ResolvedCall {
+  /** For `client.fetch`: as for any call, but without a time limit that the client was not given. */
+  readonly dropInCall: ResolvedCall
   readonly baseUrl: URL | undefined
   readonly honoursKeys: HonoursKeys | undefined
   /** No base was given, so a resume sends operations to any origin. */

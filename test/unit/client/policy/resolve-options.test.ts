@@ -37,8 +37,10 @@ const journal: Journal = {
 
 describe('the defaults', () => {
   test('are those of the contract', () => {
-    const { budget, ...rest } = resolve()
+    const { budget, dropInCall, ...rest } = resolve()
     expect(budget).not.toBe(false)
+    const unlimited = Number.POSITIVE_INFINITY
+    expect(dropInCall).toMatchObject({ deadlineMs: unlimited, attemptTimeoutMs: unlimited, retry: rest.retry })
     expect(rest).toEqual({
       baseUrl: undefined,
       anyOrigin: true,
