@@ -53,8 +53,8 @@ export class Housekeeping {
     const isFirst = !this.#looked
     this.#looked = true
     try {
-      await this.prune(engine)
-      if (isFirst && !this.attended) await tellIfUnattended(engine)
+      // Asked for together, they share a transaction with the first write.
+      await Promise.all([this.prune(engine), isFirst && !this.attended ? tellIfUnattended(engine) : undefined])
     } catch (error) {
       engine.events.tell({ type: 'journal.failed', error: error as Error })
     }
