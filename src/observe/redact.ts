@@ -54,8 +54,9 @@ function redactNamed(text: string): string {
 /** Must this header not be written down? By its name, by its value, or for a URL with a secret in it. */
 export function isCredentialField([name, value]: HeaderList[number]): boolean {
   if (isCredentialHeader(name) || isCredentialValue(value)) return true
+  if (value.includes('://') && value.replace(URL_IN_TEXT, redactUrl) !== value) return true
   // A `Location` may be relative.
-  return value.replace(URL_IN_TEXT, redactUrl) !== value || (value.includes('?') && redactUrl(value) !== value)
+  return value.includes('?') && redactUrl(value) !== value
 }
 
 /** The name of a query's `name=value` where it carries a credential, as it stands there. */

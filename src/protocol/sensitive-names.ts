@@ -29,8 +29,21 @@ const JWT = /(?:^|[\s=:])eyJ[\w-]{5,}\.[\w-]+\.[\w-]*/
 const ISSUED =
   /(?:^|[\s=:])(?:[spr]k_(?:live|test)_|sk-[\w-]{16}|whsec_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA[A-Z\d]{12}|AIza[\w-]{20}|ya29\.)/
 
+/** Names come again with every request and answer; a server that makes up new ones fills no memory with them. */
+const judged = new Map<string, boolean>()
+const MOST_JUDGED = 500
+
 /** Does a header of this name carry a credential? */
 export function isCredentialHeader(name: string): boolean {
+  let answer = judged.get(name)
+  if (answer === undefined) {
+    answer = judgeName(name)
+    if (judged.size < MOST_JUDGED) judged.set(name, answer)
+  }
+  return answer
+}
+
+function judgeName(name: string): boolean {
   if (name.length < SHORTEST) return false
   const kebab = kebabOf(name)
   // `AppKey` is two words, but `DPoP` is one: both ways of reading count.
