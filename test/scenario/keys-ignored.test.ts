@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type ClientOptions, ConfigurationError, memoryJournal, type Settlement } from '../../src/index.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-fetch.ts'
 import { elapse, failure, ORIGIN, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
-import { LEASE_MS, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { clientOnHeldDisk } from '../support/held-journal.ts'
+import { isSettled, LEASE_MS, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 const MINUTE = 60_000
 const IGNORED = { honoursKeys: false } as const
@@ -79,6 +80,21 @@ describe('a server that ignores keys', () => {
     expect(told).toMatchObject([
       { status: 'failed', error: { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' } },
     ])
+  })
+
+  it('has its success on record before the caller is told: no resume may call it failed after that', async () => {
+    for (const [options, told] of [
+      [IGNORED, false],
+      [{}, true],
+    ] as const) {
+      const place = neighbourhood()
+      const { client, held } = clientOnHeldDisk(place, options)
+      const release = held.hold('commit', 'before')
+      const call = client.post('/charges', { body: 'one' })
+      expect(await isSettled(call, place.clock)).toBe(told)
+      release()
+      expect((await call).status).toBe(201)
+    }
   })
 
   it('is asked by a resume where the operation certainly did not arrive', async () => {

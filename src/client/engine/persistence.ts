@@ -20,9 +20,12 @@ export const unwritten: Persistence = {
   settle: async () => true,
 }
 
-/** Must the settlement be on disk before it is told? Not a success that is told to its caller alone. */
-function mustBeWritten({ status, id, deliveryDue, awaited }: OperationRecord): boolean {
-  return status !== 'succeeded' || id !== undefined || deliveryDue || awaited
+/**
+ * Must the settlement be on disk before it is told? Not a success that is told to its caller alone, where a server that
+ * honours the key would answer a repeated request from its record.
+ */
+function mustBeWritten({ status, id, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
+  return status !== 'succeeded' || id !== undefined || deliveryDue || awaited || !honoursKeys
 }
 
 export function journaled(engine: EngineContext): Persistence {
