@@ -8,7 +8,6 @@ export type {
   SettlementHandlerOf,
   SettlementOf,
 } from './client/client.ts'
-export { FetchFailedError } from './client/client-fetch.ts'
 export { createClient } from './client/create-client.ts'
 export { aesGcm } from './client/encryption/aes-gcm.ts'
 export type { Settlement, SettlementHandler } from './client/engine/handlers.ts'

@@ -7,12 +7,6 @@ import type { Answer, HandleSource } from './operation-handle.ts'
 import type { FetchLike } from './options.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
 
-/** What `client.fetch` rejects with where fetch would say `TypeError`; `cause` is the HoldfastError. */
-export class FetchFailedError extends TypeError {
-  /** As fetch has it: tools tell a failure of the network by this name. */
-  override name = 'TypeError'
-}
-
 type Start = (call: FetchCall) => HandleSource
 
 /**
@@ -21,11 +15,11 @@ type Start = (call: FetchCall) => HandleSource
  */
 export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
   const platform = options.fetch ?? globalFetch
-  return branded(async (...args) => {
+  return branded(async function fetch(...args) {
     const read = readFetchCall(args, options)
     if (!read) return platform(...args)
-    const call = read instanceof Promise ? await read : read
     try {
+      const call = read instanceof Promise ? await read : read
       const { answer, accepted } = start(call)
       // A fetch tells once what went wrong.
       accepted.catch(() => {})
@@ -47,12 +41,16 @@ function answerOrThrow(error: unknown): Response {
   if (!isHoldfastError(error)) throw error
   const { response } = error as { response?: Response }
   // Only a rule of the caller's own (`shouldRetry`) that threw makes a refusal have a cause: a mistake must be seen.
-  if (error.reason === 'status' && error.cause !== undefined)
-    throw new FetchFailedError('fetch failed', { cause: error })
+  if (error.reason === 'status' && error.cause !== undefined) throw failed(error)
   // An answer from before is not this one's: where the last attempt got none, fetch would reject.
   if (response && error.attempts.at(-1)?.status !== undefined) return response
   if (error.reason === 'aborted') throw abortError(error)
-  throw new FetchFailedError('fetch failed', { cause: error })
+  throw failed(error)
+}
+
+/** Of the very class that fetch throws: tools compare it, and know the message. */
+function failed(cause: Error): TypeError {
+  return new TypeError('fetch failed', { cause })
 }
 
 function abortError(cause: Error): DOMException {

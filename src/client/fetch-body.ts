@@ -1,5 +1,6 @@
 import { onAbort } from '../foundation/abort.ts'
 import { joinChunks } from '../foundation/join-chunks.ts'
+import { unreadable } from './request-body.ts'
 
 /** The body of a call of `client.fetch`, as its attempts give it to the platform's fetch. */
 export interface FetchBody {
@@ -33,7 +34,7 @@ export function holdBody(source: BodySource, need: BodyNeed): FetchBody | Promis
   if (request.body === null && !isStream(body)) return NO_BODY
   if (typeof body === 'string') return heldText(body, limit)
   if (body instanceof URLSearchParams) return heldText(body.toString(), limit)
-  if (body instanceof ArrayBuffer) return heldBytes(new Uint8Array(body.slice(0)), limit)
+  if (body instanceof ArrayBuffer) return heldBytes(copyOf(new Uint8Array(body)), limit)
   if (ArrayBuffer.isView(body)) return heldBytes(copyOf(body), limit)
   // A Blob can't change, and may be larger than memory.
   if (body instanceof Blob && (need !== 'journal' || body.size > limit)) return held(body, undefined)
@@ -66,7 +67,9 @@ function heldBytes(bytes: Uint8Array, limit: number): FetchBody {
   return held(bytes as BodyInit, bytes.length > limit ? undefined : bytes)
 }
 
+/** A buffer that was transferred away is empty, as fetch has it. */
 function copyOf(view: ArrayBufferView): Uint8Array {
+  if (view.byteLength === 0) return new Uint8Array()
   return new Uint8Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer)
 }
 
@@ -111,11 +114,14 @@ async function readCopy({ request, signal, limit }: BodySource): Promise<Uint8Ar
   try {
     while (size <= limit) {
       const { done, value } = await reader.read()
-      if (signal?.aborted) throw signal.reason
+      signal?.throwIfAborted()
       if (done) return joinChunks(chunks, size)
       chunks.push(value)
       size += value.byteLength
     }
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    return unreadable(error)
   } finally {
     stop()
   }

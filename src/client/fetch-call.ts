@@ -37,11 +37,10 @@ export function readFetchCall(
   const signal = (init.signal === undefined && input instanceof Request ? input.signal : init.signal) ?? undefined
   // The platform rejects, and cancels a body that is a stream.
   if (!isHttp(input) || signal?.aborted) return undefined
-  const head = understood(input, isStream(init.body) ? { ...init, body: null } : init)
-  const key = keyOf(head, options)
+  const request = understood(input, init)
+  const key = keyOf(request, options)
   const need = needOf(key, options)
-  const request = isStream(init.body) && need === 'journal' ? understood(input, init) : head
-  const asked: Asked = { input, init, request, signal, options, ...key }
+  const asked: Asked = { input, init, request, signal, options, need, ...key }
   const body = holdBody({ request, body: init.body ?? undefined, signal, limit: options.maxBodyBytes }, need)
   return body instanceof Promise ? body.then((read) => toCall(asked, read)) : toCall(asked, body)
 }
@@ -68,6 +67,7 @@ interface Asked extends Key {
   readonly request: Request
   readonly signal: AbortSignal | undefined
   readonly options: ResolvedOptions
+  readonly need: BodyNeed
 }
 
 function toCall(asked: Asked, body: FetchBody): FetchCall {
@@ -123,12 +123,22 @@ function argumentsOf(asked: Asked, { given, again }: FetchBody): Pick<DropIn, 'a
 }
 
 /** With the body that the platform's own reading of it has taken over, and what the client says of cookies. */
-function carried({ input, init, request, options }: Asked): FetchArguments {
-  const taken = request.body !== null && (init.body === undefined || init.body === null || isStream(init.body))
-  const mode = options.credentials && !(input instanceof Request) ? { credentials: options.credentials } : undefined
-  if (!taken) return { input, init: { ...mode, ...init } }
+function carried({ input, init, request, options, need }: Asked): FetchArguments {
+  const isRead = isStream(init.body) && need === 'journal'
+  const taken = request.body !== null && (init.body === undefined || init.body === null || isRead)
+  const more = input instanceof Request ? keptMembers(input, init) : modeOf(options)
+  if (!taken) return { input, init: { ...more, ...init } }
   const { body: _taken, ...rest } = init
-  return { input: request, init: { ...mode, ...rest } }
+  return { input: request, init: { ...more, ...rest } }
+}
+
+function modeOf({ credentials }: ResolvedOptions): RequestInit {
+  return credentials ? { credentials } : {}
+}
+
+/** To the platform, any `init` beside a Request takes its referrer away; an attempt has one although the caller had none. */
+function keptMembers({ referrer, referrerPolicy }: Request, init: RequestInit): RequestInit {
+  return Object.keys(init).length > 0 ? {} : { referrer, referrerPolicy }
 }
 
 /** In Node there is no page that a relative URL could belong to; where a base was given, it belongs to that. */
@@ -190,6 +200,10 @@ const MEMBERS = [
   'window',
 ] as const
 
+function isIterator(headers: unknown): headers is Iterable<unknown> {
+  return typeof headers === 'object' && headers !== null && Symbol.iterator in headers && 'next' in headers
+}
+
 function membersOf(init: RequestInit | null | undefined): RequestInit {
   if (!init) return {}
   const members: Record<string, unknown> = { ...init }
@@ -197,5 +211,7 @@ function membersOf(init: RequestInit | null | undefined): RequestInit {
     const value = (init as Record<string, unknown>)[name]
     if (value !== undefined) members[name] = value
   }
+  // An iterator can be read once, and is read for each attempt.
+  if (isIterator(members.headers)) members.headers = [...members.headers]
   return members
 }

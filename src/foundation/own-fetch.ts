@@ -3,10 +3,10 @@ type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<
 /** Shared by every copy of the package. */
 const BRAND = Symbol.for('holdfast.fetch')
 
-/** Marks a client's `fetch`, so that a client that finds it installed as the global one does not call itself. */
+/** Marks a client's `fetch`, so that a client that finds it installed as the global one does not call itself; it has the length of a fetch. */
 export function branded(fetch: FetchLike): FetchLike {
   rememberFetch()
-  return Object.defineProperty(fetch, BRAND, { value: true })
+  return Object.defineProperties(fetch, { [BRAND]: { value: true }, length: { value: 1 } })
 }
 
 /** Is it the `fetch` of a client, this one's or another's? */

@@ -78,7 +78,7 @@ export class Admission {
     this.#return('returned')
   }
 
-  /** The attempt ended. What we stopped ourselves says nothing about the server. */
+  /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
   learn({
     result,
     verdict,
@@ -91,7 +91,8 @@ export class Admission {
     this.#inside = false
     const { facts } = result
     const failed = facts.is === 'fault' || facts.status >= 500
-    const outcome = ours ? 'ignored' : failed ? 'failure' : 'success'
+    const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
+    const outcome = ours || refusedHere ? 'ignored' : failed ? 'failure' : 'success'
     this.#tellBreaker(outcome)
     this.#return(verdict.is === 'retry' && !ours ? 'spent' : 'returned')
   }

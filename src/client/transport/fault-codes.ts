@@ -6,7 +6,8 @@ export interface Judgement {
   readonly lasting?: boolean
 }
 
-export type JudgeCode = (code: string, syscall: unknown) => Judgement | undefined
+/** Looks at one error of a chain of causes. */
+export type JudgeCode = (code: unknown, syscall: unknown, message: unknown) => Judgement | undefined
 
 /** No connection ever stood, whatever was being done. */
 const NEVER_CONNECTED = new Set([
@@ -53,8 +54,26 @@ const CERTIFICATE =
 const NETWORK_CODE =
   /^(E[A-Z]{3,}|EAI_|UND_|HPE_|ERR_SSL_|ERR_TLS_|ERR_HTTP2_|ERR_STREAM_|ERR__ERROR_|ERR_BROTLI|ERR_PADDING|Z_|ZSTD_)/
 
+/** What Node's fetch refuses by itself has no code: the same call is refused again. */
+const REFUSED_BEFORE_SENDING = new Set(['bad port', 'unknown scheme', 'request mode cannot be "same-origin"'])
+const REFUSED_AFTER_ANSWER = new Set([
+  'unexpected redirect',
+  'redirect count exceeded',
+  'URL scheme must be a HTTP(S) scheme',
+  'cross origin not allowed for request mode "cors"',
+  'integrity mismatch',
+  'cors failure',
+])
+
+function judgeMessage(message: string): Judgement | undefined {
+  if (REFUSED_BEFORE_SENDING.has(message)) return { code: 'refused-by-fetch', mayHaveArrived: false, transient: false }
+  if (REFUSED_AFTER_ANSWER.has(message)) return { code: 'refused-by-fetch', mayHaveArrived: true, transient: false }
+  return undefined
+}
+
 /** `syscall` is what Node was doing; `connect` and `getaddrinfo` come before any byte. */
-export function judgeCode(code: string, syscall: unknown): Judgement | undefined {
+export function judgeCode(code: unknown, syscall: unknown, message: unknown): Judgement | undefined {
+  if (typeof code !== 'string') return typeof message === 'string' ? judgeMessage(message) : undefined
   if (NEVER_VALID.has(code)) return { code, mayHaveArrived: false, transient: false }
   if (CERTIFICATE.test(code)) return { code, mayHaveArrived: false, transient: false, lasting: true }
   const renamed = RENAMED[code]

@@ -57,9 +57,9 @@ function judgeSafely(error: unknown, judgeCode: JudgeCode | undefined): Judgemen
 
 function judge(error: unknown, depth: number, judgeCode: JudgeCode | undefined): Judgement | undefined {
   if (typeof error !== 'object' || error === null || depth > DEEPEST) return undefined
-  const { code, syscall, cause, errors, name } = error as Record<string, unknown>
+  const { code, syscall, cause, errors, name, message } = error as Record<string, unknown>
   if (Array.isArray(errors) && errors.length > 0) return judgeAll(errors, depth, judgeCode)
-  const byCode = typeof code === 'string' ? judgeCode?.(code, syscall) : undefined
+  const byCode = judgeCode?.(code, syscall, message)
   if (byCode) return byCode
   const byCause = judge(cause, depth + 1, judgeCode)
   if (byCause) return byCause

@@ -1,5 +1,5 @@
 // Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
-export { AnyHoldfastError, AttemptContext, AttemptSummary, BodyError, BodyInput, BreakerOptions, BudgetOptions, CallContext, CallOptions, Client, ClientOptions, Clock, ConfigurationError, DispatcherLike, DoNotRetryOptions, DurabilityLevel, Duration, Effect, Encryption, FetchFailedError, FetchLike, FoundOperation, HeadersInput, HeadersOption, HoldfastCode, HoldfastError, HoldfastEvent, IndeterminateError, Jitter, Journal, JournalCommand, JournalFallback, JournalResult, JournalRow, Json, KeyHeaderOptions, KeyReuseError, NotSentError, Observer, OperationHandle, OperationRef, OperationStatus, OperationView, OperationsQuery, PreparedOperation, ProblemDetails, Random, Reason, ReconciledOutcome, RejectedError, ResumeOptions, ResumeReport, RetryBudget, RetryCallOptions, RetryContext, RetryOptions, SettledStatus, Settlement, SettlementHandler, SettlementHandlerOf, SettlementOf, StorageError, aesGcm, createClient, createRetryBudget, isHoldfastError, memoryJournal }
+export { AnyHoldfastError, AttemptContext, AttemptSummary, BodyError, BodyInput, BreakerOptions, BudgetOptions, CallContext, CallOptions, Client, ClientOptions, Clock, ConfigurationError, DispatcherLike, DoNotRetryOptions, DurabilityLevel, Duration, Effect, Encryption, FetchLike, FoundOperation, HeadersInput, HeadersOption, HoldfastCode, HoldfastError, HoldfastEvent, IndeterminateError, Jitter, Journal, JournalCommand, JournalFallback, JournalResult, JournalRow, Json, KeyHeaderOptions, KeyReuseError, NotSentError, Observer, OperationHandle, OperationRef, OperationStatus, OperationView, OperationsQuery, PreparedOperation, ProblemDetails, Random, Reason, ReconciledOutcome, RejectedError, ResumeOptions, ResumeReport, RetryBudget, RetryCallOptions, RetryContext, RetryOptions, SettledStatus, Settlement, SettlementHandler, SettlementHandlerOf, SettlementOf, StorageError, aesGcm, createClient, createRetryBudget, isHoldfastError, memoryJournal }
 
 declare class BodyError extends HoldfastError {
     name: string;
@@ -12,10 +12,6 @@ declare class ConfigurationError extends HoldfastError {
     name: string;
     readonly code: CodesOf['ConfigurationError'];
     constructor(message: string, details?: Partial<Details<'ConfigurationError', Effect>>);
-}
-
-declare class FetchFailedError extends TypeError {
-    name: string;
 }
 
 declare class HoldfastError extends Error {
@@ -97,7 +93,7 @@ declare function memoryJournal(): Journal;
 
 interface Answer {
     readonly response: StoredResponse;
-    readonly rest: ReadableStream<Uint8Array> | undefined;
+    readonly rest: AnswerRest | undefined;
     readonly operation: OperationRef;
     readonly attempts: readonly AttemptSummary[];
 }
@@ -573,6 +569,8 @@ interface StoredResponse {
 interface Told {
     readonly at: number;
 }
+
+type AnswerRest = ReadableStream<Uint8Array> | Response;
 
 type AnyHoldfastError = ConfigurationError | BodyError | NotSentError | RejectedError | KeyReuseError | IndeterminateError | StorageError | (HoldfastError & {
     readonly code: CodesOf['LedgerError'];

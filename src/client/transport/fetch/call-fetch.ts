@@ -1,5 +1,6 @@
 import { type AbortLike, nativeSignal, onAbort } from '../../../foundation/abort.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
+import { isSafeMethod } from '../../../protocol/methods.ts'
 import type { FetchLike } from '../../options.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
@@ -42,7 +43,8 @@ export async function callFetch(fetch: FetchLike, call: FetchCall): Promise<Call
     // A custom fetch can't tell how far it came.
     if (signal.aborted) return abortedFault(signal, { mayHaveArrived: true })
     const fault = toFault(error, judgeCode)
-    return call.oneHop ? fault : { ...fault, mayHaveArrived: true }
+    // Of a safe method nothing can have been done, however far it came.
+    return call.oneHop || isSafeMethod(call.method) ? fault : { ...fault, mayHaveArrived: true }
   }
 }
 

@@ -32,13 +32,18 @@ async function unread(
   asked: Asked,
 ): Promise<Pick<TransportResponse, 'body' | 'rest'> | TransportFault> {
   const { status } = response
-  // It was redirected by hand, which the platform could not know.
-  if (asked.target.redirects > 0) Object.defineProperty(response, 'redirected', { value: true })
+  if (asked.target.redirects > 0) showRedirect(response, asked)
   if (!asked.request.dropIn?.keyed || (status !== 409 && status !== 422)) return { body: null, rest: response }
   const copy = await read(response.clone(), headers, asked)
   if ('kind' in copy) return copy
   copy.rest?.cancel().catch(() => {})
   return { body: copy.body, rest: response }
+}
+
+/** It was redirected by hand, which the platform could not know. */
+function showRedirect(response: Response, { request, target }: Asked): void {
+  Object.defineProperty(response, 'redirected', { value: true })
+  if (originOf(request.url) !== target.url.origin) Object.defineProperty(response, 'type', { value: 'cors' })
 }
 
 async function read(
