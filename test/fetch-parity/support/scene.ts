@@ -1,0 +1,72 @@
+import { type Answer, answerPath, type SeenRequest, type ServerEvent } from './answer.ts'
+import type { Control, Places } from './parity-servers.ts'
+
+export type Fetch = typeof globalThis.fetch
+
+/** What came to be seen of a case, as plain JSON. */
+export type Sight = unknown
+
+let tickets = 0
+
+/** What one run of a case works with: a fetch to look at, and servers of its own. Runs in Node and in a page. */
+export class Scene {
+  readonly fetch: Fetch
+  readonly places: Places
+  readonly ticket = `t${100_000 + tickets++}`
+  readonly #control: Control
+
+  constructor(fetch: Fetch, places: Places, control: Control) {
+    this.fetch = fetch
+    this.places = places
+    this.#control = control
+  }
+
+  /** A URL of the home server that is answered so. */
+  url(answer?: Answer, name = 'thing'): string {
+    return this.#at(this.places.home, answer, name)
+  }
+
+  /** The same at another origin. */
+  awayUrl(answer?: Answer, name = 'thing'): string {
+    return this.#at(this.places.away, answer, name)
+  }
+
+  #at(origin: string, answer: Answer | undefined, name: string): string {
+    const path = `/${this.ticket}/${name}`
+    return origin + (answer ? answerPath(answer, path) : path)
+  }
+
+  /** What the servers have seen so far. */
+  seen(): Promise<SeenRequest[]> {
+    return this.#control(this.ticket, 'seen') as Promise<SeenRequest[]>
+  }
+
+  /** Lets the server go past one `wait`. */
+  async open(): Promise<void> {
+    await this.#control(this.ticket, 'open')
+  }
+
+  /** The event, once the server has noted it; or `never`. */
+  until(event: ServerEvent): Promise<unknown> {
+    return this.#control(this.ticket, `until/${event}`)
+  }
+
+  async end(): Promise<void> {
+    await this.#control(this.ticket, 'end')
+  }
+
+  /** Without what differs from run to run. */
+  masked(sight: Sight): Sight {
+    const { home, away, refused } = this.places
+    let text = JSON.stringify(sight) ?? 'null'
+    for (const [one, mask] of [
+      [home, 'http://home'],
+      [away, 'http://away'],
+      [refused, 'http://refused'],
+      [this.ticket, 'ticket'],
+    ] as const) {
+      text = text.replaceAll(one, mask).replaceAll(encodeURIComponent(one), mask)
+    }
+    return JSON.parse(text.replaceAll(/-{4}(formdata-undici-|WebKitFormBoundary)\w+/g, '----boundary'))
+  }
+}

@@ -1,0 +1,65 @@
+import { bytesSight, headersSight } from './bytes.ts'
+
+const PATIENCE_MS = 1000
+
+/** Names that vary, or that only the connection is about. */
+const LEFT_OUT = new Set(['date', 'connection', 'keep-alive'])
+
+/** All that a caller can see of an answer, its body included. */
+export async function answerSight(response: Response): Promise<Record<string, unknown>> {
+  return { ...headSight(response), body: await bodySight(response), bodyUsed: response.bodyUsed }
+}
+
+export function headSight(response: Response): Record<string, unknown> {
+  const { status, statusText, ok, type, url, redirected, headers } = response
+  return {
+    isResponse: Object.getPrototypeOf(response) === Response.prototype,
+    ...{ status, statusText, ok, type, url, redirected },
+    headers: headersSight(headers, LEFT_OUT),
+  }
+}
+
+async function bodySight(response: Response): Promise<unknown> {
+  if (response.body === null) return null
+  return outcome(async () => bytesSight(new Uint8Array(await response.arrayBuffer())))
+}
+
+/** What the work gives, or how it fails. */
+export async function outcome(work: () => unknown): Promise<unknown> {
+  try {
+    return await work()
+  } catch (error) {
+    return { error: errorSight(error) }
+  }
+}
+
+/** The same, where it could take for ever. */
+export function outcomeInTime(work: () => unknown): Promise<unknown> {
+  return Promise.race([outcome(work), pause(PATIENCE_MS).then(() => 'nothing within a second')])
+}
+
+export function errorSight(error: unknown): unknown {
+  if (!(error instanceof Error)) return { thrown: String(error) }
+  const isExactly = [TypeError, DOMException, RangeError, SyntaxError].find(
+    ({ prototype }) => Object.getPrototypeOf(error) === prototype,
+  )
+  const { name, message } = error
+  return { class: isExactly?.name ?? `${error.constructor.name}, a kind of Error`, name, message: plain(message) }
+}
+
+/** Browsers have words of their own for a failure of the network; Holdfast has one. */
+function plain(message: string): string {
+  return message === 'Failed to fetch' ? 'fetch failed' : message
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** The chunks of a stream that come before its end or failure, as text. */
+export async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<unknown> {
+  return outcomeInTime(async () => {
+    const { done, value } = await reader.read()
+    return done ? 'done' : bytesSight(value)
+  })
+}
