@@ -91,7 +91,7 @@ export const inputs: readonly ParityCase[] = [
       return [new Request(scene.url({ status: 302, headers: [['location', '/elsewhere']] }), { [member]: value })]
     }),
   ),
-  call('Request as init', { requests: [{ method: 'POST' }] }, (scene) => [
+  call('Request as init', {}, (scene) => [
     scene.url(),
     new Request(scene.url(undefined, 'other'), { ...POST, duplex: 'half' } as RequestInit),
   ]),

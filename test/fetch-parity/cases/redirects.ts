@@ -84,11 +84,9 @@ export const redirects: readonly ParityCase[] = [
   call('redirect without an address', { answer: { status: 302, redirected: false } }, (scene) => [
     scene.url({ status: 302, body: 'x' }),
   ]),
-  call(
-    { name: 'redirect with an empty address', difference: 'sentAgain' },
-    { error: { class: 'TypeError' } },
-    (scene) => [scene.url(to(''))],
-  ),
+  call({ name: 'redirect with an empty address', difference: { node: 'sentAgain' } }, {}, (scene) => [
+    scene.url(to('')),
+  ]),
   call('five redirects', { answer: { body: 'there', redirected: true } }, (scene) => [chain(scene, 5)]),
   call({ name: 'redirects without end', difference: 'sentAgain' }, { error: { class: 'TypeError' } }, (scene) => [
     scene.url(to(SELF)),

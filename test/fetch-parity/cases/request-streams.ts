@@ -83,7 +83,7 @@ export const requestStreams: readonly ParityCase[] = [
     const status = await outcomeInTime(async () => (await promise).status)
     return { order, status, requests: await scene.seen() }
   }),
-  play('stream up of a call that was aborted before', { log: [['cancelled', 'AbortError']] }, async (scene) => {
+  play('stream up of a call that was aborted before', { sight: { error: { name: 'AbortError' } } }, async (scene) => {
     const log: unknown[] = []
     const sight = await callSight(scene, [
       scene.url(),

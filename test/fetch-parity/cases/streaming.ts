@@ -77,20 +77,28 @@ export const streaming: readonly ParityCase[] = [
       closed: await Promise.race([scene.until('closed'), pause(50).then(() => 'never')]),
     }
   }),
-  play('a reader that does not read holds the server up', { stalled: 'stalled' }, async (scene) => {
-    const { fetch } = scene
-    const response = await fetch(scene.url({ steps: [{ fill: 60_000_000 }] }))
-    const stalled = await scene.until('stalled')
-    await response.body?.cancel()
-    return { stalled }
-  }),
-  play('a reader that does not read holds the server up, by POST', { stalled: 'stalled' }, async (scene) => {
-    const { fetch } = scene
-    const response = await fetch(scene.url({ steps: [{ fill: 60_000_000 }] }), { method: 'POST', body: 'x' })
-    const stalled = await scene.until('stalled')
-    await response.body?.cancel()
-    return { stalled }
-  }),
+  play(
+    { name: 'a reader that does not read holds the server up', where: 'node' },
+    { stalled: 'stalled' },
+    async (scene) => {
+      const { fetch } = scene
+      const response = await fetch(scene.url({ steps: [{ fill: 60_000_000 }] }))
+      const stalled = await scene.until('stalled')
+      await response.body?.cancel()
+      return { stalled }
+    },
+  ),
+  play(
+    { name: 'a reader that does not read holds the server up, by POST', where: 'node' },
+    { stalled: 'stalled' },
+    async (scene) => {
+      const { fetch } = scene
+      const response = await fetch(scene.url({ steps: [{ fill: 60_000_000 }] }), { method: 'POST', body: 'x' })
+      const stalled = await scene.until('stalled')
+      await response.body?.cancel()
+      return { stalled }
+    },
+  ),
   call('an answer that is never read to its end', { answer: { status: 200 } }, (scene) => [scene.url({ body: 'all' })]),
   play('tee()', { both: ['hello', 'hello'] }, async (scene) => {
     const { fetch } = scene

@@ -8,15 +8,28 @@ export type Where = 'node' | 'browser' | 'both'
 export interface Label {
   readonly name: string
   readonly where?: Where
-  /** By design it is not the same: which row of the table says why. */
-  readonly difference?: keyof typeof differences
+  /** By design it is not the same, everywhere or on one platform: which row of the table says why. */
+  readonly difference?: DifferenceName | { readonly node: DifferenceName } | { readonly browser: DifferenceName }
 }
+
+type DifferenceName = keyof typeof differences
 
 export interface ParityCase extends Label {
   readonly where: Where
   /** Part of what the platform's fetch must show: without it the case would compare nothing. */
   readonly shows: object
   readonly run: (scene: Scene) => Promise<Sight>
+}
+
+/** The cases that run on a platform. */
+export function casesIn(platform: 'node' | 'browser', cases: readonly ParityCase[]): ParityCase[] {
+  return cases.filter(({ where }) => where === platform || where === 'both')
+}
+
+/** The row of the table that a case names for a platform. */
+export function differenceIn(platform: 'node' | 'browser', { difference }: ParityCase): DifferenceName | undefined {
+  if (typeof difference !== 'object') return difference
+  return (difference as Record<string, DifferenceName>)[platform]
 }
 
 export type FetchArguments = Parameters<Fetch>

@@ -37,16 +37,18 @@ export async function parityServers(): Promise<ParityServers> {
       const type = path.endsWith('.js') ? 'text/javascript' : 'text/html'
       return void response.writeHead(200, { 'content-type': type }).end(text)
     }
-    if (path.startsWith('/control/')) return tell(path, response)
     return answer(request, ticketOf(request, tickets))
   })
   const control: Control = (name, what) => controlTicket(tickets, name, what)
   const tell = async (path: string, response: ServerResponse): Promise<void> => {
     const [, , name = '', ...what] = path.split('/')
     const told = await control(name, what.join('/'))
-    response.writeHead(200, { 'cache-control': 'no-store' }).end(JSON.stringify(told ?? null))
+    response
+      .writeHead(200, { 'cache-control': 'no-store', 'access-control-allow-origin': '*' })
+      .end(JSON.stringify(told ?? null))
   }
   const away = await listening((request, response) => {
+    if (request.url?.startsWith('/control/')) return tell(request.url, response)
     if (request.headers['access-control-request-method']) return void response.writeHead(204, openTo(request)).end()
     return answer(request, ticketOf(request, tickets))
   })

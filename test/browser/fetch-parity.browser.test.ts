@@ -1,0 +1,68 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { compare } from '../fetch-parity/support/compare.ts'
+import { casesInPage } from '../fetch-parity/support/in-page.ts'
+import { parityServers } from '../fetch-parity/support/parity-servers.ts'
+import type { Run, Subject } from '../fetch-parity/support/run-case.ts'
+import { closeAtEnd } from './support/closing.ts'
+import { launch } from './support/launch.ts'
+import { bundled } from './support/page-scripts.ts'
+
+const SCRIPT = `
+  import { createClient, memoryJournal } from 'holdfast'
+  import { runnerInPage } from './test/fetch-parity/support/in-page.ts'
+  globalThis.startParity = (places) => {
+    globalThis.runParity = runnerInPage(places, { createClient, memoryJournal })
+  }`
+
+let page: Page
+/** Where `globalThis.fetch` is replaced, by one case at a time. */
+let installedPage: Page
+let inTurn: Promise<unknown> = Promise.resolve()
+
+beforeAll(async () => {
+  const servers = await parityServers()
+  closeAtEnd(() => servers.close())
+  servers.file('/page.js', await bundled(SCRIPT))
+  servers.file('/page.html', '<!doctype html><title>page</title><script type="module" src="/page.js"></script>')
+  const { context } = await launch()
+  await context.addCookies([{ name: 'session', value: 'mine', url: servers.places.home }])
+  const open = async (): Promise<Page> => {
+    const opened = await context.newPage()
+    await opened.goto(`${servers.places.home}/page.html`)
+    await opened.evaluate((places) => (globalThis as unknown as PageGlobals).startParity(places), servers.places)
+    return opened
+  }
+  page = await open()
+  installedPage = await open()
+})
+
+interface PageGlobals {
+  startParity(places: unknown): void
+  runParity(index: number, subject: Subject): Promise<Run>
+}
+
+function run(index: number, subject: Subject): Promise<Run> {
+  if (subject !== 'installed') return runIn(page, index, subject)
+  const turn = inTurn.then(() => runIn(installedPage, index, subject))
+  inTurn = turn.catch(() => {})
+  return turn
+}
+
+function runIn(where: Page, index: number, subject: Subject): Promise<Run> {
+  return where.evaluate(([number, who]) => (globalThis as unknown as PageGlobals).runParity(number, who), [
+    index,
+    subject,
+  ] as const)
+}
+
+describe.concurrent("client.fetch is like Chromium's fetch", () => {
+  for (const [index, parityCase] of casesInPage.entries())
+    it(parityCase.name, ({ expect }) =>
+      compare(parityCase, { platform: 'browser', expect, run: (subject) => run(index, subject) }),
+    )
+})
+
+it('the table has one case of a name', () => {
+  expect(new Set(casesInPage.map(({ name }) => name)).size).toBe(casesInPage.length)
+})
