@@ -15,8 +15,8 @@ import { streaming } from './cases/streaming.ts'
 import { theFunction } from './cases/the-function.ts'
 import type { ParityCase } from './support/parity-case.ts'
 
-/** The cases that any platform can run. */
-export const allCases: readonly ParityCase[] = [
+/** What a caller gives to fetch. */
+export const requestCases: readonly ParityCase[] = [
   ...methods,
   ...headers,
   ...bodies,
@@ -24,6 +24,11 @@ export const allCases: readonly ParityCase[] = [
   ...initMembers,
   ...inputs,
   ...schemes,
+  ...theFunction,
+]
+
+/** What comes back, or does not. */
+export const answerCases: readonly ParityCase[] = [
   ...signals,
   ...statuses,
   ...redirects,
@@ -31,5 +36,4 @@ export const allCases: readonly ParityCase[] = [
   ...streaming,
   ...responses,
   ...failures,
-  ...theFunction,
 ]

@@ -74,16 +74,12 @@ export const framing: readonly ParityCase[] = [
     const response = await fetch(scene.url({ headers: [['content-length', '50']], steps: [{ raw: 'hello' }] }))
     return { text: await outcomeInTime(() => response.text()), used: response.bodyUsed, requests: await scene.seen() }
   }),
-  play(
-    { name: 'text() of a POST whose body breaks off', difference: 'sentAgainWithKey' },
-    { text: { error: { class: 'TypeError' } } },
-    async (scene) => {
-      const { fetch } = scene
-      const url = scene.url({ headers: [['content-length', '50']], steps: [{ raw: 'hello' }] })
-      const response = await fetch(url, { method: 'POST', body: 'x' })
-      return { text: await outcomeInTime(() => response.text()), used: response.bodyUsed, requests: await scene.seen() }
-    },
-  ),
+  play('text() of a POST whose body breaks off', { text: { error: { class: 'TypeError' } } }, async (scene) => {
+    const { fetch } = scene
+    const url = scene.url({ headers: [['content-length', '50']], steps: [{ raw: 'hello' }] })
+    const response = await fetch(url, { method: 'POST', body: 'x' })
+    return { text: await outcomeInTime(() => response.text()), used: response.bodyUsed, requests: await scene.seen() }
+  }),
   call('an answer with odd headers', { answer: { headers: { 'x-twice': '1, 2' } } }, (scene) => [
     scene.url({ headers: ODD_HEADERS }),
   ]),

@@ -44,15 +44,18 @@ export const redirects: readonly ParityCase[] = [
     ),
   ),
   ...STATUSES.map((status) =>
-    call({ name: `${status} of a POST to another origin` }, { answer: { redirected: true } }, (scene) => [
-      scene.url(to(scene.awayUrl({ body: 'there' }), status)),
-      { method: 'POST', body: 'kept' },
-    ]),
+    call(
+      { name: `${status} of a POST to another origin`, difference: 'stranger' },
+      { answer: { redirected: true } },
+      (scene) => [scene.url(to(scene.awayUrl({ body: 'there' }), status)), { method: 'POST', body: 'kept' }],
+    ),
   ),
   ...(['manual', 'error'] as const).flatMap((redirect) =>
     ['GET', 'POST'].map((method) =>
       call(
-        redirect === 'error' ? { name: `redirect: error, ${method}` } : `redirect: manual, ${method}`,
+        redirect === 'manual'
+          ? `redirect: manual, ${method}`
+          : { name: `redirect: error, ${method}`, difference: method === 'GET' ? 'sentAgain' : 'sentAgainWithKey' },
         {},
         (scene) => [scene.url(to(target(scene))), { method, redirect }],
       ),
@@ -96,16 +99,20 @@ export const redirects: readonly ParityCase[] = [
       scene.url(to(location)),
     ]),
   ),
-  call('redirect to credentials in the URL', {}, (scene) => [
+  call({ name: 'redirect to credentials in the URL', difference: { node: 'sentAgain' } }, {}, (scene) => [
     scene.url(to(target(scene).replace('http://', WITH_CREDENTIALS))),
   ]),
   call('redirect of a Request', { answer: { redirected: true }, atOnce: { bodyUsed: true } }, (scene) => [
     new Request(scene.url(to(target(scene), 307)), { method: 'POST', body: 'kept' }),
   ]),
-  call({ name: 'redirect of a stream', where: 'node' }, { error: { class: 'TypeError' } }, (scene) => [
-    scene.url(to(target(scene), 307)),
-    { method: 'POST', duplex: 'half', body: new Blob(['kept']).stream() },
-  ]),
+  call(
+    { name: 'redirect of a stream', where: 'node', difference: 'storedFirst' },
+    { error: { class: 'TypeError' } },
+    (scene) => [
+      scene.url(to(target(scene), 307)),
+      { method: 'POST', duplex: 'half', body: new Blob(['kept']).stream() },
+    ],
+  ),
   call('redirect to a refusal', { answer: { status: 403, redirected: true } }, (scene) => [
     scene.url(to(scene.url({ status: 403, body: 'no' }))),
   ]),

@@ -17,7 +17,7 @@ function streamOf(texts: readonly string[], log: unknown[] = []): ReadableStream
 const HALF = { method: 'POST', duplex: 'half' } as const
 
 export const requestStreams: readonly ParityCase[] = [
-  call({ name: 'stream up' }, { atOnce: { locked: true } }, (scene) => [
+  call({ name: 'stream up', where: 'node', difference: 'stored' }, { atOnce: { locked: true } }, (scene) => [
     scene.url(),
     { ...HALF, body: streamOf(['one', 'two']) },
   ]),
@@ -30,8 +30,14 @@ export const requestStreams: readonly ParityCase[] = [
     scene.url(),
     { method: 'POST', body: streamOf(['one']), duplex: 'full' as never },
   ]),
-  call({ name: 'stream up that is empty' }, {}, (scene) => [scene.url(), { ...HALF, body: streamOf([]) }]),
-  call({ name: 'stream up by PUT' }, {}, (scene) => [scene.url(), { ...HALF, method: 'PUT', body: streamOf(['one']) }]),
+  call({ name: 'stream up that is empty', where: 'node', difference: 'stored' }, {}, (scene) => [
+    scene.url(),
+    { ...HALF, body: streamOf([]) },
+  ]),
+  call({ name: 'stream up by PUT', where: 'node', difference: 'stored' }, {}, (scene) => [
+    scene.url(),
+    { ...HALF, method: 'PUT', body: streamOf(['one']) },
+  ]),
   call('stream up that is locked', { error: { class: 'TypeError' }, requests: [] }, (scene) => {
     const body = streamOf(['one'])
     body.getReader()
@@ -60,29 +66,35 @@ export const requestStreams: readonly ParityCase[] = [
       }),
     },
   ]),
-  call({ name: 'stream up through a Request' }, { atOnce: { bodyUsed: true } }, (scene) => [
-    new Request(scene.url(), { ...HALF, body: streamOf(['one', 'two']) } as RequestInit),
-  ]),
-  play({ name: 'stream up, seen as it comes', where: 'node' }, { order: ['chunk', 'more'] }, async (scene) => {
-    const { fetch } = scene
-    const order: unknown[] = []
-    let more = (): void => {}
-    const body = new ReadableStream({
-      start(controller) {
-        controller.enqueue(new TextEncoder().encode('one'))
-        more = () => {
-          controller.enqueue(new TextEncoder().encode('two'))
-          controller.close()
-        }
-      },
-    })
-    const promise = fetch(scene.url(), { ...HALF, body })
-    order.push(await scene.until('chunk'))
-    more()
-    order.push('more')
-    const status = await outcomeInTime(async () => (await promise).status)
-    return { order, status, requests: await scene.seen() }
-  }),
+  call(
+    { name: 'stream up through a Request', where: 'node', difference: 'stored' },
+    { atOnce: { bodyUsed: true } },
+    (scene) => [new Request(scene.url(), { ...HALF, body: streamOf(['one', 'two']) } as RequestInit)],
+  ),
+  play(
+    { name: 'stream up, seen as it comes', where: 'node', difference: 'storedFirst' },
+    { order: ['chunk', 'more'] },
+    async (scene) => {
+      const { fetch } = scene
+      const order: unknown[] = []
+      let more = (): void => {}
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('one'))
+          more = () => {
+            controller.enqueue(new TextEncoder().encode('two'))
+            controller.close()
+          }
+        },
+      })
+      const promise = fetch(scene.url(), { ...HALF, body })
+      order.push(await scene.soon('chunk'))
+      more()
+      order.push('more')
+      const status = await outcomeInTime(async () => (await promise).status)
+      return { order, status, requests: await scene.seen() }
+    },
+  ),
   play('stream up of a call that was aborted before', { sight: { error: { name: 'AbortError' } } }, async (scene) => {
     const log: unknown[] = []
     const sight = await callSight(scene, [
@@ -91,18 +103,22 @@ export const requestStreams: readonly ParityCase[] = [
     ])
     return { sight, log }
   }),
-  play({ name: 'stream up of a call that is aborted', where: 'node' }, { event: 'head' }, async (scene) => {
-    const { fetch } = scene
-    const log: unknown[] = []
-    const abort = new AbortController()
-    const body = new ReadableStream({
-      start: (controller) => controller.enqueue(new TextEncoder().encode('one')),
-      cancel: (reason) => void log.push((reason as Error).name),
-    })
-    const promise = fetch(scene.url(), { ...HALF, body, signal: abort.signal })
-    const rejected = outcomeInTime(() => promise)
-    const event = await scene.until('head')
-    abort.abort()
-    return { event, rejected: await rejected, log, broken: await scene.until('broken') }
-  }),
+  play(
+    { name: 'stream up of a call that is aborted', where: 'node', difference: 'storedFirst' },
+    { event: 'head' },
+    async (scene) => {
+      const { fetch } = scene
+      const log: unknown[] = []
+      const abort = new AbortController()
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode('one')),
+        cancel: (reason) => void log.push((reason as Error).name),
+      })
+      const promise = fetch(scene.url(), { ...HALF, body, signal: abort.signal })
+      const rejected = outcomeInTime(() => promise)
+      const event = await scene.soon('head')
+      abort.abort()
+      return { event, rejected: await rejected, log, broken: await scene.soon('broken') }
+    },
+  ),
 ]

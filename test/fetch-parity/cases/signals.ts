@@ -125,7 +125,7 @@ export const signals: readonly ParityCase[] = [
   ),
   play('a timeout during the body', { error: { class: 'DOMException' } }, async (scene) => {
     const { fetch } = scene
-    const response = await fetch(scene.url({ steps: [{ send: 'one' }, 'hang'] }), { signal: AbortSignal.timeout(150) })
+    const response = await fetch(scene.url({ steps: [{ send: 'one' }, 'hang'] }), { signal: AbortSignal.timeout(100) })
     return outcomeInTime(() => response.text())
   }),
   play('any of two signals', { rejected: { isReason: true } }, async (scene) => {

@@ -23,7 +23,8 @@ export async function compare(parityCase: ParityCase, { platform, expect, run }:
     if (mode === 'keyed' && like.keys === 0) continue
     const ours = await run(mode)
     if (difference?.modes.includes(mode)) {
-      expect.soft(ours.sight, `${mode}: ${difference.because}`).toEqual(difference.shows(like.sight as never))
+      const { because, shows } = difference
+      if (shows) expect.soft(ours.sight, `${mode}: ${because}`).toEqual(shows(like.sight as never))
       expect.soft(ours.sight, `${mode}: the difference has gone`).not.toEqual(like.sight)
     } else expect.soft(ours.sight, mode).toEqual(like.sight)
   }

@@ -1,10 +1,10 @@
-import { allCases } from '../all-cases.ts'
+import { answerCases, requestCases } from '../all-cases.ts'
 import { browserOnly } from '../cases/browser-only.ts'
 import { casesIn } from './parity-case.ts'
 import type { Places } from './parity-servers.ts'
 import { type Run, runCase, type Subject, type World } from './run-case.ts'
 
-export const casesInPage = casesIn('browser', [...allCases, ...browserOnly])
+export const casesInPage = casesIn('browser', [...requestCases, ...answerCases, ...browserOnly])
 
 /** Runs a case, known by its place in the list, in the page that this script is in. */
 export function runnerInPage(

@@ -1,10 +1,13 @@
 import { type Answer, answerPath, type SeenRequest, type ServerEvent } from './answer.ts'
 import type { Control, Places } from './parity-servers.ts'
+import { pause } from './sight.ts'
 
 export type Fetch = typeof globalThis.fetch
 
 /** What came to be seen of a case, as plain JSON. */
 export type Sight = unknown
+
+const SOON_MS = 300
 
 let tickets = 0
 
@@ -49,6 +52,11 @@ export class Scene {
   /** The event, once the server has noted it; or `never`. */
   until(event: ServerEvent): Promise<unknown> {
     return this.#control(this.ticket, `until/${event}`)
+  }
+
+  /** The same for what may well not come. */
+  soon(event: ServerEvent): Promise<unknown> {
+    return Promise.race([this.until(event), pause(SOON_MS).then(() => 'not yet')])
   }
 
   async end(): Promise<void> {

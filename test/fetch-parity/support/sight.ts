@@ -40,11 +40,9 @@ export function outcomeInTime(work: () => unknown): Promise<unknown> {
 
 export function errorSight(error: unknown): unknown {
   if (!(error instanceof Error)) return { thrown: String(error) }
-  const isExactly = [TypeError, DOMException, RangeError, SyntaxError].find(
-    ({ prototype }) => Object.getPrototypeOf(error) === prototype,
-  )
+  const kind = [TypeError, DOMException, RangeError, SyntaxError].find((each) => error instanceof each)
   const { name, message } = error
-  return { class: isExactly?.name ?? `${error.constructor.name}, a kind of Error`, name, message: plain(message) }
+  return { class: kind?.name ?? 'Error', name, message: plain(message) }
 }
 
 /** Browsers have words of their own for a failure of the network; Holdfast has one. */
