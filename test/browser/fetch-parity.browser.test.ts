@@ -2,8 +2,9 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compare } from '../fetch-parity/support/compare.ts'
 import { casesInPage } from '../fetch-parity/support/in-page.ts'
-import { parityServers } from '../fetch-parity/support/parity-servers.ts'
-import type { Run, Subject } from '../fetch-parity/support/run-case.ts'
+import { type ParityServers, parityServers } from '../fetch-parity/support/parity-servers.ts'
+import type { Run, Turn } from '../fetch-parity/support/run-case.ts'
+import { takeTurn } from '../fetch-parity/support/take-turn.ts'
 import { closeAtEnd } from './support/closing.ts'
 import { launch } from './support/launch.ts'
 import { bundled } from './support/page-scripts.ts'
@@ -15,13 +16,14 @@ const SCRIPT = `
     globalThis.runParity = runnerInPage(places, { createClient, memoryJournal })
   }`
 
+let servers: ParityServers
 let page: Page
 /** Where `globalThis.fetch` is replaced, by one case at a time. */
 let installedPage: Page
 let inTurn: Promise<unknown> = Promise.resolve()
 
 beforeAll(async () => {
-  const servers = await parityServers()
+  servers = await parityServers()
   closeAtEnd(() => servers.close())
   servers.file('/page.js', await bundled(SCRIPT))
   servers.file('/page.html', '<!doctype html><title>page</title><script type="module" src="/page.js"></script>')
@@ -39,27 +41,31 @@ beforeAll(async () => {
 
 interface PageGlobals {
   startParity(places: unknown): void
-  runParity(index: number, subject: Subject): Promise<Run>
+  runParity(index: number, turn: Turn): Promise<Run>
 }
 
-function run(index: number, subject: Subject): Promise<Run> {
-  if (subject !== 'installed') return runIn(page, index, subject)
-  const turn = inTurn.then(() => runIn(installedPage, index, subject))
-  inTurn = turn.catch(() => {})
-  return turn
+function run(index: number, turn: Turn): Promise<Run> {
+  if (turn.subject !== 'installed') return runIn(page, index, turn)
+  const run = inTurn.then(() => runIn(installedPage, index, turn))
+  inTurn = run.catch(() => {})
+  return run
 }
 
-function runIn(where: Page, index: number, subject: Subject): Promise<Run> {
+function runIn(where: Page, index: number, turn: Turn): Promise<Run> {
   return where.evaluate(([number, who]) => (globalThis as unknown as PageGlobals).runParity(number, who), [
     index,
-    subject,
+    turn,
   ] as const)
 }
 
 describe.concurrent("client.fetch is like Chromium's fetch", () => {
   for (const [index, parityCase] of casesInPage.entries())
     it(parityCase.name, ({ expect }) =>
-      compare(parityCase, { platform: 'browser', expect, run: (subject) => run(index, subject) }),
+      compare(parityCase, {
+        platform: 'browser',
+        expect,
+        run: (subject) => takeTurn(servers, subject, (turn) => run(index, turn)),
+      }),
     )
 })
 

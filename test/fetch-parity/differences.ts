@@ -13,7 +13,7 @@ interface Shown {
   readonly requests: readonly Pick<SeenRequest, 'headers' | 'body'>[]
 }
 
-function repeated(platform: Shown): unknown {
+function repeated(platform: Shown): Shown {
   return { ...platform, requests: Array.from({ length: ATTEMPTS }, () => platform.requests).flat() }
 }
 
@@ -25,9 +25,14 @@ function withLength(platform: Shown): unknown {
   return { ...platform, requests }
 }
 
+const FAILED = { class: 'TypeError', name: 'TypeError', message: 'fetch failed' }
+
 function failedAtFirst({ requests: [first = { headers: {}, body: '' }] }: Shown): unknown {
-  const error = { class: 'TypeError', name: 'TypeError', message: 'fetch failed' }
-  return { error, ...(repeated({ requests: [first] }) as object), atOnce: {}, after: {} }
+  return failedEachTime({ requests: [first] })
+}
+
+function failedEachTime({ requests }: Shown): unknown {
+  return { error: FAILED, ...repeated({ requests }), atOnce: {}, after: {} }
 }
 
 export const differences = {
@@ -56,9 +61,19 @@ export const differences = {
     modes: ['keyed'],
     shows: failedAtFirst,
   },
+  followedStranger: {
+    because: 'The same, but a browser does not tell before it has followed.',
+    modes: ['keyed'],
+    shows: failedEachTime,
+  },
   cause: {
     because: 'A failure has one message on all platforms, and says in its cause what became of the operation.',
     modes: ['defaults', 'pass-through', 'installed'],
     shows: (platform) => ({ ...platform, message: 'fetch failed', cause: 'NotSentError' }),
+  },
+  unknownCause: {
+    because: 'The same, but a browser does not tell that nothing was sent.',
+    modes: ['defaults', 'pass-through', 'installed'],
+    shows: (platform) => ({ ...platform, message: 'fetch failed', cause: 'IndeterminateError' }),
   },
 } satisfies Record<string, Difference>

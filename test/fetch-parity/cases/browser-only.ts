@@ -9,13 +9,7 @@ const REFERRERS: readonly ReferrerPolicy[] = ['no-referrer', 'origin', 'unsafe-u
 /** What needs a page: an origin to be of, cookies, a cache. */
 export const browserOnly: readonly ParityCase[] = [
   ...MODES.map((mode) => call(browser(`mode ${mode} at home`), {}, (scene) => [scene.url(), { mode }])),
-  ...MODES.map((mode) =>
-    call(
-      { ...browser(`mode ${mode} elsewhere`), ...(mode === 'same-origin' && { difference: 'sentAgain' as const }) },
-      {},
-      (scene) => [scene.awayUrl(), { mode }],
-    ),
-  ),
+  ...MODES.map((mode) => call(browser(`mode ${mode} elsewhere`), {}, (scene) => [scene.awayUrl(), { mode }])),
   call(browser('mode no-cors with POST'), { answer: { type: 'opaque', status: 0 } }, (scene) => [
     scene.awayUrl(),
     { mode: 'no-cors', method: 'POST', body: 'x' },
@@ -34,6 +28,10 @@ export const browserOnly: readonly ParityCase[] = [
     new Request(`/${scene.ticket}/thing`, { method: 'POST', body: 'x' }),
   ]),
   call(browser('URL without a scheme'), { answer: { status: 200 } }, (scene) => [scene.url().replace('http:', '')]),
+  call({ ...browser('stream up'), difference: 'storedFirst' }, { error: { class: 'TypeError' } }, (scene) => [
+    scene.url(),
+    { method: 'POST', duplex: 'half', body: new Blob(['needs HTTP/2']).stream() },
+  ]),
   call(browser('keepalive'), { answer: { status: 200 } }, (scene) => [
     scene.url(),
     { method: 'POST', body: 'x', keepalive: true },

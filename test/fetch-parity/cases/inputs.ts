@@ -1,4 +1,5 @@
 import { call, callSight, type ParityCase, play } from '../support/parity-case.ts'
+import { REQUESTS } from '../support/scene.ts'
 import { outcomeInTime } from '../support/sight.ts'
 
 const INVALID = [
@@ -50,7 +51,7 @@ export const inputs: readonly ParityCase[] = [
     const url = new URL(scene.url())
     const promise = fetch(url)
     url.pathname = '/late'
-    return { url: (await promise).url, requests: await scene.seen() }
+    return { url: (await promise).url, requests: REQUESTS }
   }),
   call('a symbol as URL', { error: { class: 'TypeError' } }, () => [Symbol('url') as never]),
   play('no arguments', { outcome: { error: { class: 'TypeError' } } }, async (scene) => {
@@ -139,7 +140,7 @@ export const inputs: readonly ParityCase[] = [
       const second = fetch(request)
       request.headers.set('a', '2')
       await (await second).text()
-      return { requests: await scene.seen() }
+      return { requests: REQUESTS }
     },
   ),
 ]

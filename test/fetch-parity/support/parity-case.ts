@@ -1,6 +1,6 @@
 import type { differences } from '../differences.ts'
-import type { Fetch, Scene, Sight } from './scene.ts'
-import { answerSight, errorSight, outcomeInTime } from './sight.ts'
+import { type Fetch, REQUESTS, type Scene, type Sight } from './scene.ts'
+import { answerSight, callInTime, errorSight } from './sight.ts'
 
 export type Where = 'node' | 'browser' | 'both'
 
@@ -9,7 +9,7 @@ export interface Label {
   readonly name: string
   readonly where?: Where
   /** By design it is not the same, everywhere or on one platform: which row of the table says why. */
-  readonly difference?: DifferenceName | { readonly node: DifferenceName } | { readonly browser: DifferenceName }
+  readonly difference?: DifferenceName | { readonly node?: DifferenceName; readonly browser?: DifferenceName }
 }
 
 type DifferenceName = keyof typeof differences
@@ -29,7 +29,7 @@ export function casesIn(platform: 'node' | 'browser', cases: readonly ParityCase
 /** The row of the table that a case names for a platform. */
 export function differenceIn(platform: 'node' | 'browser', { difference }: ParityCase): DifferenceName | undefined {
   if (typeof difference !== 'object') return difference
-  return (difference as Record<string, DifferenceName>)[platform]
+  return difference[platform]
 }
 
 export type FetchArguments = Parameters<Fetch>
@@ -57,14 +57,13 @@ export async function callSight(scene: Scene, args: FetchArguments): Promise<Rec
   const { fetch } = scene
   const promise = fetch(...args)
   const atOnce = inputSight(args)
-  const outcome = await outcomeInTime(() =>
+  const outcome = await callInTime(() =>
     promise.then(
       async (response) => ({ answer: await answerSight(response) }),
       (error) => ({ error: errorSight(error) }),
     ),
   )
-  const requests = await scene.seen()
-  return { ...(outcome as object), requests, atOnce, after: inputSight(args) }
+  return { ...(outcome as object), requests: REQUESTS, atOnce, after: inputSight(args) }
 }
 
 /** What has become of the caller's own objects. */

@@ -2,18 +2,21 @@ import type { createClient, memoryJournal } from '../../../src/index.ts'
 import { bringKeys } from './bring-key.ts'
 import { ATTEMPTS, type Mode } from './modes.ts'
 import type { ParityCase } from './parity-case.ts'
-import type { Control, Places } from './parity-servers.ts'
-import { type Fetch, Scene, type Sight } from './scene.ts'
+import { type Fetch, Scene, type SceneServers, type Sight } from './scene.ts'
 import { errorSight, pause } from './sight.ts'
 
 /** What is looked at: one of the modes, or the platform's own fetch, with or without keys. */
 export type Subject = Mode | 'platform' | 'platform-keyed'
 
-export interface World {
-  readonly places: Places
-  readonly control: Control
+export interface World extends SceneServers {
   readonly platform: Fetch
   readonly library: { readonly createClient: typeof createClient; readonly memoryJournal: typeof memoryJournal }
+}
+
+/** One run of a case, and the name under which the servers know it. */
+export interface Turn {
+  readonly subject: Subject
+  readonly ticket: string
 }
 
 export interface Run {
@@ -33,20 +36,20 @@ const PASS_THROUGH = {
 } as const
 
 /** Runs a case once. */
-export async function runCase(parityCase: ParityCase, subject: Subject, world: World): Promise<Run> {
+export async function runCase(parityCase: ParityCase, turn: Turn, world: World): Promise<Run> {
+  const { subject, ticket } = turn
   const client = clientFor(subject, world)
   const fetch = client?.fetch ?? world.platform
   const keyed = subject === 'keyed' || subject === 'platform-keyed' ? bringKeys(fetch as Fetch) : undefined
-  const scene = new Scene(keyed?.fetch ?? (fetch as Fetch), world.places, world.control)
+  const scene = new Scene(keyed?.fetch ?? (fetch as Fetch), ticket, world)
   if (subject === 'installed') globalThis.fetch = scene.fetch
   try {
     const hung = pause(HUNG_MS).then(() => 'did not end')
     const sight = await Promise.race([parityCase.run(scene).catch((error) => ({ threw: errorSight(error) })), hung])
-    return { sight: scene.masked(sight), keys: keyed?.keys() ?? 0 }
+    return { sight, keys: keyed?.keys() ?? 0 }
   } finally {
     globalThis.fetch = world.platform
-    await scene.end()
-    await client?.close()
+    client?.close().catch(() => {})
   }
 }
 

@@ -9,17 +9,25 @@ export type Sight = unknown
 
 const SOON_MS = 300
 
-let tickets = 0
+/** Stands in a sight for what the servers have seen of the requests in the end. */
+export const REQUESTS = '{requests}'
+
+/** The servers as a case can reach them. */
+export interface SceneServers {
+  readonly places: Places
+  readonly control: Control
+}
 
 /** What one run of a case works with: a fetch to look at, and servers of its own. Runs in Node and in a page. */
 export class Scene {
   readonly fetch: Fetch
   readonly places: Places
-  readonly ticket = `t${100_000 + tickets++}`
+  readonly ticket: string
   readonly #control: Control
 
-  constructor(fetch: Fetch, places: Places, control: Control) {
+  constructor(fetch: Fetch, ticket: string, { places, control }: SceneServers) {
     this.fetch = fetch
+    this.ticket = ticket
     this.places = places
     this.#control = control
   }
@@ -57,24 +65,5 @@ export class Scene {
   /** The same for what may well not come. */
   soon(event: ServerEvent): Promise<unknown> {
     return Promise.race([this.until(event), pause(SOON_MS).then(() => 'not yet')])
-  }
-
-  async end(): Promise<void> {
-    await this.#control(this.ticket, 'end')
-  }
-
-  /** Without what differs from run to run. */
-  masked(sight: Sight): Sight {
-    const { home, away, refused } = this.places
-    let text = JSON.stringify(sight) ?? 'null'
-    for (const [one, mask] of [
-      [home, 'http://home'],
-      [away, 'http://away'],
-      [refused, 'http://refused'],
-      [this.ticket, 'ticket'],
-    ] as const) {
-      text = text.replaceAll(one, mask).replaceAll(encodeURIComponent(one), mask)
-    }
-    return JSON.parse(text.replaceAll(/-{4}(formdata-undici-|WebKitFormBoundary)\w+/g, '----boundary'))
   }
 }

@@ -2,6 +2,9 @@ import { bytesSight, headersSight } from './bytes.ts'
 
 const PATIENCE_MS = 1000
 
+/** Some resolvers take their time to say that they do not know a name. */
+const CALL_PATIENCE_MS = 3000
+
 /** Names that vary, or that only the connection is about. */
 const LEFT_OUT = new Set(['date', 'connection', 'keep-alive'])
 
@@ -38,6 +41,14 @@ export function outcomeInTime(work: () => unknown): Promise<unknown> {
   return Promise.race([outcome(work), pause(PATIENCE_MS).then(() => 'nothing within a second')])
 }
 
+/** The same for a whole call. */
+export function callInTime(work: () => unknown): Promise<unknown> {
+  return Promise.race([
+    outcome(work),
+    pause(CALL_PATIENCE_MS).then(() => ({ outcome: 'nothing within three seconds' })),
+  ])
+}
+
 export function errorSight(error: unknown): unknown {
   if (!(error instanceof Error)) return { thrown: String(error) }
   const kind = [TypeError, DOMException, RangeError, SyntaxError].find((each) => error instanceof each)
@@ -45,9 +56,10 @@ export function errorSight(error: unknown): unknown {
   return { class: kind?.name ?? 'Error', name, message: plain(message) }
 }
 
-/** Browsers have words of their own for a failure of the network; Holdfast has one. */
+/** Browsers have words of their own for a failure of the network, and say which of their functions found a mistake. */
 function plain(message: string): string {
-  return message === 'Failed to fetch' ? 'fetch failed' : message
+  if (message === 'Failed to fetch') return 'fetch failed'
+  return message.replace(/^Failed to (execute|construct) '\w+'( on '\w+')?: /, '')
 }
 
 export function pause(ms: number): Promise<void> {
