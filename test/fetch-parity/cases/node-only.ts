@@ -1,4 +1,4 @@
-import { Agent } from 'undici'
+import { Agent, FormData as PackageFormData, Request as PackageRequest } from 'undici'
 import { call, type ParityCase, play } from '../support/parity-case.ts'
 import { outcome } from '../support/sight.ts'
 
@@ -67,4 +67,10 @@ export const nodeOnly: readonly ParityCase[] = [
     scene.url(),
     { method: 'POST', body: Buffer.from('pooled') },
   ]),
+  call(node('body: a form of the package undici'), {}, (scene) => {
+    const body = new PackageFormData()
+    body.append('a', '1')
+    return [scene.url(), { method: 'POST', body: body as never }]
+  }),
+  call(node('a Request of the package undici'), {}, (scene) => [new PackageRequest(scene.url()) as never]),
 ]

@@ -1,6 +1,6 @@
 import type { differences } from '../differences.ts'
 import { type Fetch, REQUESTS, type Scene, type Sight } from './scene.ts'
-import { answerSight, callInTime, errorSight } from './sight.ts'
+import { answerSight, outcomeInTime } from './sight.ts'
 
 export type Where = 'node' | 'browser' | 'both'
 
@@ -45,10 +45,7 @@ export function call(
   shows: object,
   make: (scene: Scene) => FetchArguments | Promise<FetchArguments>,
 ): ParityCase {
-  return play(label, shows, async (scene) => {
-    const [input, init] = await make(scene)
-    return callSight(scene, init === undefined ? [input] : [input, init])
-  })
+  return play(label, shows, async (scene) => callSight(scene, await make(scene)))
 }
 
 /** Calls fetch and looks at everything around it. */
@@ -57,13 +54,9 @@ export async function callSight(scene: Scene, args: FetchArguments): Promise<Rec
   const { fetch } = scene
   const promise = fetch(...args)
   const atOnce = inputSight(args)
-  const outcome = await callInTime(() =>
-    promise.then(
-      async (response) => ({ answer: await answerSight(response) }),
-      (error) => ({ error: errorSight(error) }),
-    ),
-  )
-  return { ...(outcome as object), requests: REQUESTS, atOnce, after: inputSight(args) }
+  const outcome = await outcomeInTime(async () => ({ answer: await answerSight(await promise) }))
+  const seen = typeof outcome === 'object' ? outcome : { outcome }
+  return { ...seen, requests: REQUESTS, atOnce, after: inputSight(args) }
 }
 
 /** What has become of the caller's own objects. */

@@ -25,7 +25,8 @@ export interface Run {
   readonly keys: number
 }
 
-const HUNG_MS = 4000
+/** Longer than anything that a case waits for by itself. */
+const HUNG_MS = 10_000
 
 const PASS_THROUGH = {
   journal: false,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { SeenRequest, ServerEvent } from './answer.ts'
 import { bytesSight, headersSight } from './bytes.ts'
 
-const PATIENCE_MS = 1500
+const PATIENCE_MS = 3000
 
 /** Connection-level names, and what Holdfast adds on purpose. */
 const LEFT_OUT = new Set([
