@@ -9,6 +9,9 @@ import { closeAtEnd } from './support/closing.ts'
 import { launch } from './support/launch.ts'
 import { bundled } from './support/page-scripts.ts'
 
+/** Without it the browser asks the name servers of the network, and some of them take seconds. */
+const UNKNOWN_HOST = '--host-resolver-rules=MAP nowhere.invalid ~NOTFOUND'
+
 const SCRIPT = `
   import { createClient, memoryJournal } from 'holdfast'
   import { runnerInPage } from './test/fetch-parity/support/in-page.ts'
@@ -27,7 +30,7 @@ beforeAll(async () => {
   closeAtEnd(() => servers.close())
   servers.file('/page.js', await bundled(SCRIPT))
   servers.file('/page.html', '<!doctype html><title>page</title><script type="module" src="/page.js"></script>')
-  const { context } = await launch()
+  const { context } = await launch({ flags: [UNKNOWN_HOST] })
   await context.addCookies([{ name: 'session', value: 'mine', url: servers.places.home }])
   const open = async (): Promise<Page> => {
     const opened = await context.newPage()
