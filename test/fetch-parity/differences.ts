@@ -1,5 +1,5 @@
 import type { SeenRequest } from './support/answer.ts'
-import { ATTEMPTS, type Mode } from './support/modes.ts'
+import { ATTEMPTS, MODES, type Mode } from './support/modes.ts'
 
 /** Where `client.fetch` is not like the platform's fetch, by design. */
 export interface Difference {
@@ -68,12 +68,12 @@ export const differences = {
   },
   cause: {
     because: 'A failure has one message on all platforms, and says in its cause what became of the operation.',
-    modes: ['defaults', 'pass-through', 'installed'],
+    modes: MODES,
     shows: (platform) => ({ ...platform, message: 'fetch failed', cause: 'NotSentError' }),
   },
   unknownCause: {
     because: 'The same, but a browser does not tell that nothing was sent.',
-    modes: ['defaults', 'pass-through', 'installed'],
+    modes: MODES,
     shows: (platform) => ({ ...platform, message: 'fetch failed', cause: 'IndeterminateError' }),
   },
 } satisfies Record<string, Difference>

@@ -31,7 +31,7 @@ export const failures: readonly ParityCase[] = [
     { name: 'what a failure says', difference: { node: 'cause', browser: 'unknownCause' } },
     { name: 'TypeError' },
     async ({ fetch, places }) => {
-      const error = (await fetch(places.refused).catch((reason) => reason)) as Error
+      const error = (await fetch(places.refused, { method: 'POST' }).catch((reason) => reason)) as Error
       return { name: error.name, message: error.message, cause: (error.cause as Error | undefined)?.name ?? null }
     },
   ),
