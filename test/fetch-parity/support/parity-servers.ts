@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createRawServer, type Socket } from 'node:net'
 import { answerIn, type ServerEvent } from './answer.ts'
 import { playAnswer } from './play-answer.ts'
 import { Ticket } from './ticket.ts'
@@ -54,13 +54,12 @@ export async function parityServers(): Promise<ParityServers> {
   })
   for (const { server } of [home, away])
     server.on('clientError', (error, socket) => odd(error, socket as Socket, tickets))
-  const closed = await listening(() => {})
-  await stop(closed)
+  const deaf = await deafPort()
   return {
     control,
-    places: { home: home.origin, away: away.origin, refused: closed.origin },
+    places: { home: home.origin, away: away.origin, refused: `http://127.0.0.1:${deaf.port}` },
     file: (path, text) => void files.set(path, text),
-    close: async () => void (await Promise.all([stop(home), stop(away)])),
+    close: async () => void (await Promise.all([stop(home), stop(away), deaf.close()])),
   }
 }
 
@@ -79,6 +78,25 @@ async function listening(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/**
+ * A port that refuses connections: it is the near end of a connection. One that was only closed could be given to
+ * another process at any time.
+ */
+async function deafPort(): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
+  const server = createRawServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const [[peer]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')])
+  const close = async (): Promise<void> => {
+    socket.destroy()
+    ;(peer as Socket).destroy()
+    server.close()
+    await once(server, 'close')
+  }
+  return { port: socket.localPort ?? 0, close }
 }
 
 async function stop({ server }: Listening): Promise<void> {
