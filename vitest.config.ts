@@ -13,6 +13,7 @@ const heavy = [
   'test/documentation/**',
   'test/end-to-end/**',
   'test/examples/**',
+  'test/fetch-parity/**',
   'test/hunt/**',
   'test/simulation/**',
 ]
