@@ -8,8 +8,10 @@ export interface FetchBody {
   readonly given: BodyInit | undefined
   /** What the journal takes. Undefined: it can't be written down. */
   readonly bytes: Uint8Array | null | undefined
-  /** What a further attempt is given. Undefined: it can't be sent again. */
+  /** What a further attempt is given. Undefined: it can't be sent again, or not yet. */
   readonly again: () => BodyInit | null | undefined
+  /** It can never be sent again. */
+  readonly isOnce: boolean
 }
 
 /** Who needs the body: one attempt, every attempt, or the journal too. */
@@ -24,8 +26,8 @@ export interface BodySource {
   readonly limit: number
 }
 
-const NO_BODY: FetchBody = { given: undefined, bytes: null, again: () => null }
-const AS_GIVEN: FetchBody = { given: undefined, bytes: undefined, again: () => undefined }
+const NO_BODY: FetchBody = { given: undefined, bytes: null, again: () => null, isOnce: false }
+const AS_GIVEN: FetchBody = { given: undefined, bytes: undefined, again: () => undefined, isOnce: true }
 const encoder = new TextEncoder()
 
 /** What can't be held in memory, up to the limit, is sent once, as the caller gave it. */
@@ -55,7 +57,7 @@ function isReadable(body: unknown): boolean {
 }
 
 function held(given: BodyInit, bytes: Uint8Array | undefined): FetchBody {
-  return { given, bytes, again: () => given }
+  return { given, bytes, again: () => given, isOnce: false }
 }
 
 function heldText(text: string, limit: number): FetchBody {
@@ -97,7 +99,7 @@ function tap(source: BodySource): FetchBody {
     },
     () => {},
   )
-  return { given: undefined, bytes: undefined, again: () => copy as BodyInit | undefined }
+  return { given: undefined, bytes: undefined, again: () => copy as BodyInit | undefined, isOnce: false }
 }
 
 /**

@@ -107,12 +107,16 @@ function withContentType(own: Headers, request: Request): Headers {
 }
 
 /** What each attempt gives to the platform's fetch: the first as much as possible what the caller gave. */
-function argumentsOf(asked: Asked, { given, again }: FetchBody): Pick<DropIn, 'arguments' | 'isRepeatable'> {
+function argumentsOf(
+  asked: Asked,
+  { given, again, isOnce }: FetchBody,
+): Pick<DropIn, 'arguments' | 'isRepeatable' | 'isOnce'> {
   const { input, init } = carried(asked)
   const withBody = (body: BodyInit | null | undefined): FetchArguments =>
     body === undefined || body === null ? { input, init } : { input, init: { ...init, body } }
   let next = (): FetchArguments => withBody(given)
   return {
+    isOnce,
     isRepeatable: () => again() !== undefined,
     arguments: () => {
       const args = next()

@@ -37,7 +37,7 @@ describe('what client.fetch journals', () => {
     ['a keyed Blob that is too long', { maxBodyBytes: 3 }, { ...keyed, body: new Blob(['abcd']) }, 'sent'],
   ]
 
-  it.each(cases)('%s', async (_, options, init, expected) => {
+  it.each(cases)('%s', async (...[, options, init, expected]) => {
     const journal = memoryJournal()
     const { client, fetch } = scenario(() => ({ status: 200 }), { journal, ...options })
     const sent = init.body instanceof ReadableStream ? undefined : await new Response(init.body).text()

@@ -155,8 +155,18 @@ function lastFailure(last: AttemptResult | undefined): unknown {
   return new Error(last.facts.is === 'answer' ? `The server answered ${last.facts.status}` : `No answer: ${last.fault}`)
 }
 
+const DEEPEST = 5
+
+/** A fetch wraps what happened into an error that only says that it failed. */
+function innermostMessage(error: unknown): string | undefined {
+  let inner = error
+  for (let depth = 0; depth < DEEPEST && inner instanceof Error && inner.cause instanceof Error; depth++)
+    inner = inner.cause
+  return inner instanceof Error ? inner.message : undefined
+}
+
 function failureOf({ last }: Ended, retryAt?: number): StoredFailure {
-  const cause = last?.cause instanceof Error ? last.cause.message : undefined
+  const cause = innermostMessage(last?.cause)
   const words = [last?.fault, cause].filter((word) => word !== undefined && word !== '')
   return { detail: words.length > 0 ? redactText(words.join(': ')) : undefined, retryAt }
 }

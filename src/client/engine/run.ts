@@ -2,7 +2,7 @@ import type { HeaderList } from '../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { withdrawAttempt } from '../operation/transition.ts'
 import { classify, type Verdict } from '../policy/classify.ts'
-import { decideRetry, mayStart } from '../policy/decide.ts'
+import { decideRetry, mayStart, timeLeft } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
 import { withoutRest } from './answer-rest.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
@@ -150,7 +150,7 @@ export class Run {
     events.tellOf(operation.record, { type: 'attempt.started', at: startedAt, attempt: number })
     this.#dropAnswer()
     const { call, deadlineAt, credentials, keyed, redirect, dropIn } = this.#terms
-    const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
+    const remainingMs = timeLeft({ now: startedAt, deadlineAt, horizonAt: operation.record.horizonAt })
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
     const result = await attempt(this.#engine, operation, {
       terms: { credentials, keyed, retries, number, remainingMs, refresh: this.#refresh },

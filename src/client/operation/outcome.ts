@@ -97,7 +97,7 @@ const BECAUSE: Record<Reason, string> = {
   'do-not-retry': 'the server said not to retry',
   status: 'the server refused it',
   aborted: 'it was cancelled',
-  'not-replayable': 'sent again, it could be done twice, since its server is not known to do a key once',
+  'not-replayable': 'sending it again could do it twice: its server is not known to honour idempotency keys',
   storage: 'the journal failed',
   'key-reuse': 'its key was used before for a different request',
   'lease-lost': 'another runner took it over',

@@ -16,6 +16,11 @@ export function mayStart({ now, deadlineAt, horizonAt }: Standing): 'yes' | 'dea
   return now >= deadlineAt ? 'deadline' : 'yes'
 }
 
+/** For how long a caller still waits; Infinity where it has set no deadline. */
+export function timeLeft({ now, deadlineAt, horizonAt }: Standing): number {
+  return deadlineAt === Number.POSITIVE_INFINITY ? deadlineAt : Math.min(deadlineAt, horizonAt) - now
+}
+
 export interface RetryQuestion extends Standing {
   readonly attemptsMade: number
   readonly retry: ResolvedRetry

@@ -14,6 +14,8 @@ export interface DropIn {
   arguments(): FetchArguments
   /** Can there be arguments for another attempt? Not where the body was a stream. */
   isRepeatable(): boolean
+  /** Is it certain from the beginning that there can be none? */
+  readonly isOnce: boolean
   /** Those of the caller. */
   readonly headers: Headers
   readonly signal: AbortSignal | undefined

@@ -32,7 +32,10 @@ function memberCase(name: string, value: unknown): ParityCase {
 
 function wrongIntegrity(method: string, integrity: string): ParityCase {
   return call(
-    { name: `init: a wrong hash, ${method}`, difference: method === 'GET' ? 'sentAgain' : 'sentAgainWithKey' },
+    {
+      name: `init: a wrong hash, ${method}`,
+      difference: { browser: method === 'GET' ? 'sentAgain' : 'sentAgainWithKey' },
+    },
     { error: { class: 'TypeError' }, requests: [{ method }] },
     (scene) => [scene.url(), { method, integrity }],
   )

@@ -72,8 +72,10 @@ function toInit({ method, headers: list, body, redirect, credentialsMode }: Fetc
 }
 
 /** A redirect that turns the request into a GET has dropped its body, any other keeps it. */
-function bodyOf({ method }: FetchCall, { init }: FetchArguments): BodyInit | null {
-  return method === 'GET' || method === 'HEAD' ? null : (init.body ?? null)
+function bodyOf({ method, dropIn }: FetchCall, { init }: FetchArguments): BodyInit | null {
+  if (method === 'GET' || method === 'HEAD') return null
+  if (!dropIn?.isRepeatable()) throw new TypeError('A redirect asks for a stream that was already sent')
+  return init.body ?? null
 }
 
 /** The caller's headers with those of the attempt over them; undefined where the attempt has no other. */

@@ -84,7 +84,7 @@ function followerOf({ followRedirect }: Route, request: TransportRequest): Asked
   const { dropIn, redirect, method, guardsHeaders } = request
   if (!followRedirect) return 'platform'
   if (!dropIn) return 'hand'
-  const matters = guardsHeaders || (!isSafeMethod(method) && dropIn.isRepeatable())
+  const matters = guardsHeaders || (!isSafeMethod(method) && !dropIn.isOnce)
   return redirect === 'follow' && matters ? 'hand' : 'platform'
 }
 
