@@ -14,6 +14,7 @@ const heavy = [
   'test/end-to-end/**',
   'test/examples/**',
   'test/hunt/**',
+  'test/sdks/**',
   'test/simulation/**',
 ]
 
