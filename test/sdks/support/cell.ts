@@ -55,7 +55,7 @@ async function onClient(sdk: SdkCall, plan: CellPlan): Promise<Counted> {
 async function count(sdk: SdkCall, plan: CellPlan, client: FetchOwner): Promise<Counted> {
   const api = await faultyApi({ ...plan, answer: sdk.answer })
   try {
-    const told = await sdk.call(aimedAt(api.origin, client)).then((given) => judge(given, sdk.gives), describe)
+    const told = await sdk.call(aimedAt(api.origin, client)).then((given) => judge(given, sdk.gives), describeError)
     const keys = api.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? [])
     return { requests: api.requests.length, effects: api.effects(), keys: [...new Set(keys)].map(String), told }
   } finally {
@@ -78,7 +78,8 @@ function judge(given: unknown, expected: unknown): string {
   return JSON.stringify(given) === JSON.stringify(expected) ? 'ok' : `wrong: ${JSON.stringify(given)}`
 }
 
-function describe(error: unknown): string {
+/** The class of an error, and its message. */
+export function describeError(error: unknown): string {
   const { name, message } = error as Error
   return `${name === 'Error' ? (error as Error).constructor.name : name}: ${message}`
 }

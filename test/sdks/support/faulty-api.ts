@@ -2,11 +2,13 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { httpServer, type Seen } from '../../support/transport-servers.ts'
 
-/** What happens to one request. Only `lost answer`, `500 after the work` and `slow` do the work. */
+/** What happens to one request. The first four do the work. */
 export type Fault =
   | 'lost answer'
   | '500 after the work'
+  | 'silence after the work'
   | 'slow'
+  | 'silence'
   | 'reset'
   | '503'
   | '503 with Retry-After'
@@ -83,7 +85,8 @@ function noteEffect(effects: Set<string>, { method = '', url, body }: Seen): voi
 }
 
 async function serve(response: ServerResponse, fault: Fault | undefined, work: () => ApiAnswer): Promise<void> {
-  if (fault === 'lost answer' || fault === '500 after the work') work()
+  if (fault === 'lost answer' || fault?.endsWith(' after the work')) work()
+  if (fault?.startsWith('silence')) return
   if (fault === 'lost answer' || fault === 'reset') return void response.socket?.destroy()
   if (fault === 'slow') await pause(SLOW_MS)
   const { status = 200, headers, body } = (fault && REFUSALS[fault]) ?? work()

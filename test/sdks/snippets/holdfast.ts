@@ -1,0 +1,9 @@
+import { type Client, createClient } from '../../../src/index.ts'
+
+export function resumableClient(): Client {
+  const client = createClient({
+    trustedOrigins: ['https://api.stripe.com'],
+    headers: { authorization: `Bearer ${process.env.STRIPE_API_KEY}` },
+  })
+  return client
+}
