@@ -1,9 +1,11 @@
+import { BodyError } from '../errors/classes.ts'
 import { isHoldfastError } from '../errors/holdfast-error.ts'
-import { branded } from '../foundation/own-fetch.ts'
-import { type HandleSource, OperationHandle } from './operation-handle.ts'
-import type { BodyInput, CallOptions, FetchLike } from './options.ts'
-import { type BodySnapshot, checkedBody, unreadable } from './request-body.ts'
-import type { Target } from './start-call.ts'
+import { branded, globalFetch } from '../foundation/own-fetch.ts'
+import { toResponse } from '../protocol/stored-message.ts'
+import { type FetchCall, readFetchCall } from './fetch-call.ts'
+import type { Answer, HandleSource } from './operation-handle.ts'
+import type { FetchLike } from './options.ts'
+import type { ResolvedOptions } from './policy/resolved-options.ts'
 
 /** What `client.fetch` rejects with where fetch would say `TypeError`; `cause` is the HoldfastError. */
 export class FetchFailedError extends TypeError {
@@ -11,42 +13,31 @@ export class FetchFailedError extends TypeError {
   override name = 'TypeError'
 }
 
-type Start = (target: Target, options: CallOptions) => HandleSource
+type Start = (call: FetchCall) => HandleSource
 
-/** A drop-in `fetch` on top of the client: any final response resolves, everything else rejects as fetch does. */
-export function clientFetch(start: Start, maxBodyBytes: number): FetchLike {
-  return branded(async (input, init = {}) => {
+/**
+ * A drop-in `fetch`: the platform's own, with a journal, retries and containment around it. Any final response resolves,
+ * everything else rejects as fetch does.
+ */
+export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
+  const platform = options.fetch ?? globalFetch
+  return branded(async (...args) => {
+    const read = readFetchCall(args, options)
+    if (!read) return platform(...args)
+    const call = read instanceof Promise ? await read : read
     try {
-      const { target, options } = readFetch(input, init, maxBodyBytes)
-      return await new OperationHandle(start(target, options))
+      return wholeAnswer(await start(call).answer)
     } catch (error) {
       return answerOrThrow(error)
     }
   })
 }
 
-function readFetch(
-  input: string | URL | Request,
-  init: RequestInit,
-  maxBodyBytes: number,
-): { target: Target; options: CallOptions } {
-  const request = input instanceof Request ? input : undefined
-  const body = init.body === undefined && request?.body ? readRequestBody(request, maxBodyBytes) : undefined
-  const target: Target = {
-    method: init.method ?? request?.method ?? 'GET',
-    url: request ? request.url : (input as string | URL),
-    redirect: (init.redirect ?? request?.redirect ?? 'follow') as Target['redirect'],
-    body,
-    dropIn: true,
-  }
-  const headers = init.headers === undefined ? request?.headers : new Headers(init.headers)
-  const signal = init.signal ?? request?.signal
-  return { target, options: { headers, signal, body: init.body as BodyInput | null | undefined } }
-}
-
-async function readRequestBody(request: Request, limit: number): Promise<BodySnapshot> {
-  const bytes = new Uint8Array(await request.arrayBuffer().catch(unreadable))
-  return checkedBody(bytes, undefined, limit)
+/** An answer from the journal may be without its body, which its caller could not tell from an empty one. */
+function wholeAnswer({ response, rest, operation, attempts }: Answer): Response {
+  if (rest || !response.bodyOmitted) return toResponse(response, rest)
+  const message = 'It was done by an earlier call with this key, but the record of its answer has no body'
+  throw new BodyError(message, { code: 'HOLDFAST_BODY_OMITTED', effect: 'applied', operation, attempts })
 }
 
 function answerOrThrow(error: unknown): Response {

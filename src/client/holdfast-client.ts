@@ -28,7 +28,7 @@ import type { CallOptions, FetchLike } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
 import { type PreparedOperation, partsOf } from './prepared-operation.ts'
 import { readQuery, readResume, readRetry } from './read-queries.ts'
-import { type CallSettings, type KeyReservations, startCall } from './start-call.ts'
+import { type CallSettings, type KeyReservations, startCall, startFetch } from './start-call.ts'
 import { startRetry } from './start-retry.ts'
 
 /** What all views of one client share. */
@@ -63,10 +63,7 @@ export class HoldfastClient implements Client {
         return served ? strictest(context, served) : context
       },
     }
-    this.fetch = clientFetch(
-      (target, options) => startCall(this.#settings, target, options),
-      engine.options.maxBodyBytes,
-    )
+    this.fetch = clientFetch((call) => startFetch(this.#settings, call), engine.options)
   }
 
   request(method: string, url: string | URL, options: CallOptions = {}): OperationHandle {

@@ -2,15 +2,15 @@ import { BodyError, IndeterminateError } from '../errors/classes.ts'
 import type { CodesOf } from '../errors/codes.ts'
 import type { AttemptSummary, OperationRef } from '../errors/holdfast-error.ts'
 import { isBodyOmitted } from '../protocol/header-names.ts'
-import { type StoredResponse, toResponse } from '../protocol/stored-message.ts'
+import { type AnswerRest, isResponse, type StoredResponse, toResponse } from '../protocol/stored-message.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 import { Observation } from './observed-promise.ts'
 
 /** A final answer, before anybody asked for it as a `Response`. */
 export interface Answer {
   readonly response: StoredResponse
-  /** The body where it was too large to hold. Can be taken once. */
-  readonly rest: ReadableStream<Uint8Array> | undefined
+  /** What of the answer is not held. Can be taken once. */
+  readonly rest: AnswerRest | undefined
   readonly operation: OperationRef
   readonly attempts: readonly AttemptSummary[]
 }
@@ -127,7 +127,7 @@ async function readBytes(answer: Answer): Promise<Uint8Array> {
   }
   if (!rest) return response.body ?? new Uint8Array()
   try {
-    return new Uint8Array(await new Response(rest).arrayBuffer())
+    return new Uint8Array(await (isResponse(rest) ? rest : new Response(rest)).arrayBuffer())
   } catch (cause) {
     const message = 'It was done, but its answer did not arrive whole'
     throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })

@@ -32,8 +32,8 @@ export interface RequestInput {
 
 export interface RequestSettings {
   readonly baseUrl: URL | undefined
-  /** Lower case. */
-  readonly keyHeaderName: string
+  /** Lower case. Undefined: no header is looked at for a key. */
+  readonly keyHeaderName: string | undefined
   readonly credentialsMode?: CredentialsMode | undefined
 }
 
@@ -82,14 +82,21 @@ function readUrl(input: string | URL, searchParams: CallOptions['searchParams'],
 }
 
 const SCHEME = /^[a-z][a-z\d+.-]*:/i
+const SLASHES = /^[\\/]{2}/
+
+/** What is relative belongs to the base; what is not, and what names another host, stays as it is. */
+export function joinToBase(text: string, baseUrl: URL): string {
+  const path = text.trim()
+  return SCHEME.test(path) || SLASHES.test(path) ? text : join(baseUrl, path)
+}
 
 function resolveUrl(input: string | URL, baseUrl: URL | undefined): URL {
   const text = String(input).trim()
-  if (/^[\\/]{2}/.test(text)) {
+  if (SLASHES.test(text)) {
     throw new ConfigurationError('A URL that begins with two slashes names a host without a scheme; write https:// too')
   }
   try {
-    return new URL(baseUrl && !SCHEME.test(text) ? join(baseUrl, text) : text)
+    return new URL(baseUrl ? joinToBase(text, baseUrl) : text)
   } catch {
     const hint = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
     throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(String(input)).split('?')[0])} (${hint})`)
@@ -129,7 +136,7 @@ function withholdParameters(url: URL): string[] {
 
 function sortHeaders(
   all: HeaderList,
-  keyHeaderName: string,
+  keyHeaderName: string | undefined,
 ): { headers: HeaderList; credentials: HeaderList; key: string | undefined } {
   if (all.length === 0) return { headers: all, credentials: all, key: undefined }
   let key: string | undefined

@@ -11,6 +11,7 @@ import type { LiveOperation } from './engine/live-operation.ts'
 import { cancelLive } from './engine/stored-operations.ts'
 import { type Submission, submit } from './engine/submit.ts'
 import { toldOf } from './engine/told-of.ts'
+import type { FetchCall } from './fetch-call.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 import type { HandleSource } from './operation-handle.ts'
 import type { CallOptions } from './options.ts'
@@ -24,10 +25,6 @@ export interface Target {
   readonly method: string
   readonly url: string | URL
   readonly redirect: 'follow' | 'error' | 'manual'
-  /** The body where it has to be read from somewhere else than the options. */
-  readonly body?: Promise<BodySnapshot> | undefined
-  /** Made in place of a fetch: its caller knows of keys only where it brought one. */
-  readonly dropIn?: boolean | undefined
 }
 
 export interface CallSettings {
@@ -56,20 +53,61 @@ export class KeyReservations {
   }
 }
 
+/** From a call of `client.fetch` to its operation. */
+export function startFetch(settings: CallSettings, call: FetchCall): HandleSource {
+  const { engine } = settings
+  const { method, url, redirect, headers, signal, ownKey, dropIn, journaled } = call
+  const options = { headers, signal }
+  const input = readRequest({ method, url }, options, {
+    baseUrl: undefined,
+    keyHeaderName: ownKey === undefined ? undefined : keyHeaderOf(engine),
+    credentialsMode: call.credentialsMode,
+  })
+  return startInput(settings, {
+    input,
+    options,
+    redirect,
+    dropIn,
+    call: engine.options.dropInCall,
+    body: { bytes: call.bytes, contentType: undefined },
+    durable: journaled,
+    keyed: dropIn.keyed,
+    honoursKeys: call.honoursKeys,
+  })
+}
+
+function keyHeaderOf({ options }: EngineContext): string {
+  return options.keyHeader.name.toLowerCase()
+}
+
 /** From a call to its operation. Wrong options throw here, synchronously; everything else rejects the handle. */
 export function startCall(settings: CallSettings, target: Target, options: CallOptions): HandleSource {
-  const { engine, reservations, context } = settings
-  const call = resolveCall(options, target.dropIn ? engine.options.dropInCall : engine.options)
+  const { engine } = settings
+  const call = resolveCall(options, engine.options)
   const input = readRequest(target, options, {
     baseUrl: engine.options.baseUrl,
-    keyHeaderName: engine.options.keyHeader.name.toLowerCase(),
+    keyHeaderName: keyHeaderOf(engine),
     credentialsMode: engine.options.credentials,
   })
-  refuseBodyOf(input.method, target, options)
+  refuseBodyOf(input.method, options)
   const durable = resolveDurable(input.method, options, engine.options.durable)
-  const body = snapshot(target, options, engine.options.maxBodyBytes)
+  const body = snapshot(options, engine.options.maxBodyBytes)
   // Nobody may be listening yet when it fails.
   if (body instanceof Promise) body.catch(() => {})
+  const keyed = durable || input.key !== undefined
+  const honoursKeys = doesHonourKeys(engine.options, input) ?? true
+  const { redirect } = target
+  return startInput(settings, { input, options, redirect, dropIn: undefined, call, body, durable, keyed, honoursKeys })
+}
+
+type Start = Pick<
+  Submission,
+  'input' | 'body' | 'options' | 'call' | 'keyed' | 'honoursKeys' | 'durable' | 'redirect' | 'dropIn'
+>
+
+function startInput(settings: CallSettings, start: Start): HandleSource {
+  const { engine, reservations, context } = settings
+  const { input, options, call, keyed, durable } = start
   const { id } = options
   const ownKey = input.key
   const freshKey = (): string => ownKey ?? newOperationKey()
@@ -77,23 +115,16 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     id === undefined ? freshKey() : reservations.take(id, () => engine.live.byId(id)?.record.key ?? freshKey())
   const now = engine.clock.now()
   const deadlineAt = Math.min(now + call.deadlineMs, context.deadlineAt ?? Number.POSITIVE_INFINITY)
-  const keyed = durable || ownKey !== undefined
   // At most once, on purpose: without a key and a journal, a POST that may have arrived must not be sent again.
-  const atMostOnce = !keyed && (input.method === 'POST' || input.method === 'PATCH')
+  const atMostOnce = !keyed && !start.dropIn && (input.method === 'POST' || input.method === 'PATCH')
   const submission: Submission = {
-    input,
-    body,
+    ...start,
     options: fixed(options),
-    call,
     key,
     freshKey,
-    keyed,
-    honoursKeys: doesHonourKeys(engine.options, input) ?? (!target.dropIn || ownKey !== undefined),
     named: durable && (id !== undefined || ownKey !== undefined),
-    durable,
     deadlineAt,
     singleAttempt: context.doNotRetry === true ? 'outer-retries' : atMostOnce ? 'at-most-once' : undefined,
-    redirect: target.redirect,
     digest: settings.digest,
     exit: new EarlyExit(),
     closing: settings.closing,
@@ -124,15 +155,14 @@ function fixed(options: CallOptions): CallOptions {
     : options
 }
 
-function refuseBodyOf(method: string, target: Target, { json, body }: CallOptions): void {
+function refuseBodyOf(method: string, { json, body }: CallOptions): void {
   if (method !== 'GET' && method !== 'HEAD') return
-  if (json === undefined && (body === undefined || body === null) && !target.body) return
+  if (json === undefined && (body === undefined || body === null)) return
   throw new ConfigurationError(`A ${method} request has no body; put what it asks for into searchParams`)
 }
 
 /** A body that can't be taken rejects the call; it does not throw at the caller. */
-function snapshot(target: Target, options: CallOptions, limit: number): BodySnapshot | Promise<BodySnapshot> {
-  if (target.body) return target.body
+function snapshot(options: CallOptions, limit: number): BodySnapshot | Promise<BodySnapshot> {
   try {
     return snapshotBody(options, limit)
   } catch (error) {

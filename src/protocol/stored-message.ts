@@ -13,6 +13,17 @@ export interface StoredResponse {
   readonly redirected: boolean
 }
 
+/**
+ * What of an answer is not held in memory: its body as a stream, or, for `client.fetch`, the platform's own `Response`,
+ * unread.
+ */
+export type AnswerRest = ReadableStream<Uint8Array> | Response
+
+/** A property decides, not the class: a custom fetch may have a Response class of its own. */
+export function isResponse(rest: AnswerRest): rest is Response {
+  return 'headers' in rest
+}
+
 /** A server may say 999; the constructor takes 200 to 599. */
 function isConstructible(status: number): boolean {
   return status >= 200 && status <= 599
@@ -32,7 +43,8 @@ const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
  * A fresh, readable `Response`; every caller gets its own. What a hostile server put into the head and a Response can't
  * hold is left out: it must not come between an operation that was done and who waits for it.
  */
-export function toResponse(stored: StoredResponse, rest?: ReadableStream<Uint8Array>): Response {
+export function toResponse(stored: StoredResponse, rest?: AnswerRest): Response {
+  if (rest && isResponse(rest)) return rest
   const body = isBodiless(stored.status) ? null : (rest ?? stored.body)
   const response = new Response(body as BodyInit | null, {
     status: isConstructible(stored.status) ? stored.status : 500,

@@ -46,7 +46,11 @@ const scenarios: Record<string, Scenario> = {
     )
     const { text } = await import('node:stream/consumers')
     if (outcome.kind === 'fault' || !outcome.rest) return outcome
-    return { status: outcome.status, headers: outcome.headers, size: (await text(outcome.rest)).length }
+    return {
+      status: outcome.status,
+      headers: outcome.headers,
+      size: (await text(outcome.rest as ReadableStream)).length,
+    }
   },
   async 'fetch replaced before'() {
     globalThis.fetch = async () => new Response('replaced')
@@ -78,7 +82,7 @@ const scenarios: Record<string, Scenario> = {
     const outcome = await transport.send(transportRequest(`${origin}/long`, { bodyLimit: 10 }))
     await transport.close()
     const { text } = await import('node:stream/consumers')
-    return outcome.kind === 'response' && outcome.rest ? (await text(outcome.rest)).length : outcome
+    return outcome.kind === 'response' && outcome.rest ? (await text(outcome.rest as ReadableStream)).length : outcome
   },
   async 'no close'() {
     const { undiciTransport } = await loadTransport()

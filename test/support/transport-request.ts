@@ -17,6 +17,7 @@ export function transportRequest(url: string, changes: Partial<TransportRequest>
     redirect: 'follow',
     trusts: () => true,
     publicHeaders: [],
+    guardsHeaders: false,
     ...changes,
   }
 }
@@ -29,9 +30,15 @@ export function text(body: Uint8Array | null | undefined): string | null {
   return body ? new TextDecoder().decode(body) : null
 }
 
-export function asResponse(outcome: TransportOutcome): TransportResponse {
+/** An answer to a request that is no drop-in. */
+export interface ReadAnswer extends TransportResponse {
+  readonly rest?: ReadableStream<Uint8Array> | undefined
+}
+
+export function asResponse(outcome: TransportOutcome): ReadAnswer {
   if (outcome.kind !== 'response') throw new Error(`A fault: ${outcome.code}`, { cause: outcome.cause })
-  return outcome
+  if (outcome.rest && !(outcome.rest instanceof ReadableStream)) throw new Error('A Response, and no stream')
+  return outcome as ReadAnswer
 }
 
 export function asFault(outcome: TransportOutcome): TransportFault {

@@ -1,6 +1,7 @@
 import { abortReason, onAbort } from '../../foundation/abort.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import { inTime } from '../../foundation/in-time.ts'
+import { isResponse } from '../../protocol/stored-message.ts'
 import { tell } from '../operation/outcome.ts'
 import { boundedStream } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -56,6 +57,8 @@ export function attach(engine: EngineContext, operation: LiveOperation, terms: C
 /** The signal goes on to end a large answer while it is being read, as fetch has it. */
 function boundTo(signal: AbortSignal | undefined, finish: Finish): Finish {
   if (!signal || finish.is !== 'settled' || !finish.rest) return finish
+  // The platform's fetch was given the signal.
+  if (isResponse(finish.rest)) return finish
   return { ...finish, rest: boundedStream(finish.rest, signal) }
 }
 

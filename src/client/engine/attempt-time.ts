@@ -1,10 +1,14 @@
+import { onAbort } from '../../foundation/abort.ts'
 import { Cancellation } from '../../foundation/cancellation.ts'
-import { type Clock, startTimer, takeTurn } from '../../foundation/clock.ts'
+import { type Clock, startBackgroundTimer, startTimer, takeTurn } from '../../foundation/clock.ts'
 import type { ResolvedCall } from '../policy/resolved-options.ts'
 import type { TransportFault, TransportOutcome } from '../transport/port.ts'
 import { boundedStream } from './bounded-stream.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { LiveOperation } from './live-operation.ts'
+
+/** A signal that outlives the answers it can end lets go of those that are gone. */
+const unreadAnswers = new FinalizationRegistry<() => void>((stop) => stop())
 
 /** What a wait gives that ran out of time. */
 export const TIMED_OUT = Symbol('timed out')
@@ -19,8 +23,9 @@ export class AttemptTime {
   readonly signal = new Cancellation()
   readonly #clock: Clock
   readonly #operation: LiveOperation
-  readonly #cancelTimer: () => void
-  readonly timeoutName: 'attempt-timeout' | 'deadline'
+  readonly #deadlineAt: number
+  #cancelTimer: () => void
+  timeoutName: 'attempt-timeout' | 'deadline'
   #ranOut = false
   #watching = false
   #onEnd: (() => void) | undefined
@@ -28,17 +33,23 @@ export class AttemptTime {
   constructor(engine: EngineContext, operation: LiveOperation, limits: TimeLimits) {
     this.#clock = engine.clock
     this.#operation = operation
+    this.#deadlineAt = limits.deadlineAt
     const left = limits.deadlineAt - engine.clock.now()
     this.timeoutName = left < limits.call.attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
-    this.#cancelTimer = startTimer(engine.clock, Math.min(left, limits.call.attemptTimeoutMs), () => {
-      this.#ranOut = true
-      this.#abort(new DOMException(`No whole answer in time (${this.timeoutName})`, 'TimeoutError'))
-    })
+    this.#cancelTimer = this.#startTimer(Math.min(left, limits.call.attemptTimeoutMs), startTimer)
     // A client that is closing lets what is on its way come home.
     operation.whenStopped(() => operation.stopOrder?.because !== 'closing' && this.#abort())
   }
 
-  #abort(reason?: DOMException): void {
+  #startTimer(ms: number, start: typeof startTimer): () => void {
+    if (ms === Number.POSITIVE_INFINITY) return () => {}
+    return start(this.#clock, ms, () => {
+      this.#ranOut = true
+      this.#abort(new DOMException(`No whole answer in time (${this.timeoutName})`, 'TimeoutError'))
+    })
+  }
+
+  #abort(reason?: unknown): void {
     this.signal.abort(reason)
     this.#onEnd?.()
   }
@@ -67,6 +78,32 @@ export class AttemptTime {
   /** A fault that our own timer caused is called after it. */
   fault(fault: TransportFault): TransportFault {
     return this.#ranOut ? { ...fault, code: this.timeoutName } : fault
+  }
+
+  /** A stream may last: the attempt timeout ends with the head of the answer, the deadline does not. */
+  #keepDeadlineOnly(start: typeof startTimer): void {
+    this.#cancelTimer()
+    this.timeoutName = 'deadline'
+    this.#cancelTimer = this.#startTimer(this.#deadlineAt - this.#clock.now(), start)
+  }
+
+  /** An event stream is read for as long as the deadline lets it. */
+  watchEvents(rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    this.#keepDeadlineOnly(startTimer)
+    return this.watch(rest)
+  }
+
+  /**
+   * The platform's own `Response` is handed over, and nobody tells when it was read to its end: what can still end it
+   * keeps neither the process alive nor the answer in memory.
+   */
+  handOver(response: Response, signal: AbortSignal | undefined): void {
+    this.#keepDeadlineOnly(startBackgroundTimer)
+    this.#watching = true
+    this.#operation.whenStopped(undefined)
+    const stop = onAbort(signal, () => this.#abort(signal?.reason))
+    if (response.body) unreadAnswers.register(response.body, stop)
+    else stop()
   }
 
   /** The time goes on while a large answer is being read. */

@@ -1,16 +1,24 @@
 import { redactError, redactUrl } from '../../observe/redact.ts'
+import { isEventStream } from '../../protocol/event-stream.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { readProblem, readRefusal } from '../../protocol/problem-details.ts'
-import { toResponse } from '../../protocol/stored-message.ts'
+import { type AnswerRest, isResponse, toResponse } from '../../protocol/stored-message.ts'
+import type { OperationRecord } from '../operation/record.ts'
 import type { ClientOptions } from '../options.ts'
 import type { AttemptFacts } from '../policy/classify.ts'
 import { mayStart } from '../policy/decide.ts'
-import type { ResolvedCall } from '../policy/resolved-options.ts'
-import type { TransportFault, TransportOutcome, TransportResponse } from '../transport/port.ts'
+import type { ResolvedCall, ResolvedOptions } from '../policy/resolved-options.ts'
+import type {
+  DropIn,
+  TransportFault,
+  TransportOutcome,
+  TransportRequest,
+  TransportResponse,
+} from '../transport/port.ts'
+import { discardRest } from './answer-rest.ts'
 import { type AttemptTerms, attemptHeaders, clientHeaders, trustsOrigin } from './attempt-headers.ts'
 import { AttemptTime, TIMED_OUT, type TimeLimits } from './attempt-time.ts'
 import { boundBody } from './bound-body.ts'
-import { discard } from './bounded-stream.ts'
 import { missingCredentials } from './credentials.ts'
 import type { EngineContext } from './engine-context.ts'
 import type { LiveOperation } from './live-operation.ts'
@@ -18,9 +26,16 @@ import type { LiveOperation } from './live-operation.ts'
 export interface AttemptLimits extends TimeLimits {
   readonly call: ResolvedCall
   readonly redirect: 'follow' | 'error' | 'manual'
+  readonly dropIn: DropIn | undefined
   /** Told of the client's headers just before the first byte leaves. False: the lease is lost, and nothing may. */
   readonly beforeSending: (own: HeaderList) => boolean | Promise<boolean>
 }
+
+/** Where a redirect may take the request. */
+type Trust = TransportRequest['trusts']
+
+/** A call of `client.fetch` with neither a key nor headers of the client's own goes where fetch takes it. */
+const ANYWHERE: Trust = () => true
 
 /** How one attempt ended. */
 export interface AttemptResult {
@@ -72,13 +87,31 @@ export async function attempt(
         redirect: limits.redirect,
         credentialsMode: record.request.credentialsMode,
         publicHeaders: record.request.headers,
-        trusts: (origin) => origin === record.request.origin || trustsOrigin(engine.options, origin),
+        guardsHeaders: own.length > 0,
+        trusts: limits.dropIn && !limits.dropIn.keyed && own.length === 0 ? ANYWHERE : trustOf(engine.options, record),
+        dropIn: limits.dropIn,
       }),
     )
-    return await judge(time, outcome, limits.call.accept)
+    const result = await judge(time, outcome, limits.call.accept)
+    if (result.response?.rest) handOver(time, result.response.rest, { operation, dropIn: limits.dropIn })
+    return result
   } finally {
     time.end()
   }
+}
+
+function trustOf(options: ResolvedOptions, { request }: OperationRecord): Trust {
+  return (origin) => origin === request.origin || trustsOrigin(options, origin)
+}
+
+/** Several callers share the answer: one of them who aborts must not end it for the others. */
+function handOver(
+  time: AttemptTime,
+  rest: AnswerRest,
+  { operation, dropIn }: { readonly operation: LiveOperation; readonly dropIn: DropIn | undefined },
+): void {
+  if (dropIn?.endedBy !== 'attempt' || !isResponse(rest)) return
+  time.handOver(rest, operation.callers > 1 ? undefined : dropIn.signal)
 }
 
 class HookFailure {
@@ -145,8 +178,13 @@ async function judgeAnswer(
   const { redirected, body } = outcome
   // Servers of other make say in plain JSON that a key was used for something else.
   const problem = status === 422 ? readRefusal(headers, body) : readProblem(headers, body)
-  const response = outcome.rest ? { ...outcome, rest: time.watch(outcome.rest) } : outcome
+  const response = { ...outcome, rest: watched(time, outcome) }
   return { facts: { is: 'answer', status, headers, problem, redirected }, response }
+}
+
+function watched(time: AttemptTime, { rest, headers }: TransportResponse): AnswerRest | undefined {
+  if (!rest || isResponse(rest)) return rest
+  return isEventStream(headers) ? time.watchEvents(rest) : time.watch(rest)
 }
 
 /** An answer that the caller's own check refuses is not the API speaking: as good as no answer. */
@@ -156,15 +194,24 @@ async function refusal(
   accept: NonNullable<ClientOptions['accept']>,
 ): Promise<AttemptResult | undefined> {
   const facts = { is: 'fault', mayHaveArrived: true, transient: true, headStatus: undefined } as const
+  const shown = showTo(outcome)
   try {
-    const accepted = await time.bound(Promise.resolve(accept(toResponse({ ...outcome, bodyOmitted: false }))))
+    const accepted = await time.bound(Promise.resolve(accept(shown)))
     if (accepted === true) return undefined
-    discard(outcome.rest)
+    discardRest(outcome.rest)
     return { facts, fault: accepted === TIMED_OUT ? time.timeoutName : 'not-accepted' }
   } catch (cause) {
-    discard(outcome.rest)
+    discardRest(outcome.rest)
     return { facts: { ...facts, transient: false }, fault: 'accept-hook', cause, hook: 'accept' }
+  } finally {
+    if (outcome.rest) discardRest(shown)
   }
+}
+
+/** For the caller's own check. The answer itself stays unread: it is the caller's. */
+function showTo(outcome: TransportResponse): Response {
+  const { rest } = outcome
+  return rest && isResponse(rest) ? rest.clone() : toResponse({ ...outcome, bodyOmitted: false })
 }
 
 /** What is not a success speaks by its head alone; that its body was lost changes nothing. */

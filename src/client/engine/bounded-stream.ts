@@ -21,7 +21,7 @@ export function boundedStream(
         stopListening = onAbort(signal, () => {
           controller.error(abortReason(signal))
           done()
-          discard(reader)
+          reader.cancel().catch(() => {})
         })
       },
       async pull(controller) {
@@ -41,18 +41,4 @@ export function boundedStream(
     },
     { highWaterMark: 0 },
   )
-}
-
-/** Nobody will read it: its connection is let go. Not waited for. */
-export function discard(body: { cancel(): Promise<void> } | undefined): void {
-  body?.cancel().catch(() => {})
-}
-
-/** A large answer that nobody will be given lets go of its connection; what its head said is still told. */
-export function withoutRest<Answer extends { readonly rest?: ReadableStream<Uint8Array> | undefined }>(
-  answer: Answer | undefined,
-): Answer | undefined {
-  if (!answer?.rest) return answer
-  discard(answer.rest)
-  return { ...answer, rest: undefined }
 }

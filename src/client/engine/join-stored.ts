@@ -1,11 +1,12 @@
 import { tell } from '../operation/outcome.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
-import { reopen } from '../operation/transition.ts'
+import { askAgain, reopen } from '../operation/transition.ts'
 import { attach } from './attach.ts'
 import { claimByKey, goneOwner } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 import { follow } from './follow.ts'
 import type { LiveOperation } from './live-operation.ts'
+import { unwritten } from './persistence.ts'
 import type { RunTerms } from './run-terms.ts'
 import { work } from './work.ts'
 
@@ -23,7 +24,7 @@ export async function joinStored(
   engine.live.remove(operation)
   operation.record = existing
   const statuses: readonly OperationStatus[] = [...REOPENABLE, 'pending']
-  if (!statuses.includes(existing.status)) return operation.finish({ is: 'settled', record: existing })
+  if (!statuses.includes(existing.status)) return giveRecorded(engine, operation, terms)
   // A resume of this client may have taken it up while we looked.
   const worker = engine.live.byKey(existing.key)
   if (worker) return operation.finish(await attach(engine, worker, { signal: undefined, leaveAt: terms.deadlineAt }))
@@ -40,6 +41,18 @@ export async function joinStored(
     engine.followers.delete(operation)
     engine.live.remove(operation)
   }
+}
+
+/**
+ * The recorded answer of a settled operation. Answers of `client.fetch` are recorded without their bodies, so such a
+ * call asks the server again, under the same key; the record stays as it is.
+ */
+async function giveRecorded(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<void> {
+  const { record } = operation
+  const isWhole = record.response?.bodyOmitted === false
+  if (!terms.dropIn || isWhole || !record.honoursKeys) return operation.finish({ is: 'settled', record })
+  operation.record = askAgain(record)
+  await work(engine, operation, { ...terms, persistence: unwritten, giveUp: 'fail' })
 }
 
 interface Joining {
@@ -60,5 +73,8 @@ async function takeOrFollow(
     await work(engine, operation, terms)
     return
   }
-  operation.finish(await follow(engine, operation, terms))
+  const finish = await follow(engine, operation, terms)
+  if (finish.is !== 'settled' || statuses.includes(finish.record.status)) return operation.finish(finish)
+  operation.record = finish.record
+  await giveRecorded(engine, operation, terms)
 }

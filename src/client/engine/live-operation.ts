@@ -1,7 +1,8 @@
 import type { HoldfastError } from '../../errors/holdfast-error.ts'
+import type { AnswerRest } from '../../protocol/stored-message.ts'
 import type { Fence } from '../journal/port.ts'
 import type { OperationRecord } from '../operation/record.ts'
-import { discard } from './bounded-stream.ts'
+import { discardRest, splitRest } from './answer-rest.ts'
 
 /** Why a run is asked to stop before it is done. */
 export type StopOrder =
@@ -11,11 +12,11 @@ export type StopOrder =
 
 /** How a run ended. */
 export type Finish =
-  /** The record is settled. `rest` is the answer's body where it was too large to hold; `cause` explains a failure. */
+  /** The record is settled. `rest` is what of the answer is not held; `cause` explains a failure. */
   | {
       readonly is: 'settled'
       readonly record: OperationRecord
-      readonly rest?: ReadableStream<Uint8Array> | undefined
+      readonly rest?: AnswerRest | undefined
       readonly cause?: unknown
     }
   /** Still pending; a resume goes on with it. */
@@ -35,7 +36,7 @@ export class LiveOperation {
   /** While its record is being written: settles when it is durable or could not be made so. */
   onRecord: Promise<unknown> | undefined
   readonly finished: Promise<Finish>
-  #rest: ReadableStream<Uint8Array> | undefined
+  #rest: AnswerRest | undefined
   #finish!: (finish: Finish) => void
   #order: StopOrder | undefined
   #onStop: (() => void) | undefined
@@ -54,16 +55,16 @@ export class LiveOperation {
     if (finish.is === 'settled') {
       if (this.callers > 0) this.#rest = finish.rest
       // A resume has no caller to read it.
-      else discard(finish.rest)
+      else discardRest(finish.rest)
     }
     this.#finish(finish)
   }
 
-  /** One caller's share of the finish: a body that comes as a stream is split, so that each has its own. */
+  /** One caller's share of the finish: an answer that is not held is split, so that each caller has its own. */
   share(finish: Finish): Finish {
     if (finish.is !== 'settled' || !this.#rest) return finish
     if (--this.callers <= 0) return { ...finish, rest: this.#rest }
-    const [rest, others] = this.#rest.tee()
+    const [rest, others] = splitRest(this.#rest)
     this.#rest = others
     return { ...finish, rest }
   }

@@ -1,5 +1,6 @@
 import type { ResolvedCall } from '../policy/resolved-options.ts'
 import type { CallCredentials } from '../request-input.ts'
+import type { DropIn } from '../transport/port.ts'
 import type { Persistence } from './persistence.ts'
 
 /** What a run may do and for whom. */
@@ -14,6 +15,8 @@ export interface RunTerms {
   readonly credentials: CallCredentials | undefined
   readonly keyed: boolean
   readonly redirect: 'follow' | 'error' | 'manual'
+  /** A call of `client.fetch`, as it was made. Undefined on resume: the record has what is sent. */
+  readonly dropIn?: DropIn | undefined
   readonly giveUp: 'fail' | 'keep'
   readonly persistence: Persistence
 }

@@ -4,8 +4,8 @@ import { withdrawAttempt } from '../operation/transition.ts'
 import { classify, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
+import { withoutRest } from './answer-rest.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
-import { withoutRest } from './bounded-stream.ts'
 import { noteAttemptEnd } from './end-attempt.ts'
 import { breakOff, type Ended, giveUp, keep, NOTHING_SEEN, obeyStop, refuse, type Seen, succeed } from './end-run.ts'
 import type { EngineContext } from './engine-context.ts'
@@ -149,12 +149,12 @@ export class Run {
     const number = operation.record.attemptCount + 1
     events.tellOf(operation.record, { type: 'attempt.started', at: startedAt, attempt: number })
     this.#dropAnswer()
-    const { call, deadlineAt, credentials, keyed, redirect } = this.#terms
+    const { call, deadlineAt, credentials, keyed, redirect, dropIn } = this.#terms
     const remainingMs = Math.min(deadlineAt, operation.record.horizonAt) - startedAt
     const retries = this.#maxAttempts > 1 || this.#terms.singleAttempt === 'outer-retries'
     const result = await attempt(this.#engine, operation, {
       terms: { credentials, keyed, retries, number, remainingMs, refresh: this.#refresh },
-      limits: { deadlineAt, call, redirect, beforeSending: (own) => this.#beforeSending(own) },
+      limits: { deadlineAt, call, redirect, dropIn, beforeSending: (own) => this.#beforeSending(own) },
     })
     this.#attempts++
     return this.#judge(result, startedAt)
@@ -206,7 +206,7 @@ export class Run {
     if (verdict.is === 'final') return refuse(this.#ended, verdict.reason, verdict.settles)
     if (verdict.is === 'halt') return giveUp(this.#ended, { reason: verdict.reason })
     if (verdict.is === 'unauthorized') return verdict.refresh && this.#refreshOnce() ? undefined : this.#unauthorized()
-    return this.#retry(verdict.floorMs)
+    return this.#retry(verdict)
   }
 
   /** A 401 gets one more attempt with freshly made headers, where a function makes them. */
@@ -225,11 +225,12 @@ export class Run {
     return refuse(this.#ended, known ? 'auth' : 'status', answered ? 'rejected' : 'failed')
   }
 
-  async #retry(floorMs: number | undefined): Promise<Finish | undefined> {
+  async #retry({ floorMs, reason }: Verdict & { is: 'retry' }): Promise<Finish | undefined> {
     const { clock, random, events } = this.#engine
-    const { deadlineAt } = this.#terms
+    const { deadlineAt, dropIn } = this.#terms
     const now = clock.now()
-    const retry = { ...this.#terms.call.retry, maxAttempts: this.#maxAttempts }
+    const maxAttempts = dropIn && !dropIn.isRepeatable() ? this.#attempts : this.#maxAttempts
+    const retry = { ...this.#terms.call.retry, maxAttempts }
     const { horizonAt } = this.#operation.record
     const standing = { now, deadlineAt, horizonAt, attemptsMade: this.#attempts, previousMs: this.#previousMs }
     const decision = decideRetry({ ...standing, retry, floorMs }, random)
@@ -241,7 +242,6 @@ export class Run {
     if (!this.#admission.takeToken()) return giveUp(this.#ended, { reason: 'budget' })
     this.#previousMs = decision.backoffMs
     if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
-    const reason = this.#seen.last?.facts.is === 'answer' ? 'status' : 'network'
     const until = now + decision.delayMs
     events.tellOf(this.#operation.record, { type: 'operation.waiting', at: now, until, reason })
     await pauseFor(this.#engine, this.#operation, until - clock.now())

@@ -1,6 +1,6 @@
 import type { Effect, Reason } from '../../errors/reason.ts'
 import { isReplayed } from '../../protocol/header-names.ts'
-import type { StoredResponse } from '../../protocol/stored-message.ts'
+import { type AnswerRest, isResponse, type StoredResponse } from '../../protocol/stored-message.ts'
 import type { OperationRecord, SettledStatus, StoredFailure } from '../operation/record.ts'
 import { settle } from '../operation/transition.ts'
 import type { TransportResponse } from '../transport/port.ts'
@@ -81,7 +81,12 @@ async function write(
 /** What is told of the answer later: without its cookies and other secrets, and without a body that was too large. */
 export function storable(response: TransportResponse): StoredResponse {
   const { status, statusText, headers, body, rest, url, redirected } = response
-  return { status, statusText, headers, body: rest ? null : body, bodyOmitted: rest !== undefined, url, redirected }
+  const bodyOmitted = body === null && rest !== undefined && hasBody(rest)
+  return { status, statusText, headers, body, bodyOmitted, url, redirected }
+}
+
+function hasBody(rest: AnswerRest): boolean {
+  return !isResponse(rest) || rest.body !== null
 }
 
 function tellSettled(engine: EngineContext, record: OperationRecord): void {

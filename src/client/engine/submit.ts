@@ -8,6 +8,7 @@ import type { CallOptions } from '../options.ts'
 import type { ResolvedCall } from '../policy/resolved-options.ts'
 import type { BodySnapshot } from '../request-body.ts'
 import type { RequestInput } from '../request-input.ts'
+import type { DropIn } from '../transport/port.ts'
 import { newRecord } from './accept.ts'
 import { attach } from './attach.ts'
 import { type EarlyExit, refusalOf, unrecorded } from './early-exit.ts'
@@ -38,6 +39,7 @@ export interface Submission {
   readonly deadlineAt: number
   readonly singleAttempt: RunTerms['singleAttempt']
   readonly redirect: 'follow' | 'error' | 'manual'
+  readonly dropIn: DropIn | undefined
   readonly digest: Digest
   readonly exit: EarlyExit
   /** Aborts when the client closes. */
@@ -230,6 +232,7 @@ export function runTerms(
     credentials: submission.input.credentials,
     keyed: submission.keyed,
     redirect: submission.redirect,
+    dropIn: submission.dropIn,
     giveUp: submission.durable ? submission.call.onGiveUp : 'fail',
     persistence: submission.durable ? journaled(engine) : unwritten,
   }

@@ -9,7 +9,7 @@ import {
 import type { HoldfastError, OperationRef } from '../../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
-import { toResponse } from '../../protocol/stored-message.ts'
+import { type AnswerRest, toResponse } from '../../protocol/stored-message.ts'
 import { effectOf, isSettled, type OperationRecord } from './record.ts'
 
 /*
@@ -29,8 +29,8 @@ export interface Telling {
   readonly pending: boolean
   readonly retryAt?: number | undefined
   readonly cause?: unknown
-  /** The answer's body where it was too large to hold. */
-  readonly rest?: ReadableStream<Uint8Array> | undefined
+  /** What of the answer is not held. */
+  readonly rest?: AnswerRest | undefined
 }
 
 /** The error of an operation that settled without success. */

@@ -149,6 +149,20 @@ export function reopen(record: OperationRecord): OperationRecord {
   }
 }
 
+/** A settled operation as a new run sees it, which is not written down: what is known of its effect stays known. */
+export function askAgain(record: OperationRecord): OperationRecord {
+  demand(record.status === 'succeeded' || record.status === 'rejected', 'ask again', record)
+  const { status: _status, ...same } = record
+  return {
+    ...same,
+    status: 'pending',
+    settledAt: undefined,
+    expiresAt: undefined,
+    reason: undefined,
+    response: undefined,
+  }
+}
+
 /** Every handler has taken the settlement. */
 export function markDelivered(record: OperationRecord): OperationRecord {
   demand(record.status !== 'pending' && record.deliveryDue, 'mark as delivered', record)

@@ -1,6 +1,27 @@
 import type { AbortLike } from '../../foundation/abort.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import type { AnswerRest } from '../../protocol/stored-message.ts'
 import type { CredentialsMode } from '../operation/record.ts'
+
+export interface FetchArguments {
+  readonly input: string | URL | Request
+  readonly init: RequestInit
+}
+
+/** A call of `client.fetch`: the platform's fetch is given its arguments, and its `Response` comes back unread. */
+export interface DropIn {
+  /** For the next attempt, without what the attempt itself adds: headers, and a signal where it has one. */
+  arguments(): FetchArguments
+  /** Can there be arguments for another attempt? Not where the body was a stream. */
+  isRepeatable(): boolean
+  /** Those of the caller. */
+  readonly headers: Headers
+  readonly signal: AbortSignal | undefined
+  /** Which signal fetch is given: its caller's alone, or that of the attempt, which has a time limit or other callers. */
+  readonly endedBy: 'caller' | 'attempt'
+  /** Does it carry an idempotency key? Then what a 409 or a 422 says of the key is read from a copy of the answer. */
+  readonly keyed: boolean
+}
 
 /** One attempt, ready for the wire. */
 export interface TransportRequest {
@@ -29,6 +50,10 @@ export interface TransportRequest {
   readonly trusts: (origin: string) => boolean
   /** What may be sent to an origin that is not trusted: neither credentials nor anything of the client's own. */
   readonly publicHeaders: HeaderList
+  /** Are there headers of the client's own among `headers`? A redirect must not take them elsewhere. */
+  readonly guardsHeaders: boolean
+  /** `url`, `body` and `bodyLimit` are then of no account, and `headers` are set over its own. */
+  readonly dropIn?: DropIn | undefined
 }
 
 /** The answer, headers and body; `body` is complete unless `rest` is there. */
@@ -40,8 +65,8 @@ export interface TransportResponse {
   readonly headers: HeaderList
   /** Decompressed, as fetch has it. Null where there was no body. */
   readonly body: Uint8Array | null
-  /** Where the body is longer than `bodyLimit` or is an event stream: all of it, from the first byte, as a stream. `body` is then null. */
-  readonly rest?: ReadableStream<Uint8Array> | undefined
+  /** Where the body is longer than `bodyLimit` or is an event stream: all of it, from the first byte, as a stream, and `body` is null. For a drop-in the whole answer. */
+  readonly rest?: AnswerRest | undefined
   /** The final URL, after redirects. */
   readonly url: string
   readonly redirected: boolean

@@ -1,4 +1,5 @@
 import { type HeaderList, headerValue } from '../../../protocol/headers.ts'
+import { isSafeMethod } from '../../../protocol/methods.ts'
 import type { FetchLike } from '../../options.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault } from '../network-fault.ts'
@@ -39,8 +40,9 @@ async function send(route: Route, request: TransportRequest): Promise<TransportO
   } catch (error) {
     return { ...toFault(error), mayHaveArrived: false, transient: false }
   }
+  const follower = followerOf(route, request)
   for (;;) {
-    const result = await sendHop(route, { request, target, judgeCode: route.judgeCode })
+    const result = await sendHop(route, { request, target, judgeCode: route.judgeCode, follower })
     if ('kind' in result) return result
     target = result
   }
@@ -64,13 +66,26 @@ async function sendHop(route: Route, asked: Asked): Promise<TransportOutcome | T
   }
 }
 
-function toCall({ followRedirect, followsUnasked }: Route, { request, target, judgeCode }: Asked): FetchCall {
+function toCall(route: Route, { request, target, judgeCode, follower }: Asked): FetchCall {
   const { method, headers, body } = target
-  const redirect = followRedirect ? 'manual' : request.redirect
-  const url = target.redirects > 0 ? target.url.href : request.url
-  const oneHop = redirect !== 'follow' && !followsUnasked
-  const { signal, credentialsMode } = request
-  return { method, url, headers, body, redirect, credentialsMode, signal, oneHop, judgeCode }
+  const redirect = follower === 'hand' ? 'manual' : request.redirect
+  const hop = target.redirects > 0 ? 'redirected' : 'first'
+  const url = hop === 'redirected' ? target.url.href : request.url
+  const oneHop = redirect !== 'follow' && !route.followsUnasked
+  const { signal, credentialsMode, dropIn } = request
+  return { method, url, headers, body, redirect, credentialsMode, signal, dropIn, hop, oneHop, judgeCode }
+}
+
+/**
+ * For a drop-in the platform's fetch follows, unless it matters how far the request came (a method that is not safe) or
+ * who gets the client's own headers. A body that can be sent only once is the platform's business.
+ */
+function followerOf({ followRedirect }: Route, request: TransportRequest): Asked['follower'] {
+  const { dropIn, redirect, method, guardsHeaders } = request
+  if (!followRedirect) return 'platform'
+  if (!dropIn) return 'hand'
+  const matters = guardsHeaders || (!isSafeMethod(method) && dropIn.isRepeatable())
+  return redirect === 'follow' && matters ? 'hand' : 'platform'
 }
 
 async function conclude(route: Route, response: Response, asked: Asked): Promise<TransportOutcome | Target> {
@@ -85,9 +100,9 @@ async function conclude(route: Route, response: Response, asked: Asked): Promise
 function nextHop(
   { followRedirect }: Route,
   { response, headers }: { readonly response: Response; readonly headers: HeaderList },
-  { target, request }: Asked,
+  { target, request, follower }: Asked,
 ): ReturnType<FollowRedirect> {
   // Where fetch followed by itself, it went as far as it would.
-  if (response.redirected) return undefined
+  if (response.redirected || follower === 'platform') return undefined
   return followRedirect?.(target, { status: response.status, location: headerValue(headers, 'location') }, request)
 }

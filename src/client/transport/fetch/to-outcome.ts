@@ -3,7 +3,7 @@ import type { HeaderList } from '../../../protocol/headers.ts'
 import { isSafeMethod } from '../../../protocol/methods.ts'
 import type { JudgeCode } from '../fault-codes.ts'
 import { abortedFault, toFault, untrustedRedirect } from '../network-fault.ts'
-import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
+import type { TransportFault, TransportOutcome, TransportRequest, TransportResponse } from '../port.ts'
 import { finalUrl, type Target } from '../target.ts'
 import { type ReadBody, readBody } from './read-body.ts'
 
@@ -12,15 +12,33 @@ export interface Asked {
   readonly request: TransportRequest
   readonly target: Target
   readonly judgeCode: JudgeCode | undefined
+  /** Who follows redirects. */
+  readonly follower: 'platform' | 'hand'
 }
 
 export async function toOutcome(response: Response, headers: HeaderList, asked: Asked): Promise<TransportOutcome> {
-  const content = await read(response, headers, asked)
+  const content = asked.request.dropIn ? await unread(response, headers, asked) : await read(response, headers, asked)
   if ('kind' in content) return content
   const { status, statusText } = response
   const url = response.url || finalUrl(asked.target)
   const redirected = response.redirected || asked.target.redirects > 0
   return { kind: 'response', status, statusText, headers, ...content, url, redirected }
+}
+
+/** The platform's own `Response`, as `client.fetch` gives it to its caller. */
+async function unread(
+  response: Response,
+  headers: HeaderList,
+  asked: Asked,
+): Promise<Pick<TransportResponse, 'body' | 'rest'> | TransportFault> {
+  const { status } = response
+  // It was redirected by hand, which the platform could not know.
+  if (asked.target.redirects > 0) Object.defineProperty(response, 'redirected', { value: true })
+  if (!asked.request.dropIn?.keyed || (status !== 409 && status !== 422)) return { body: null, rest: response }
+  const copy = await read(response.clone(), headers, asked)
+  if ('kind' in copy) return copy
+  copy.rest?.cancel().catch(() => {})
+  return { body: copy.body, rest: response }
 }
 
 async function read(
@@ -44,7 +62,7 @@ async function read(
 export function refuseAnswer(response: Response, request: TransportRequest): TransportFault | undefined {
   if (typeof response?.status !== 'number') return fault('no-response', 'fetch did not give a Response')
   if (response.type === 'error') return fault('network', 'An error response')
-  if (response.status === 0 && request.redirect !== 'manual')
+  if (response.status === 0 && request.redirect !== 'manual' && !request.dropIn)
     return fault('opaque-response', 'An answer that is hidden')
   if (!response.redirected || isSafeMethod(request.method)) return undefined
   const origin = originOf(response.url)
