@@ -49,11 +49,19 @@ const postsToOurOwn = Object.entries(posts).map(
 )
 
 grid([
-  { title: 'POST: Octokit, Supabase, ky, ofetch, axios, urql', calls: posts },
   {
-    title: 'POST with a key: ky, ofetch, axios, urql',
-    keyed: true,
-    calls: { ...keyedPosts, ...Object.fromEntries(postsToOurOwn) },
+    title: 'POST without a key: all but Stripe',
+    calls: posts,
+  },
+  {
+    title: 'Key: Stripe, ky, ofetch, axios, urql',
+    keysBy: 'the SDK',
+    calls: keyedPosts,
+  },
+  {
+    title: 'Key: Stripe, ky, ofetch, axios, urql',
+    keysBy: 'our client',
+    calls: Object.fromEntries(postsToOurOwn),
   },
   {
     title: 'PUT: ky, axios',
@@ -63,7 +71,7 @@ grid([
     },
   },
   {
-    title: 'GET: Octokit, Supabase, ky, ofetch, axios without retries',
+    title: 'GET: Octokit, Supabase, ky, ofetch, axios, urql',
     calls: {
       'a GET by ky': { call: (client) => kyOn(client).get('orders/1').json(), ...order },
       'a GET by ofetch': { call: (client) => ofetchOn(client)('/orders/1'), ...order },
@@ -72,13 +80,13 @@ grid([
     },
   },
   {
-    title: 'GET: ky, its own 2 retries',
+    title: 'GET: ky with its own 2 retries',
     calls: {
       'a GET by ky with retries': { call: (client) => kyOn(client).get('orders/1', { retry: 2 }).json(), ...order },
     },
   },
   {
-    title: 'GET: ofetch, its own retry',
+    title: 'GET: ofetch with its own retry',
     calls: {
       'a GET by ofetch with retries': { call: (client) => ofetchOn(client)('/orders/1', { retry: 1 }), ...order },
     },

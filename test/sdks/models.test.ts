@@ -7,6 +7,7 @@ interface Retries {
   readonly maxRetries: number
 }
 
+const options = { retry: false } as const
 const messages = [{ role: 'user' as const, content: 'Say hello' }]
 
 const completion = {
@@ -31,17 +32,32 @@ async function ask(client: FetchOwner, retries?: Retries): Promise<unknown> {
 
 grid([
   {
-    title: 'OpenAI, Anthropic, `maxRetries: 0`',
+    title: 'POST without a key: all but Stripe',
     calls: {
       'a completion by OpenAI': { call: (client) => complete(client), ...completion },
       'a message by Anthropic': { call: (client) => ask(client), ...message },
     },
   },
   {
-    title: 'OpenAI, Anthropic, their own 2 retries',
+    title: 'POST: OpenAI, Anthropic with their own 2 retries',
     calls: {
       'a completion by OpenAI with retries': { call: (client) => complete(client, { maxRetries: 2 }), ...completion },
       'a message by Anthropic with retries': { call: (client) => ask(client, { maxRetries: 2 }), ...message },
+    },
+  },
+  {
+    title: 'POST: OpenAI, Anthropic, on a client with `retry: false`',
+    calls: {
+      'a completion by OpenAI with retries of its own alone': {
+        call: (client) => complete(client, { maxRetries: 2 }),
+        options,
+        ...completion,
+      },
+      'a message by Anthropic with retries of its own alone': {
+        call: (client) => ask(client, { maxRetries: 2 }),
+        options,
+        ...message,
+      },
     },
   },
 ])

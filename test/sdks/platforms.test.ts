@@ -40,7 +40,7 @@ const orders = (client: FetchOwner) => supabaseOn(client).from('orders')
 
 grid([
   {
-    title: 'POST: Octokit, Supabase, ky, ofetch, axios, urql',
+    title: 'POST without a key: all but Stripe',
     calls: {
       'an issue by Octokit': { call: (client) => open(octokitOn(client)), ...issue },
       'an insert by Supabase': {
@@ -50,11 +50,11 @@ grid([
     },
   },
   {
-    title: 'POST: Octokit with its retry plugin',
+    title: 'POST: Octokit with 3 retries of its plugin',
     calls: { 'an issue by Octokit with retries': { call: (client) => open(retryingOctokit(client)), ...issue } },
   },
   {
-    title: 'GET: Octokit, Supabase, ky, ofetch, axios without retries',
+    title: 'GET: Octokit, Supabase, ky, ofetch, axios, urql',
     calls: {
       'a read by Octokit': { call: (client) => read(octokitOn(client)), ...issue },
       'a select by Supabase without retries': {
@@ -64,7 +64,7 @@ grid([
     },
   },
   {
-    title: 'GET: Supabase, its own 3 retries',
+    title: 'GET: Supabase with its own 3 retries',
     calls: {
       'a select by Supabase': {
         call: async (client) => (await orders(client).select().throwOnError()).data,
@@ -73,11 +73,21 @@ grid([
     },
   },
   {
-    title: 'DynamoDB, its own 3 retries',
+    title: 'POST: DynamoDB with its own 3 retries',
     calls: { 'an item of DynamoDB': { call: (client) => store(dynamodbOn(client)), ...stored } },
   },
   {
-    title: 'DynamoDB, `maxAttempts: 1`',
+    title: 'POST: DynamoDB, on a client with `retry: false`',
+    calls: {
+      'an item of DynamoDB with retries of its own alone': {
+        call: (client) => store(dynamodbOn(client)),
+        options: { retry: false },
+        ...stored,
+      },
+    },
+  },
+  {
+    title: 'POST without a key: all but Stripe',
     calls: {
       'an item of DynamoDB without retries': { call: (client) => store(singleAttempt(dynamodbOn(client))), ...stored },
     },

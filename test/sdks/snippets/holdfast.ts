@@ -1,6 +1,6 @@
-import { type Client, createClient } from '../../../src/index.ts'
+import { createClient } from '../../../src/index.ts'
 
-export function resumableClient(): Client {
+export function resumableClient() {
   const client = createClient({
     trustedOrigins: ['https://api.stripe.com'],
     headers: { authorization: `Bearer ${process.env.STRIPE_API_KEY}` },

@@ -1,8 +1,11 @@
-import { blocksOf, pages } from '../../documentation/support/pages.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Block, blocksOf, type Page, pages } from '../../documentation/support/pages.ts'
 
 const PATH = 'docs/guides/sdks.md'
+const SNIPPETS = fileURLToPath(new URL('../snippets/', import.meta.url))
 
-export function guide() {
+function guide(): Page {
   const page = pages().find(({ path }) => path === PATH)
   if (!page) throw new Error(`There is no ${PATH}`)
   return page
@@ -12,17 +15,21 @@ export function guide() {
 export function guideRow(title: string): string[] {
   const rows = guide()
     .text.split('\n')
-    .filter((line) => line.startsWith('|'))
-  const cells = rows.map((row) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((one) => one.trim()),
-  )
-  return cells.find(([first]) => first === title)?.slice(1) ?? [`no row is called ${title}`]
+    .map((line) => line.split('|').map((column) => column.trim()))
+  return rows.find(([, first]) => first === title)?.slice(2, -1) ?? [`no row is called ${title}`]
 }
 
-/** The guide's programs that name this package. */
-export function guideBlocks(): string[] {
-  return blocksOf(guide()).map(({ code }) => code)
+export function guideBlocks(): Block[] {
+  return blocksOf(guide())
+}
+
+/** What a snippet is for the reader of the guide: its packages, and what its function does before it returns. */
+export function snippets(): string[] {
+  return readdirSync(SNIPPETS).map((file) => {
+    const lines = readFileSync(`${SNIPPETS}${file}`, 'utf8').replace('../../../src/index.ts', 'holdfast').split('\n')
+    const imports = lines.filter((line) => line.startsWith('import ') && !line.includes("'../"))
+    const start = lines.findIndex((line) => line.startsWith('export function'))
+    const end = lines.findIndex((line) => line.startsWith('  return '))
+    return [...imports, '', ...lines.slice(start + 1, end).map((line) => line.slice(2)), ''].join('\n')
+  })
 }
