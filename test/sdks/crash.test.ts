@@ -6,7 +6,6 @@ import { afterAll, describe, it } from 'vitest'
 import { hear } from '../crash/crash-scene.ts'
 import { endAll, type LineProcess } from '../support/child-process.ts'
 import { startProgram } from '../support/child-program.ts'
-import type { SdkChildInput } from './support/child-sdk.ts'
 import { type Fault, type FaultyApi, faultyApi } from './support/faulty-api.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-sdks-'))
@@ -15,7 +14,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-type Task = Pick<SdkChildInput, 'does' | 'call'>
+type Program = 'payment' | 'named-payment' | 'order' | 'issue'
 
 /** One API, and one machine whose processes share a journal. */
 class Place {
@@ -27,36 +26,43 @@ class Place {
     this.#db = db
   }
 
-  start(task: Task): Promise<LineProcess> {
-    return startProgram('../sdks/support/child-sdk', { origin: this.api.origin, db: this.#db, ...task })
-  }
-
-  /** Kills the process while its request is under way. */
-  async crash(task: Task): Promise<void> {
-    const before = this.api.requests.length
-    const child = await this.start(task)
-    while (this.api.requests.length === before && !child.isEnded) await pause(5)
+  /** Kills a process while its request is under way. */
+  async crash(program: Program, options: { readonly by?: 'platform' } = {}): Promise<void> {
+    const child = await this.#start(program, options)
+    while (this.api.requests.length === 0 && !child.isEnded) await pause(5)
     await child.kill()
   }
 
-  async run(task: Task, says: string): Promise<unknown> {
-    const child = await this.start(task)
+  call(program: Program): Promise<unknown> {
+    return this.#run(program, 'answered')
+  }
+
+  resume(options: { readonly credentials?: 'none' } = {}): Promise<unknown> {
+    return this.#run('resume', 'resumed', options)
+  }
+
+  counted() {
+    const keys = new Set(this.api.requests.map(({ headers }) => headers['idempotency-key']))
+    const bodies = new Set(this.api.requests.map(({ body }) => body))
+    return { requests: this.api.requests.length, keys: keys.size, bodies: bodies.size, effects: this.api.effects() }
+  }
+
+  async #run(program: string, says: string, options: object = {}): Promise<unknown> {
+    const child = await this.#start(program, options)
     const said = await hear(child, says)
     await child.ended
     return said
   }
 
-  counted() {
-    const keys = this.api.requests.map(({ headers }) => headers['idempotency-key'])
-    const bodies = new Set(this.api.requests.map(({ body }) => body))
-    return { requests: keys.length, keys: new Set(keys).size, bodies: bodies.size, effects: this.api.effects() }
+  #start(program: string, options: object): Promise<LineProcess> {
+    return startProgram(`../sdks/support/child-${program}`, { origin: this.api.origin, db: this.#db, ...options })
   }
 }
 
 let number = 0
 
 async function placeWith(fault: Fault, use: (place: Place) => Promise<void>): Promise<void> {
-  const answer = () => ({ body: { id: 'pi_1', number: 7 } })
+  const answer = () => ({ body: { id: 'pi_1' } })
   const api = await faultyApi({ answer, keys: 'honoured', faults: [fault] })
   try {
     await use(new Place(api, join(folder, `${number++}.db`)))
@@ -66,67 +72,73 @@ async function placeWith(fault: Fault, use: (place: Place) => Promise<void>): Pr
 }
 
 const points = [
-  { when: 'before the work', fault: 'silence', byPlatform: 0 },
-  { when: 'after the work', fault: 'silence after the work', byPlatform: 1 },
+  { when: 'before the work', fault: 'silence', done: 0 },
+  { when: 'after the work', fault: 'silence after the work', done: 1 },
 ] as const
 
 const ONCE = { requests: 2, keys: 1, bodies: 1, effects: 1 }
-const keyed = ['a payment', 'a payment under a key of its caller', 'an order under a key of its caller'] as const
-const resumed = { claimed: 1, succeeded: 1 }
 
-describe.concurrent.each(points)('a process that is killed $when', ({ fault, byPlatform }) => {
-  it.for(keyed)('leaves %s to a resume, which has it done once', async (call, { expect }) => {
-    await placeWith(fault, async (place) => {
-      await place.crash({ does: 'call', call })
-      expect(await place.run({ does: 'resume' }, 'resumed')).toMatchObject({ report: resumed })
-      expect(place.counted()).toEqual(ONCE)
-    })
-  })
+describe.concurrent.each(points)('a process that is killed $when', ({ fault, done }) => {
+  it.for(['payment', 'order'] as const)(
+    'leaves a keyed %s to a resume, which has it done once',
+    async (what, { expect }) => {
+      await placeWith(fault, async (place) => {
+        await place.crash(what)
+        expect(await place.resume()).toMatchObject({ report: { claimed: 1, succeeded: 1 } })
+        expect(place.counted()).toEqual(ONCE)
+      })
+    },
+  )
 
   it('leaves what had no key as the platform’s fetch leaves it', async ({ expect }) => {
-    for (const does of ['call', 'call by the platform'] as const) {
-      await placeWith(fault, async (place) => {
-        await place.crash({ does, call: 'an issue' })
-        expect(await place.run({ does: 'resume' }, 'resumed')).toMatchObject({ report: { claimed: 0 } })
-        expect(place.counted()).toMatchObject({ requests: 1, effects: byPlatform })
-      })
-    }
-  })
-
-  it('leaves a payment pending where the client that resumes has no credentials', async ({ expect }) => {
+    const asDone = { requests: 1, effects: done }
     await placeWith(fault, async (place) => {
-      await place.crash({ does: 'call' })
-      const left = [{ status: 'pending', reason: 'auth' }]
-      expect(await place.run({ does: 'resume without credentials' }, 'left')).toMatchObject({ left })
-      expect(place.counted()).toMatchObject({ requests: 1, effects: byPlatform })
+      await place.crash('issue', { by: 'platform' })
+      expect(place.counted()).toMatchObject(asDone)
+    })
+    await placeWith(fault, async (place) => {
+      await place.crash('issue')
+      expect(await place.resume()).toMatchObject({ report: { claimed: 0 }, left: [] })
+      expect(place.counted()).toMatchObject(asDone)
     })
   })
 
-  it('may make the payment again where its caller gives it the same key', async ({ expect }) => {
+  it('may make a payment again where its caller gives it the same key', async ({ expect }) => {
     await placeWith(fault, async (place) => {
-      const again = { does: 'call', call: 'a payment under a key of its caller' } as const
-      await place.crash(again)
-      expect(await place.run(again, 'answered')).toMatchObject({ answer: { id: 'pi_1' } })
-      expect(await place.run({ does: 'resume' }, 'resumed')).toMatchObject({ report: { claimed: 0 } })
+      await place.crash('named-payment')
+      expect(await place.call('named-payment')).toMatchObject({ answer: { id: 'pi_1' } })
+      expect(await place.resume()).toMatchObject({ report: { claimed: 0 }, left: [] })
       expect(place.counted()).toEqual(ONCE)
     })
   })
 
-  it('may do both, resume and make the payment again, under the same key', async ({ expect }) => {
+  it('may resume, and make the payment again under the same key', async ({ expect }) => {
     await placeWith(fault, async (place) => {
-      const again = { does: 'call', call: 'a payment under a key of its caller' } as const
-      await place.crash(again)
-      await place.run({ does: 'resume' }, 'resumed')
-      expect(await place.run(again, 'answered')).toMatchObject({ answer: { id: 'pi_1' } })
-      expect(place.counted()).toMatchObject({ keys: 1, effects: 1 })
+      await place.crash('named-payment')
+      await place.resume()
+      expect(await place.call('named-payment')).toMatchObject({ answer: { id: 'pi_1' } })
+      expect(place.counted()).toMatchObject({ keys: 1, bodies: 1, effects: 1 })
+    })
+  })
+})
+
+describe.concurrent('a payment of a process that was killed', () => {
+  it('stays pending where the client that resumes has no credentials', async ({ expect }) => {
+    await placeWith('silence', async (place) => {
+      await place.crash('payment')
+      const left = [{ status: 'pending', reason: 'auth' }]
+      expect(await place.resume({ credentials: 'none' })).toMatchObject({ left })
+      expect(place.counted()).toMatchObject({ requests: 1, effects: 0 })
     })
   })
 
-  it('pays twice where it resumes and then pays again under a key that Stripe makes anew', async ({ expect }) => {
-    await placeWith(fault, async (place) => {
-      await place.crash({ does: 'call' })
-      await place.run({ does: 'resume' }, 'resumed')
-      await place.run({ does: 'call' }, 'answered')
+  it('is made twice where it is resumed and then made again, under a key that Stripe makes anew', async ({
+    expect,
+  }) => {
+    await placeWith('silence', async (place) => {
+      await place.crash('payment')
+      await place.resume()
+      await place.call('payment')
       expect(place.counted()).toMatchObject({ keys: 2, effects: 2 })
     })
   })

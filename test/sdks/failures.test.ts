@@ -93,7 +93,7 @@ const silences = ['silence', 'silence after the work'] as const
 describe.concurrent.each(impatient)('the end of the patience of $name', ({ call }) => {
   it.for(silences)('ends the request for good: %s', async (fault, { expect }) => {
     const limited = (client: FetchOwner): Promise<unknown> =>
-      call(client, { timeout: 400, signal: AbortSignal.timeout(400) }).finally(() => pause(300))
+      call(client, { timeout: 700, signal: AbortSignal.timeout(700) }).finally(() => pause(300))
     const { platform, ours } = await cell({ ...api, call: limited }, { keys: 'honoured', lasting: fault })
     expect(ours).toEqual({ ...platform, keys: ours.keys })
     expect(ours.requests).toBe(1)
