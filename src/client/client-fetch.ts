@@ -26,7 +26,10 @@ export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
     if (!read) return platform(...args)
     const call = read instanceof Promise ? await read : read
     try {
-      return wholeAnswer(await start(call).answer)
+      const { answer, accepted } = start(call)
+      // A fetch tells once what went wrong.
+      accepted.catch(() => {})
+      return wholeAnswer(await answer)
     } catch (error) {
       return answerOrThrow(error)
     }
@@ -43,6 +46,9 @@ function wholeAnswer({ response, rest, operation, attempts }: Answer): Response 
 function answerOrThrow(error: unknown): Response {
   if (!isHoldfastError(error)) throw error
   const { response } = error as { response?: Response }
+  // Only a rule of the caller's own (`shouldRetry`) that threw makes a refusal have a cause: a mistake must be seen.
+  if (error.reason === 'status' && error.cause !== undefined)
+    throw new FetchFailedError('fetch failed', { cause: error })
   // An answer from before is not this one's: where the last attempt got none, fetch would reject.
   if (response && error.attempts.at(-1)?.status !== undefined) return response
   if (error.reason === 'aborted') throw abortError(error)

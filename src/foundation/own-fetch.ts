@@ -5,6 +5,7 @@ const BRAND = Symbol.for('holdfast.fetch')
 
 /** Marks a client's `fetch`, so that a client that finds it installed as the global one does not call itself. */
 export function branded(fetch: FetchLike): FetchLike {
+  rememberFetch()
   return Object.defineProperty(fetch, BRAND, { value: true })
 }
 
@@ -13,13 +14,18 @@ export function isOwnFetch(fetch: unknown): boolean {
   return typeof fetch === 'function' && (fetch as { [BRAND]?: unknown })[BRAND] === true
 }
 
-/** The platform's fetch as it was when this module was loaded, in case a client's is installed over it later. */
-const platformFetch: FetchLike | undefined = isOwnFetch(globalThis.fetch) ? undefined : globalThis.fetch
+/** The global fetch as it was last seen without a client's installed over it: with an instrumentation that came first. */
+let lastSeen: FetchLike | undefined
+rememberFetch()
+
+function rememberFetch(): void {
+  const installed = globalThis.fetch
+  if (typeof installed === 'function' && !isOwnFetch(installed)) lastSeen = installed
+}
 
 /** The global fetch, asked for at each call so that one which is replaced later is used; but never a client's own. */
-export const globalFetch: FetchLike = (input, init) => {
-  const installed = globalThis.fetch
-  const fetch = isOwnFetch(installed) ? platformFetch : installed
-  if (!fetch) return Promise.reject(new TypeError('There is no fetch here but that of a Holdfast client'))
-  return fetch.call(globalThis, input, init)
+export const globalFetch: FetchLike = (...args) => {
+  rememberFetch()
+  if (!lastSeen) return Promise.reject(new TypeError('There is no fetch here but that of a Holdfast client'))
+  return lastSeen.call(globalThis, ...args)
 }

@@ -43,7 +43,8 @@ async function measureClients() {
 
 async function compareClients(clients, verb, concurrency) {
   const note = verb === 'post' ? ' (holdfast: durable, synced to disk before it is sent)' : ''
-  const calls = Object.fromEntries(Object.entries(clients).map(([name, client]) => [name, client[verb]]))
+  const able = Object.entries(clients).filter(([, client]) => client[verb])
+  const calls = Object.fromEntries(able.map(([name, client]) => [name, client[verb]]))
   const rows = await compare(calls, { baseline: 'undici.request', concurrency, label: verb, ...terms })
   console.log(`\n${verb.toUpperCase()} at concurrency ${concurrency}${note}`)
   console.table(rows)

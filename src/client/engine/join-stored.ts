@@ -5,6 +5,7 @@ import { attach } from './attach.ts'
 import { claimByKey, goneOwner } from './claiming.ts'
 import type { EngineContext } from './engine-context.ts'
 import { follow } from './follow.ts'
+import { LEASE_MS } from './lease-keeper.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { unwritten } from './persistence.ts'
 import type { RunTerms } from './run-terms.ts'
@@ -51,7 +52,8 @@ async function giveRecorded(engine: EngineContext, operation: LiveOperation, ter
   const { record } = operation
   const isWhole = record.response?.bodyOmitted === false
   if (!terms.dropIn || isWhole || !record.honoursKeys) return operation.finish({ is: 'settled', record })
-  operation.record = askAgain(record)
+  const lease = { owner: engine.coordination.owner, epoch: record.epoch, until: engine.clock.now() + LEASE_MS }
+  operation.record = askAgain(record, lease)
   await work(engine, operation, { ...terms, persistence: unwritten, giveUp: 'fail' })
 }
 

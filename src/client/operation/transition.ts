@@ -149,17 +149,18 @@ export function reopen(record: OperationRecord): OperationRecord {
   }
 }
 
-/** A settled operation as a new run sees it, which is not written down: what is known of its effect stays known. */
-export function askAgain(record: OperationRecord): OperationRecord {
+/** A settled operation as a new run in memory sees it: what is known of its effect stays known. */
+export function askAgain(record: OperationRecord, lease: Lease): OperationRecord {
   demand(record.status === 'succeeded' || record.status === 'rejected', 'ask again', record)
-  const { status: _status, ...same } = record
   return {
-    ...same,
+    ...record,
     status: 'pending',
     settledAt: undefined,
     expiresAt: undefined,
     reason: undefined,
     response: undefined,
+    deliveryDue: false,
+    lease,
   }
 }
 
