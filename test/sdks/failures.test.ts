@@ -1,6 +1,8 @@
+import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, it } from 'vitest'
-import { type HoldfastError, isHoldfastError } from '../../src/index.ts'
+import { createClient, isHoldfastError, memoryJournal } from '../../src/index.ts'
+import { closedPort } from '../support/transport-servers.ts'
 import { anthropicOn } from './snippets/anthropic.ts'
 import { axiosOn } from './snippets/axios.ts'
 import { kyOn } from './snippets/ky.ts'
@@ -10,7 +12,7 @@ import { openaiOn } from './snippets/openai.ts'
 import { stripeOn } from './snippets/stripe.ts'
 import { supabaseOn } from './snippets/supabase.ts'
 import { urqlOn } from './snippets/urql.ts'
-import { cell, type FetchOwner } from './support/cell.ts'
+import { aimedAt, cell, type FetchOwner } from './support/cell.ts'
 import { setEnvironment } from './support/environment.ts'
 
 setEnvironment()
@@ -18,80 +20,113 @@ setEnvironment()
 const messages = [{ role: 'user' as const, content: 'Say hello' }]
 const payment = { amount: 5000, currency: 'eur' }
 const order = { total: 5 }
-const mutation = 'mutation { order(total: 5) { id } }'
+const issue = { owner: 'holdfast', repo: 'holdfast', title: 'It hangs' }
 
 interface Limit {
   readonly timeout?: number
   readonly signal?: AbortSignal
 }
 
-type Call = (client: FetchOwner, limit: Limit) => Promise<unknown>
+interface Sdk {
+  readonly call: (client: FetchOwner, limit: Limit) => Promise<unknown>
+  /** Where in the SDK's error the guide says that ours is. */
+  readonly inside: readonly string[]
+}
 
-const calls: Readonly<Record<string, Call>> = {
-  Stripe: (client, { timeout }) => stripeOn(client).paymentIntents.create(payment, timeout ? { timeout } : {}),
-  OpenAI: (client, limit) => openaiOn(client).chat.completions.create({ model: 'gpt', messages }, limit),
-  Anthropic: (client, limit) => anthropicOn(client).messages.create({ model: 'c', max_tokens: 9, messages }, limit),
-  Octokit: (client, { signal }) =>
-    octokitOn(client).request('POST /repos/{owner}/{repo}/issues', {
-      owner: 'holdfast',
-      repo: 'holdfast',
-      title: 'It hangs',
-      request: signal ? { signal } : {},
-    }),
-  Supabase: async (client, { signal }) => {
-    const insert = supabaseOn(client).from('orders').insert(order).throwOnError()
-    return signal ? insert.abortSignal(signal) : insert
+const sdks: Readonly<Record<string, Sdk>> = {
+  Stripe: {
+    call: (client, { timeout }) => stripeOn(client).paymentIntents.create(payment, timeout ? { timeout } : {}),
+    inside: ['detail', 'cause'],
   },
-  ky: (client, limit) =>
-    kyOn(client)
-      .post('orders', { json: order, ...limit })
-      .json(),
-  ofetch: (client, limit) => ofetchOn(client)('/orders', { method: 'POST', body: order, ...limit }),
-  axios: (client, limit) => axiosOn(client).post('/orders', order, limit),
-  urql: async (client) => {
-    const { error } = await urqlOn(client).mutation(mutation, {})
-    if (error) throw error
+  OpenAI: {
+    call: (client, limit) => openaiOn(client).chat.completions.create({ model: 'gpt', messages }, limit),
+    inside: ['cause', 'cause'],
+  },
+  Anthropic: {
+    call: (client, limit) => anthropicOn(client).messages.create({ model: 'c', max_tokens: 9, messages }, limit),
+    inside: ['cause', 'cause'],
+  },
+  Octokit: {
+    call: (client, { signal }) => octokitOn(client).rest.issues.create({ ...issue, request: signal ? { signal } : {} }),
+    inside: ['cause', 'cause'],
+  },
+  Supabase: {
+    call: async (client, { signal }) => {
+      const insert = supabaseOn(client).from('orders').insert(order).throwOnError()
+      return signal ? insert.abortSignal(signal) : insert
+    },
+    inside: ['cause'],
+  },
+  ky: {
+    call: (client, limit) =>
+      kyOn(client)
+        .post('orders', { json: order, ...limit })
+        .json(),
+    inside: ['cause'],
+  },
+  ofetch: {
+    call: (client, limit) => ofetchOn(client)('/orders', { method: 'POST', body: order, ...limit }),
+    inside: ['cause', 'cause'],
+  },
+  axios: { call: (client, limit) => axiosOn(client).post('/orders', order, limit), inside: ['cause'] },
+  urql: {
+    call: async (client) => {
+      const { error } = await urqlOn(client).mutation('mutation { order(total: 5) { id } }', {})
+      if (error) throw error
+    },
+    inside: ['networkError', 'cause'],
   },
 }
 
 const api = { answer: () => ({ body: {} }), gives: undefined }
-const all = Object.entries(calls).map(([name, call]) => ({ name, call }))
+const all = Object.entries(sdks).map(([name, sdk]) => ({ name, ...sdk }))
 
-/** Where SDKs put the error of their fetch. */
-const CAUSES = ['cause', 'detail', 'networkError', 'originalError'] as const
-
-function holdfastErrorIn(error: unknown): HoldfastError | undefined {
-  for (let one = error; typeof one === 'object' && one !== null; ) {
-    if (isHoldfastError(one)) return one
-    const links = one as Partial<Record<(typeof CAUSES)[number], unknown>>
-    one = CAUSES.map((name) => links[name]).find((cause) => cause instanceof Error)
-  }
-  return undefined
+function memberOf(error: unknown, path: readonly string[]): unknown {
+  return path.reduce((value, name) => (value as Record<string, unknown> | undefined)?.[name], error)
 }
 
-describe.concurrent.each(all)('a failure by $name', ({ name, call }) => {
-  it('is told in the same words, with our error inside', async ({ expect }) => {
-    const inside: unknown[] = []
+describe.concurrent.each(all)('a lost answer by $name', ({ name, call, inside }) => {
+  it('gives the same error as the platform’s fetch, with ours inside', async ({ expect }) => {
+    const found: unknown[] = []
     const noted = (client: FetchOwner): Promise<unknown> =>
       call(client, {}).catch((error) => {
-        inside.push(holdfastErrorIn(error))
+        found.push(memberOf(error, inside))
         throw error
       })
     const { platform, ours } = await cell({ ...api, call: noted }, { keys: 'honoured', lasting: 'lost answer' })
     // Octokit takes the message of the cause, and ours says more.
-    if (name === 'Octokit') expect(ours.told).toMatch(/^HttpError: .*other side closed.*It may have been done\.$/)
-    else expect(ours.told).toBe(platform.told)
-    expect(inside.filter((error) => error)).toMatchObject([{ effect: 'unknown' }])
+    if (name === 'Octokit') expect(ours.outcome).toMatch(/^HttpError: .*other side closed.*It may have been done\.$/)
+    else expect(ours.outcome).toBe(platform.outcome)
+    expect(found.filter(isHoldfastError)).toMatchObject([{ effect: 'unknown' }])
     expect(ours.effects).toBe(1)
   })
 })
 
-/** urql knows neither a time limit nor a signal. */
-const impatient = all.filter(({ name }) => name !== 'urql')
-const silences = ['silence', 'silence after the work'] as const
+describe.concurrent.each(all)('a refused connection by $name', ({ call }) => {
+  it('is tried again, with a key or without', async ({ expect }) => {
+    const port = await closedPort()
+    const options = { base: 300, jitter: 'none' } as const
+    const client = createClient({ journal: memoryJournal(), retry: options })
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{"data":{}}'))
+    })
+    try {
+      const answer = call(aimedAt(`http://127.0.0.1:${port}`, client), {})
+      setTimeout(() => server.listen(port, '127.0.0.1'), 100)
+      await expect(answer).resolves.not.toThrow()
+    } finally {
+      server.closeAllConnections()
+      server.close()
+      await client.close()
+    }
+  })
+})
 
-describe.concurrent.each(impatient)('the end of the patience of $name', ({ call }) => {
-  it.for(silences)('ends the request for good: %s', async (fault, { expect }) => {
+/** urql has neither a timeout nor a signal. */
+const withTimeout = all.filter(({ name }) => name !== 'urql')
+
+describe.concurrent.each(withTimeout)('a timeout of $name', ({ call }) => {
+  it.for(['silence', 'silence after the work'] as const)('ends the request for good: %s', async (fault, { expect }) => {
     const limited = (client: FetchOwner): Promise<unknown> =>
       call(client, { timeout: 700, signal: AbortSignal.timeout(700) }).finally(() => pause(300))
     const { platform, ours } = await cell({ ...api, call: limited }, { keys: 'honoured', lasting: fault })

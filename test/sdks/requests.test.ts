@@ -43,7 +43,7 @@ const calls: Readonly<Record<string, (client: FetchOwner) => Promise<unknown>>> 
 
 /** What the client says of itself with each request. */
 const OURS = ['do-not-retry', 'holdfast-attempt', 'repeatability-first-sent', 'request-timeout-ms']
-/** What is another one in each request, whoever makes it. */
+/** Different in each request, by either fetch. */
 const RANDOM = ['host', 'idempotency-key', 'x-stripe-client-telemetry']
 /** Of a Request that was made from another one the length is known only when it is sent again. */
 const FRAMING = ['content-length', 'transfer-encoding']

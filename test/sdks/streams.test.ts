@@ -91,7 +91,7 @@ describe.concurrent.each(cases)('a stream of $name by $by, $how', ({ sdk, fetchO
     })
   })
 
-  it('that is cut fails in the hands of its reader, and is not asked for again', async ({ expect }) => {
+  it('that is cut ends with an error, and is not requested again', async ({ expect }) => {
     await during(async (server, { texts }) => {
       await texts.next()
       server.goOn('by a cut')
@@ -101,7 +101,7 @@ describe.concurrent.each(cases)('a stream of $name by $by, $how', ({ sdk, fetchO
     })
   })
 
-  it('that its reader aborts ends at the server', async ({ expect }) => {
+  it('that the caller aborts ends at the server', async ({ expect }) => {
     await during(async (server, { controller, texts }) => {
       await texts.next()
       controller.abort()

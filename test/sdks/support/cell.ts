@@ -23,7 +23,7 @@ export interface Counted {
   /** The distinct keys that arrived. */
   readonly keys: readonly string[]
   /** `ok`, or the class and the message of the error that the SDK's caller got. */
-  readonly told: string
+  readonly outcome: string
 }
 
 export interface Cell {
@@ -33,7 +33,7 @@ export interface Cell {
 
 export type CellPlan = Omit<ApiPlan, 'answer'>
 
-/** The same call in the same weather, by the platform's fetch and by ours. */
+/** The same call under the same condition, by the platform's fetch and by ours. */
 export async function cell(sdk: SdkCall, plan: CellPlan): Promise<Cell> {
   const [platform, ours] = await Promise.all([onPlatform(sdk, plan), onClient(sdk, plan)])
   return { platform, ours }
@@ -57,9 +57,9 @@ async function onClient(sdk: SdkCall, plan: CellPlan): Promise<Counted> {
 async function count(sdk: SdkCall, plan: CellPlan, client: FetchOwner): Promise<Counted> {
   const api = await faultyApi({ ...plan, answer: sdk.answer })
   try {
-    const told = await sdk.call(aimedAt(api.origin, client)).then((given) => judge(given, sdk.gives), describeError)
+    const outcome = await sdk.call(aimedAt(api.origin, client)).then((given) => judge(given, sdk.gives), describeError)
     const keys = api.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? [])
-    return { requests: api.requests.length, effects: api.effects(), keys: [...new Set(keys)].map(String), told }
+    return { requests: api.requests.length, effects: api.effects(), keys: [...new Set(keys)].map(String), outcome }
   } finally {
     await api.close()
   }

@@ -22,7 +22,7 @@ export async function callInChild(call: (client: FetchOwner) => Promise<unknown>
   process.exit()
 }
 
-/** What this process was told, once its requests go to loopback and its records to the journal of the test. */
+/** The input of this process, whose requests now go to loopback, and whose records to the journal of the test. */
 export function aimedChild<T extends ChildInput>(): T {
   const input = inputOf<T>()
   setEnvironment()

@@ -8,12 +8,12 @@ import { guideRow } from './guide.ts'
 export interface Row {
   /** Its first column in the guide. */
   readonly title: string
-  /** Who makes the key that goes with every request? The SDK and its caller are one here. None by default. */
+  /** What makes the key of each request: the SDK, or its caller, or our client. Without it there is no key. */
   readonly keysBy?: 'the SDK' | 'our client'
   readonly calls: Readonly<Record<string, SdkCall>>
 }
 
-type Weather = Omit<CellPlan, 'keys'>
+type Condition = Omit<CellPlan, 'keys'>
 type Cells = ReadonlyMap<string, Cell>
 
 const passing: readonly Fault[] = [
@@ -26,14 +26,14 @@ const passing: readonly Fault[] = [
   'slow',
 ]
 
-const weathers: readonly (readonly [string, Weather])[] = [
+const conditions: readonly (readonly [string, Condition])[] = [
   ['fine', {}],
   ...passing.map((fault) => [fault, { faults: [fault] }] as const),
   ['always 503', { lasting: '503' }],
   ['always 429', { lasting: '429 in 20 ms' }],
 ]
 
-/** Every call in every weather, by the platform's fetch and by ours. */
+/** Every call under every condition, by the platform's fetch and by ours. */
 export function grid(rows: readonly Row[]): void {
   setEnvironment()
   const all = rows.flatMap((row) => Object.entries(row.calls).map(([name, sdk]) => ({ name, sdk, row })))
@@ -52,70 +52,70 @@ export function grid(rows: readonly Row[]): void {
 }
 
 /**
- * A key in a request is taken for the server's promise to honour it; where that is not so, the client has to be told.
- * Then it sends nothing again, and nor can the SDK with the same key.
+ * A key in a request counts as the server's promise to honour it. Where the server does not, `honoursKeys: false` keeps
+ * the client from sending it again, and the SDK too: under the same key the client refuses.
  */
 function whereIgnored(sdk: SdkCall, { keysBy }: Row): SdkCall {
   return keysBy ? { ...sdk, options: { ...sdk.options, honoursKeys: false } } : sdk
 }
 
 async function cellsOf(sdk: SdkCall, keys: CellPlan['keys']): Promise<Cells> {
-  const measured = weathers.map(async ([name, weather]) => [name, await cell(sdk, { ...weather, keys })] as const)
+  const measured = conditions.map(async ([name, condition]) => [name, await cell(sdk, { ...condition, keys })] as const)
   return new Map(await Promise.all(measured))
 }
 
-/** What no call may do, in any cell. */
+/** What no call may do, under any condition. */
 function broken(cells: Cells, keys: 'with keys' | 'without keys'): string[] {
-  const others = complaints(cells, ({ platform, ours }, weather) => {
-    if (weather === 'fine' && platform.told !== 'ok') return 'the platform fails'
-    if (ours.told !== 'ok' && platform.told === 'ok') return 'fails only by ours'
-    if (ours.told !== 'ok' && classOf(ours) !== classOf(platform)) return 'another error'
+  const others = complaints(cells, ({ platform, ours }, condition) => {
+    if (condition === 'fine' && platform.outcome !== 'ok') return 'the platform fails'
+    if (ours.outcome !== 'ok' && platform.outcome === 'ok') return 'fails only by ours'
+    if (ours.outcome !== 'ok' && classOf(ours) !== classOf(platform)) return 'another error'
     return ours.keys.length > 0 === (keys === 'with keys') ? undefined : `${ours.keys.length} keys`
   })
   return [...moreEffects(cells), ...others]
 }
 
-/** One where the caller is told so; else as many as the platform's fetch had in the same weather. */
+/** Allowed are one where the call succeeds, and as many as the platform's fetch had in the same condition. */
 function moreEffects(cells: Cells): string[] {
   return complaints(cells, ({ platform, ours }) =>
-    ours.effects > Math.max(platform.effects, ours.told === 'ok' ? 1 : 0) ? 'more effects' : undefined,
+    ours.effects > Math.max(platform.effects, ours.outcome === 'ok' ? 1 : 0) ? 'more effects' : undefined,
   )
 }
 
-/** A keyed call gets over every passing fault, with one effect and under one key. */
+/** A keyed call succeeds after every passing fault, with one effect and under one key. */
 function notDoneOnce(cells: Cells): string[] {
-  return complaints(cells, ({ ours }, weather) => {
-    const done = ours.told === 'ok' && ours.effects === 1 && ours.keys.length === 1
-    return done || weather.startsWith('always') ? undefined : 'not done once'
+  return complaints(cells, ({ ours }, condition) => {
+    const done = ours.outcome === 'ok' && ours.effects === 1 && ours.keys.length === 1
+    return done || condition.startsWith('always') ? undefined : 'not done once'
   })
 }
 
-function complaints(cells: Cells, judge: (cell: Cell, weather: string) => string | undefined): string[] {
-  return [...cells].flatMap(([weather, cell]) => {
-    const complaint = judge(cell, weather)
+function complaints(cells: Cells, judge: (cell: Cell, condition: string) => string | undefined): string[] {
+  return [...cells].flatMap(([condition, cell]) => {
+    const complaint = judge(cell, condition)
     const { platform, ours } = cell
     return complaint
-      ? [`${complaint}: ${weather}: ${tell(platform)} ${platform.told} → ${tell(ours)} ${ours.told}`]
+      ? [`${complaint}: ${condition}: ${summary(platform)} ${platform.outcome} → ${summary(ours)} ${ours.outcome}`]
       : []
   })
 }
 
-/** As the guide has it: requests and effects, and a cross where the caller gets an error; of an outage the requests. */
+/** As the guide prints it: requests and effects, a cross where the caller gets an error; of an outage the requests alone. */
 function inTheGuide(cells: Cells): string[] {
-  const write = (weather: string, tellOf: (counted: Counted) => string): string => {
-    const { platform, ours } = cells.get(weather) as Cell
-    return `${tellOf(platform)} → ${tellOf(ours)}`
+  const write = (condition: string, summarise: (counted: Counted) => string): string => {
+    const { platform, ours } = cells.get(condition) as Cell
+    return `${summarise(platform)} → ${summarise(ours)}`
   }
   return [
-    ...['lost answer', '503', '429'].map((weather) => write(weather, tell)),
-    ...['always 503', 'always 429'].map((weather) => write(weather, ({ requests }) => String(requests))),
+    ...['lost answer', '503', '429'].map((condition) => write(condition, summary)),
+    ...['always 503', 'always 429'].map((condition) => write(condition, ({ requests }) => String(requests))),
   ]
 }
 
-function tell({ requests, effects, told }: Counted): string {
-  return `${requests}/${effects}${told === 'ok' ? '' : ' ✗'}`
+function summary({ requests, effects, outcome }: Counted): string {
+  return `${requests}/${effects}${outcome === 'ok' ? '' : ' ✗'}`
 }
 
-function classOf({ told }: Counted): string {
-  return told.slice(0, told.indexOf(':'))
+function classOf({ outcome }: Counted): string {
+  return outcome.slice(0, outcome.indexOf(':'))
 }
