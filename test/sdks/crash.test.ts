@@ -16,7 +16,7 @@ afterAll(async () => {
 
 type Program = 'payment' | 'named-payment' | 'order' | 'issue'
 
-/** One API, and one machine whose processes share a journal. */
+/** One API, and one machine whose processes share a SQLite journal. */
 class Place {
   readonly api: FaultyApi
   readonly #db: string

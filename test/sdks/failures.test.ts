@@ -22,6 +22,7 @@ const payment = { amount: 5000, currency: 'eur' }
 const order = { total: 5 }
 const issue = { owner: 'holdfast', repo: 'holdfast', title: 'It hangs' }
 
+/** The SDK's own timeout, or a signal where it has none. */
 interface Limit {
   readonly timeout?: number
   readonly signal?: AbortSignal
@@ -35,15 +36,16 @@ interface Sdk {
 
 const sdks: Readonly<Record<string, Sdk>> = {
   Stripe: {
-    call: (client, { timeout }) => stripeOn(client).paymentIntents.create(payment, timeout ? { timeout } : {}),
+    call: (client, limit) => stripeOn(client).paymentIntents.create(payment, ownTimeout(limit)),
     inside: ['detail', 'cause'],
   },
   OpenAI: {
-    call: (client, limit) => openaiOn(client).chat.completions.create({ model: 'gpt', messages }, limit),
+    call: (client, limit) => openaiOn(client).chat.completions.create({ model: 'gpt', messages }, ownTimeout(limit)),
     inside: ['cause', 'cause'],
   },
   Anthropic: {
-    call: (client, limit) => anthropicOn(client).messages.create({ model: 'c', max_tokens: 9, messages }, limit),
+    call: (client, limit) =>
+      anthropicOn(client).messages.create({ model: 'c', max_tokens: 9, messages }, ownTimeout(limit)),
     inside: ['cause', 'cause'],
   },
   Octokit: {
@@ -60,15 +62,15 @@ const sdks: Readonly<Record<string, Sdk>> = {
   ky: {
     call: (client, limit) =>
       kyOn(client)
-        .post('orders', { json: order, ...limit })
+        .post('orders', { json: order, ...ownTimeout(limit) })
         .json(),
     inside: ['cause'],
   },
   ofetch: {
-    call: (client, limit) => ofetchOn(client)('/orders', { method: 'POST', body: order, ...limit }),
+    call: (client, limit) => ofetchOn(client)('/orders', { method: 'POST', body: order, ...ownTimeout(limit) }),
     inside: ['cause', 'cause'],
   },
-  axios: { call: (client, limit) => axiosOn(client).post('/orders', order, limit), inside: ['cause'] },
+  axios: { call: (client, limit) => axiosOn(client).post('/orders', order, ownTimeout(limit)), inside: ['cause'] },
   urql: {
     call: async (client) => {
       const { error } = await urqlOn(client).mutation('mutation { order(total: 5) { id } }', {})
@@ -80,6 +82,10 @@ const sdks: Readonly<Record<string, Sdk>> = {
 
 const api = { answer: () => ({ body: {} }), gives: undefined }
 const all = Object.entries(sdks).map(([name, sdk]) => ({ name, ...sdk }))
+
+function ownTimeout({ timeout }: Limit): { readonly timeout?: number } {
+  return timeout ? { timeout } : {}
+}
 
 function memberOf(error: unknown, path: readonly string[]): unknown {
   return path.reduce((value, name) => (value as Record<string, unknown> | undefined)?.[name], error)
