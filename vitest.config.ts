@@ -15,6 +15,7 @@ const heavy = [
   'test/examples/**',
   'test/fetch-parity/**',
   'test/hunt/**',
+  'test/sdks/**',
   'test/simulation/**',
 ]
 
