@@ -155,18 +155,14 @@ function lastFailure(last: AttemptResult | undefined): unknown {
   return new Error(last.facts.is === 'answer' ? `The server answered ${last.facts.status}` : `No answer: ${last.fault}`)
 }
 
-const DEEPEST = 5
-
 /** A fetch wraps what happened into an error that only says that it failed. */
-function innermostMessage(error: unknown): string | undefined {
-  let inner = error
-  for (let depth = 0; depth < DEEPEST && inner instanceof Error && inner.cause instanceof Error; depth++)
-    inner = inner.cause
-  return inner instanceof Error ? inner.message : undefined
+function messageOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  return error.message === 'fetch failed' && error.cause instanceof Error ? error.cause.message : error.message
 }
 
 function failureOf({ last }: Ended, retryAt?: number): StoredFailure {
-  const cause = innermostMessage(last?.cause)
+  const cause = messageOf(last?.cause)
   const words = [last?.fault, cause].filter((word) => word !== undefined && word !== '')
   return { detail: words.length > 0 ? redactText(words.join(': ')) : undefined, retryAt }
 }

@@ -5,7 +5,7 @@ import { type FetchMeans, fetchTransport } from '../fetch/fetch-transport.ts'
 import type { Transport, TransportRequest } from '../port.ts'
 import { followRedirect } from '../redirect.ts'
 import { isPlatformFetch } from './platform-fetch.ts'
-import type { UndiciTransportOptions } from './undici-transport.ts'
+import { undiciTransport } from './undici-transport.ts'
 
 export interface TransportChoice {
   readonly fetch?: FetchLike | undefined
@@ -23,7 +23,7 @@ export const NODE_MEANS: FetchMeans = { followRedirect, judgeCode }
 export function chooseNodeTransport(choice: TransportChoice): Transport {
   if (choice.fetch) return fetchTransport(choice.fetch, NODE_MEANS)
   const { dispatcher } = choice
-  const below = dispatcher ? undiciWhenNeeded({ dispatcher }) : belowFetchUnlessReplaced()
+  const below = dispatcher ? undiciTransport({ dispatcher }) : belowFetchUnlessReplaced()
   const platform = fetchTransport(dispatcher ? fetchThrough(dispatcher) : globalFetch, NODE_MEANS)
   return {
     send: (request) => (request.dropIn ? platform : below).send(request),
@@ -36,32 +36,8 @@ function fetchThrough(dispatcher: DispatcherLike): FetchLike {
   return (input, init) => globalFetch(input, { dispatcher, ...init } as RequestInit)
 }
 
-/**
- * undici is loaded when a verb first needs it, and after Node's fetch: loaded before, it would make its own dispatcher
- * that of every fetch in the program.
- */
-function undiciWhenNeeded(options?: UndiciTransportOptions): Required<Transport> {
-  let loaded: Required<Transport> | undefined
-  let loading: Promise<Required<Transport>> | undefined
-  const load = async (): Promise<Required<Transport>> => {
-    // Node loads its fetch with the first of its classes that is looked at.
-    void globalThis.Response
-    const { undiciTransport } = await import('./undici-transport.ts')
-    loaded = undiciTransport(options)
-    return loaded
-  }
-  return {
-    send: (request) => {
-      if (loaded) return loaded.send(request)
-      loading ??= load()
-      return loading.then((transport) => transport.send(request))
-    },
-    close: async () => (await loading)?.close(),
-  }
-}
-
 function belowFetchUnlessReplaced(): Transport {
-  const below = undiciWhenNeeded()
+  const below = undiciTransport()
   const known = new WeakMap<FetchLike, Transport>()
   const pick = (fetch: FetchLike | undefined): Transport => {
     // Where a client's own fetch is installed as the global one, it would call itself.

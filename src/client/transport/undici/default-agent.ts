@@ -1,8 +1,9 @@
-import { Agent } from 'undici'
+import type { Agent } from 'undici'
+import type { Undici } from './undici-module.ts'
 
 /** Tuned for many small calls to few origins. */
-export function createDefaultAgent(): Agent {
-  return new Agent({
+export function createDefaultAgent(undici: Undici): Agent {
+  return new undici.Agent({
     // Enough for a busy service, few enough to be kind to a server that comes back after an outage.
     connections: 256,
     // One request at a time on a connection: a broken one takes nobody else's request with it.

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { abortReason, onAbort } from '../../../foundation/abort.ts'
 import { headerValue } from '../../../protocol/headers.ts'
 import { judgeCode } from '../fault-codes.ts'
@@ -10,6 +10,7 @@ import { finalUrl, firstTarget, type Target } from '../target.ts'
 import { type Head, Hop, type HopOwner } from './hop.ts'
 import { LegacyHop } from './legacy-hop.ts'
 import { requestHeaders } from './request-headers.ts'
+import { undici } from './undici-module.ts'
 
 /**
  * One `send`: a request, the redirects that it leads to, and the outcome. Settles once; where the body goes on as a
@@ -38,7 +39,7 @@ export class Exchange implements HopOwner {
 
   dispatch(): void {
     const { method, url, headers, body } = this.#target
-    const hop = this.#dispatcher instanceof Dispatcher ? new Hop(this, method) : new LegacyHop(this, method)
+    const hop = isOfOurs(this.#dispatcher) ? new Hop(this, method) : new LegacyHop(this, method)
     this.#hop = hop
     const options = {
       origin: url.origin,
@@ -122,6 +123,12 @@ export class Exchange implements HopOwner {
     this.#stopCut?.()
     this.#resolve(outcome)
   }
+}
+
+/** Does it come from the copy of undici that this client has loaded? */
+function isOfOurs(dispatcher: Dispatcher): boolean {
+  const own = undici()
+  return own !== undefined && dispatcher instanceof own.Dispatcher
 }
 
 function isMock(dispatcher: Dispatcher): boolean {

@@ -1,15 +1,32 @@
-import { type Dispatcher, getGlobalDispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 
-/**
- * undici makes itself a default Agent when it is loaded, unless somebody was earlier. That one, and the one that
- * Node's own fetch makes, is nobody's wish; every other one was set by the application.
- */
-const platformDefault = isUntouchedAgent(getGlobalDispatcher()) ? getGlobalDispatcher() : undefined
+/** Where all copies of undici, Node's own among them, keep the dispatcher of the program. */
+const GLOBAL = Symbol.for('undici.globalDispatcher.1')
+
+// Node loads its fetch, and makes its dispatcher, with the first of these classes that is looked at.
+void globalThis.Response
+
+/** What was there before the application could set another one, and is nobody's wish. */
+let platformDefault = untouchedDispatcher()
+
+/** For a Node whose own undici keeps its dispatcher elsewhere: the one that undici has made as it was loaded. */
+export function noteDefaultDispatcher(): void {
+  platformDefault ??= untouchedDispatcher()
+}
 
 /** The dispatcher that the application has set for all of its requests (a proxy, a mock), if it has. */
 export function applicationDispatcher(): Dispatcher | undefined {
-  const current = getGlobalDispatcher()
-  return current === platformDefault ? undefined : current
+  const dispatcher = globalDispatcher()
+  return dispatcher === platformDefault ? undefined : dispatcher
+}
+
+function globalDispatcher(): Dispatcher | undefined {
+  return (globalThis as { [GLOBAL]?: Dispatcher })[GLOBAL]
+}
+
+function untouchedDispatcher(): Dispatcher | undefined {
+  const dispatcher = globalDispatcher()
+  return dispatcher && isUntouchedAgent(dispatcher) ? dispatcher : undefined
 }
 
 /**

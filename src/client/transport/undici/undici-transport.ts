@@ -6,6 +6,7 @@ import type { Transport, TransportFault, TransportOutcome, TransportRequest } fr
 import { createDefaultAgent } from './default-agent.ts'
 import { Exchange } from './exchange.ts'
 import { applicationDispatcher } from './global-dispatcher.ts'
+import { loadUndici, type Undici, undici } from './undici-module.ts'
 
 export interface UndiciTransportOptions {
   /** Stays the caller's: `close` leaves it alone. */
@@ -16,17 +17,23 @@ export interface UndiciTransportOptions {
 export function undiciTransport(options: UndiciTransportOptions = {}): Required<Transport> {
   const explicit = options.dispatcher as Dispatcher | undefined
   let own: Agent | undefined
-  const pick = (): Dispatcher => {
+  let closed = false
+  const pick = (loaded: Undici): Dispatcher => {
     const chosen = explicit ?? applicationDispatcher()
     if (chosen) return chosen
-    own ??= createDefaultAgent()
+    own ??= createDefaultAgent(loaded)
+    if (closed) void own.close()
     return own
   }
   return {
-    send: (request) => send(pick, request),
+    send: (request) => {
+      const loaded = undici()
+      if (loaded) return send(() => pick(loaded), request)
+      return loadUndici().then((module) => send(() => pick(module), request))
+    },
     close: async () => {
-      own ??= createDefaultAgent()
-      await closeAgent(own)
+      closed = true
+      if (own) await closeAgent(own)
     },
   }
 }
