@@ -36,8 +36,7 @@ export function holdBody(source: BodySource, need: BodyNeed): FetchBody | Promis
   if (request.body === null && !isStream(body)) return NO_BODY
   if (typeof body === 'string') return heldText(body, limit)
   if (body instanceof URLSearchParams) return heldText(body.toString(), limit)
-  if (body instanceof ArrayBuffer) return heldBytes(copyOf(new Uint8Array(body)), limit)
-  if (ArrayBuffer.isView(body)) return heldBytes(copyOf(body), limit)
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return heldBytes(copyOf(body), limit)
   // A Blob can't change, and may be larger than memory.
   if (body instanceof Blob && (need !== 'journal' || body.size > limit)) return held(body, undefined)
   if (need === 'once' || (body instanceof FormData && sizeOf(body) > limit)) return AS_GIVEN
@@ -70,9 +69,10 @@ function heldBytes(bytes: Uint8Array, limit: number): FetchBody {
 }
 
 /** A buffer that was transferred away is empty, as fetch has it. */
-function copyOf(view: ArrayBufferView): Uint8Array {
-  if (view.byteLength === 0) return new Uint8Array()
-  return new Uint8Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer)
+function copyOf(body: ArrayBuffer | ArrayBufferView): Uint8Array {
+  if (body.byteLength === 0) return new Uint8Array()
+  const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(body) ? body : new Uint8Array(body)
+  return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
 }
 
 function sizeOf(form: FormData): number {
