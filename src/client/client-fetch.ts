@@ -16,9 +16,9 @@ type Start = (call: FetchCall) => HandleSource
 export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
   const platform = options.fetch ?? globalFetch
   return branded(async function fetch(...args) {
-    const read = readFetchCall(args, options)
-    if (!read) return platform(...args)
     try {
+      const read = readFetchCall(args, options)
+      if (!read) return await platform(...args)
       const call = read instanceof Promise ? await read : read
       const { answer, accepted } = start(call)
       // A fetch tells once what went wrong.

@@ -19,6 +19,7 @@ import { resolveCall, resolveDurable } from './policy/resolve-call.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
 import { type BodySnapshot, snapshotBody, unreadable } from './request-body.ts'
 import { type RequestInput, readRequest } from './request-input.ts'
+import type { DropIn } from './transport/port.ts'
 
 /** What was called. */
 export interface Target {
@@ -55,8 +56,9 @@ export class KeyReservations {
 
 /** From a call of `client.fetch` to its operation. */
 export function startFetch(settings: CallSettings, call: FetchCall): HandleSource {
-  const { engine } = settings
-  const { method, url, redirect, headers, signal, ownKey, dropIn, journaled } = call
+  const { engine, context } = settings
+  const { method, url, redirect, headers, signal, ownKey, journaled } = call
+  const dropIn: DropIn = context.deadlineAt === undefined ? call.dropIn : { ...call.dropIn, endedBy: 'attempt' }
   const options = { headers, signal }
   const input = readRequest({ method, url }, options, {
     baseUrl: undefined,

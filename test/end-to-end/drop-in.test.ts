@@ -100,6 +100,20 @@ describe('what the platform is given', () => {
     expect([seen[0] === signal, seen[1] === signal]).toEqual([true, false])
   })
 
+  test('the deadline of the request that is being served', async () => {
+    const seen: AbortSignal[] = []
+    const client = createClient({
+      journal: memoryJournal(),
+      fetch: (_input, init) => {
+        seen.push(init?.signal as AbortSignal)
+        return new Promise(() => {})
+      },
+    })
+    const served = client.with({ deadlineAt: Date.now() + 50 })
+    await expect(served.fetch('http://127.0.0.1/')).rejects.toMatchObject({ cause: { reason: 'deadline' } })
+    expect(seen[0]?.aborted).toBe(true)
+  })
+
   test('members that only this platform knows, and arguments of the shape that the caller chose', async () => {
     const seen: unknown[][] = []
     const fetch = dropIn({
