@@ -40,7 +40,7 @@ export function readFetchCall(
   const request = understood(input, init)
   const key = keyOf(request, options)
   const need = needOf(key, options)
-  const asked: Asked = { input, init, request, signal, options, need, ...key }
+  const asked: Asked = { input, init, request, signal, options, need, key }
   const body = holdBody({ request, body: init.body ?? undefined, signal, limit: options.maxBodyBytes }, need)
   return body instanceof Promise ? body.then((read) => toCall(asked, read)) : toCall(asked, body)
 }
@@ -61,7 +61,8 @@ interface Key {
   readonly honoursKeys: boolean
 }
 
-interface Asked extends Key {
+interface Asked {
+  readonly key: Key
   readonly input: Input
   readonly init: RequestInit
   readonly request: Request
@@ -71,11 +72,13 @@ interface Asked extends Key {
 }
 
 function toCall(asked: Asked, body: FetchBody): FetchCall {
-  const { input, init, request, signal, options, ownKey, keyed, honoursKeys } = asked
+  const { input, init, request, signal, options } = asked
+  const { ownKey, keyed, honoursKeys } = asked.key
   const journaled = keyed && body.bytes !== undefined && isJournaling(options)
   const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined))
   const { deadlineMs, attemptTimeoutMs } = options.dropInCall
   const isLimited = Number.isFinite(Math.min(deadlineMs, attemptTimeoutMs))
+  const { arguments: given, isRepeatable, isOnce } = argumentsOf(asked, body)
   return {
     method: request.method,
     url: request.url,
@@ -88,7 +91,9 @@ function toCall(asked: Asked, body: FetchBody): FetchCall {
     journaled,
     bytes: body.bytes ?? null,
     dropIn: {
-      ...argumentsOf(asked, body),
+      arguments: given,
+      isRepeatable,
+      isOnce,
       headers,
       signal,
       endedBy: journaled || isLimited ? 'attempt' : 'caller',

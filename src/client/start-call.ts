@@ -119,11 +119,19 @@ function startInput(settings: CallSettings, start: Start): HandleSource {
   const deadlineAt = Math.min(now + call.deadlineMs, context.deadlineAt ?? Number.POSITIVE_INFINITY)
   // At most once, on purpose: without a key and a journal, a POST that may have arrived must not be sent again.
   const atMostOnce = !keyed && !start.dropIn && (input.method === 'POST' || input.method === 'PATCH')
+  // Every member by its name: a spread before them costs more than all the rest of this function.
   const submission: Submission = {
-    ...start,
+    input,
+    body: start.body,
     options: fixed(options),
+    call,
     key,
     freshKey,
+    keyed,
+    honoursKeys: start.honoursKeys,
+    durable,
+    redirect: start.redirect,
+    dropIn: start.dropIn,
     named: durable && (id !== undefined || ownKey !== undefined),
     deadlineAt,
     singleAttempt: context.doNotRetry === true ? 'outer-retries' : atMostOnce ? 'at-most-once' : undefined,
