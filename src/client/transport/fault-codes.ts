@@ -26,7 +26,6 @@ const NEVER_CONNECTED = new Set([
 const NEVER_VALID = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_NOT_SUPPORTED',
-  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
   'UND_MOCK_ERR_MOCK_NOT_MATCHED',
   'ERR_INVALID_URL',
   'ERR_INVALID_ARG_TYPE',
@@ -75,6 +74,8 @@ function judgeMessage(message: string): Judgement | undefined {
 export function judgeCode(code: unknown, syscall: unknown, message: unknown): Judgement | undefined {
   if (typeof code !== 'string') return typeof message === 'string' ? judgeMessage(message) : undefined
   if (NEVER_VALID.has(code)) return { code, mayHaveArrived: false, transient: false }
+  // A body that is not as long as its caller said: that may show after a part of it has left.
+  if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') return { code, mayHaveArrived: true, transient: false }
   if (CERTIFICATE.test(code)) return { code, mayHaveArrived: false, transient: false, lasting: true }
   const renamed = RENAMED[code]
   if (renamed !== undefined) return { code: renamed, mayHaveArrived: true, transient: true }
