@@ -124,10 +124,16 @@ export class HoldfastClient implements Client {
   async operation(keyOrId: string): Promise<FoundOperation | undefined> {
     const { engine } = this.#core
     const live = engine.live.find(keyOrId)
-    if (live) return this.#found(live.record, live)
+    if (live?.onRecord) {
+      // Only the journal knows whether its id or key is new, or whose operation it joins.
+      await live.onRecord.catch(() => {})
+      return this.operation(keyOrId)
+    }
+    // After a freeze, another runner may have it by now: then only the journal knows what became of it.
+    if (live && !engine.leases.hasLapsed(live)) return this.#found(live.record, live)
     await engine.keeper.open()
     const record = await engine.keeper.read(engine.options.namespace, keyOrId)
-    return record && this.#found(record)
+    return record && this.#found(record, live)
   }
 
   #found(record: OperationRecord, live?: LiveOperation): FoundOperation {

@@ -172,10 +172,9 @@ async function acceptAndWork(
     })
     operation.onRecord = written
     const limit = deadlineOf(engine, operation, submission)
-    const existing = await written.finally(() => {
-      limit.cancel()
-      operation.onRecord = undefined
-    })
+    const existing = await written.finally(() => limit.cancel())
+    // Not a turn earlier: until here the operation shows a key that it may never have.
+    operation.onRecord = undefined
     if (limit.passed()) {
       // The caller was told that Holdfast has stopped, so a resume should not find it.
       const wanted = existing !== undefined || terms.giveUp === 'keep' || isWantedAgain(engine, operation.record)
@@ -187,6 +186,7 @@ async function acceptAndWork(
     engine.events.tellOf(operation.record, { type: 'operation.accepted', durability: engine.keeper.level })
     await work(engine, operation, terms)
   } catch (error) {
+    operation.onRecord = undefined
     engine.live.remove(operation)
     if (!(error instanceof KeyReuseError)) reportFailure(engine, operation, error)
     operation.finish({ is: 'broken', error })

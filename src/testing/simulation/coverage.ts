@@ -1,4 +1,4 @@
-import { CRASH_POINTS, FAULTS, SIGHTS, STATES, TRANSITIONS } from './vocabulary.ts'
+import { CLAIMS, CRASH_POINTS, FAULTS, SIGHTS, STATES, TRANSITIONS } from './vocabulary.ts'
 
 /** What a run has to have met, by kind. */
 const EXPECTED = {
@@ -7,6 +7,7 @@ const EXPECTED = {
   fault: FAULTS,
   'crash point': CRASH_POINTS,
   sight: SIGHTS,
+  claim: CLAIMS,
 } as const
 
 export type CoverageKind = keyof typeof EXPECTED
@@ -16,7 +17,7 @@ export type CoverageCounts = Record<CoverageKind, Record<string, number>>
 
 /** Counts what occurred in histories. */
 export class Coverage {
-  readonly counts: CoverageCounts = { state: {}, transition: {}, fault: {}, 'crash point': {}, sight: {} }
+  readonly counts: CoverageCounts = { state: {}, transition: {}, fault: {}, 'crash point': {}, sight: {}, claim: {} }
 
   saw(kind: CoverageKind, name: string, times = 1): void {
     const counts = this.counts[kind]

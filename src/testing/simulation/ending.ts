@@ -1,5 +1,4 @@
-import { labelOf } from './oracle/oracle.ts'
-import type { Shadow } from './oracle/shadow.ts'
+import { labelOf, type Shadow } from './oracle/shadow.ts'
 import type { Program } from './program.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
 import type { Slots } from './slots.ts'

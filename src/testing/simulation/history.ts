@@ -3,12 +3,13 @@ import type { Journal } from '../../client/journal/port.ts'
 import { type Clock, sleepOn } from '../../foundation/clock.ts'
 import { ApiServer, type SimulatedApi } from './api-server.ts'
 import { Coverage, type CoverageCounts } from './coverage.ts'
+import { drawPlan } from './draw-plan.ts'
 import { Ending } from './ending.ts'
 import { ModelServer } from './model-server.ts'
 import type { BrokenPromise } from './oracle/facts.ts'
 import { judgeEnd } from './oracle/final-rules.ts'
 import { Oracle } from './oracle/oracle.ts'
-import { type Act, drawPlan, type Plan } from './plan.ts'
+import type { Act, Plan } from './plan.ts'
 import { RUN_DEADLINE_MS } from './program.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
@@ -109,6 +110,9 @@ function schedule(world: World, stage: Stage): void {
   if (plan.faults.has('same-id')) world.happened('same-id')
   if (plan.faults.has('key-reuse')) world.happened('key-reuse')
   if (plan.faults.has('short-window')) world.happened('short-window')
+  if (plan.faults.has('keys-ignored')) world.happened('keys-ignored')
+  if (plan.faults.has('same-key')) world.happened('same-key')
+  if (plan.faults.has('fresh-signature')) world.happened('fresh-signature')
 }
 
 function perform(world: World, act: Act, { slots, disk, server }: Stage): void {

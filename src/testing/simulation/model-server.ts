@@ -15,7 +15,10 @@ interface Entry {
 /** Known only to client and server; must never be seen anywhere else. */
 export const SECRET = 'hf-s3cr3t'
 
-/** A server that honours the key: the first request with a key takes effect, every further one is told what came of it. */
+/**
+ * A server that honours the key: the first request with a key takes effect, every further one is told what came of it.
+ * In some histories it is one that ignores keys: every POST and PATCH takes effect.
+ */
 export class ModelServer implements WireServer {
   readonly #world: World
   readonly #ledger = new Map<string, Entry>()
@@ -43,9 +46,13 @@ export class ModelServer implements WireServer {
   }
 
   receive(sent: Sent, reply: Reply): void {
-    const known = this.#gateOf(sent) ?? this.#knownAnswer(sent)
+    const known = this.#gateOf(sent) ?? (this.#ignoresKeys ? undefined : this.#knownAnswer(sent))
     if (known) reply(known)
     else this.#work(sent, reply)
+  }
+
+  get #ignoresKeys(): boolean {
+    return this.#world.plan.server === 'ignores-keys'
   }
 
   /** What the ledger says to a key that it has seen before. */
@@ -93,19 +100,27 @@ export class ModelServer implements WireServer {
   }
 
   #finish(entry: Entry, reply: Reply): void {
-    const { key, label, number } = entry.sent
     const world = this.#world
     if (world.strikes('declined')) entry.answer = refusal(world.dice('declined').pick([400, 402, 404, 409, 422]))
     else {
-      entry.answer = { status: 201, headers: [['set-cookie', `session=${SECRET}`]], body: `{"done":"${label}"}` }
-      this.#effects.push({ key, label, sent: number })
-      world.say('server', `does ${label} (request ${number})`)
-      world.oracle.done(key, label)
+      const odd = world.strikes('odd-body')
+      const body = odd ? world.dice('odd-body').pick(['', '<html>done</html>']) : `{"done":"${entry.sent.label}"}`
+      entry.answer = { status: 201, headers: [['set-cookie', `session=${SECRET}`]], body }
+      this.#do(entry.sent)
     }
     if (world.strikes('server-crash-after')) this.#crashAnd(reply)
     else if (world.strikes('gateway-error-after')) reply(refusal(502))
     else if (world.strikes('do-not-retry-after')) reply(refusal(500, [['do-not-retry', 'true']]))
     else reply(entry.answer)
+  }
+
+  /** To do a PUT or a DELETE again is to do nothing. */
+  #do({ key, label, number, method }: Sent): void {
+    const again = (method === 'PUT' || method === 'DELETE') && this.#effects.some((effect) => effect.label === label)
+    this.#world.say('server', `does ${label} (request ${number})`)
+    if (again) return
+    this.#effects.push({ key, label, sent: number })
+    this.#world.oracle.done(key, label)
   }
 
   #crashAnd(reply: Reply): void {

@@ -1,12 +1,13 @@
 import type { Client } from '../../client/client.ts'
 import { composeClient } from '../../client/compose-client.ts'
-import type { Settlement } from '../../client/engine/handlers.ts'
 import type { CallOptions, ClientOptions } from '../../client/options.ts'
 import { isHoldfastError } from '../../errors/holdfast-error.ts'
 import type { HoldfastEvent } from '../../observe/port.ts'
 import { SECRET } from './model-server.ts'
+import { Onlooker } from './onlooker.ts'
 import type { CallFact, Told } from './oracle/facts.ts'
-import { type CallPlan, DEDUP_WINDOW_MS, HORIZON_MS, type SlotPlan } from './plan.ts'
+import { type CallPlan, DEDUP_WINDOW_MS, type SlotPlan } from './plan.ts'
+import { ProgramHandlers } from './program-handlers.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
@@ -23,6 +24,8 @@ export interface Surroundings {
   readonly network: SimulatedNetwork
   /** Does a process of that name certainly not run any more? */
   readonly isDead: (name: string) => boolean
+  /** What the client's headers make. */
+  readonly headers: SlotPlan['headers']
 }
 
 /** The program that runs in a process: it makes calls, takes settlements and resumes. */
@@ -30,11 +33,15 @@ export class Program {
   readonly process: SimulatedProcess
   readonly client: Client
   readonly #world: World
+  readonly #headers: SlotPlan['headers']
+  readonly #onlooker: Onlooker
+  readonly handlers: ProgramHandlers
   #closed = false
 
   constructor(process: SimulatedProcess, around: Surroundings) {
     this.process = process
     this.#world = around.world
+    this.#headers = around.headers
     this.client = composeClient(
       {
         sendHeaders: true,
@@ -51,6 +58,8 @@ export class Program {
       },
       this.#options(around),
     )
+    this.#onlooker = new Onlooker(this.client, process, around.world)
+    this.handlers = new ProgramHandlers(this.client, process, around.world)
     this.#world.oracle.born(process)
   }
 
@@ -63,17 +72,21 @@ export class Program {
       random: world.dice(`jitter ${this.process.name}`).random,
       deadline: RUN_DEADLINE_MS,
       dedupWindow: DEDUP_WINDOW_MS,
-      horizon: HORIZON_MS,
+      horizon: plan.horizonMs,
       headers: () => this.#credentials(),
+      honoursKeys: plan.honoursKeys,
       observe: plan.observed || world.traced ? (event) => this.#observe(event) : undefined,
     }
   }
 
   /** Made afresh for each attempt. */
   #credentials(): Record<string, string> | Promise<Record<string, string>> {
-    const made = { authorization: `Bearer ${SECRET}` }
-    if (this.#world.plan.credentials === 'at-hand') return made
-    return new Promise((resolve) => this.process.later(0, () => this.process.reach('headers') && resolve(made)))
+    const made: Record<string, string> =
+      this.#headers === 'full' ? { authorization: `Bearer ${SECRET}` } : { 'x-tenant': 'acme' }
+    const slow = this.#world.strikes('headers-slow')
+    if (this.#world.plan.credentials === 'at-hand' && !slow) return made
+    const ms = slow ? this.#world.dice('headers-slow').pick([200, 3000, 20_000, 100_000, 250_000]) : 0
+    return new Promise((resolve) => this.process.later(ms, () => this.process.reach('headers') && resolve(made)))
   }
 
   #observe(event: HoldfastEvent): void {
@@ -83,16 +96,23 @@ export class Program {
     if (event.type === 'budget.exhausted') oracle.sight('budget exhausted')
     if (event.type === 'breaker.changed' && event.to === 'open') oracle.sight('breaker opened')
     if (event.type === 'operation.resumed') oracle.sight('resumed')
+    if (event.type === 'operation.settled')
+      oracle.claimed(event.operation.key, { effect: event.effect, by: 'an event' })
     if (JSON.stringify(event).includes(SECRET)) oracle.breaks(['P9', `a credential is in the event ${event.type}`])
     if (this.#world.traced && !event.type.startsWith('attempt'))
       this.#world.say(this.process.name, describeEvent(event))
   }
 
   start({ handlers, resume }: Pick<SlotPlan, 'handlers' | 'resume'>): void {
-    if (handlers !== 'none')
-      this.client.onSettled(handlers === 'all' ? '*' : 'order', (settlement) => this.#handle(settlement))
+    this.handlers.take(handlers)
     if (resume === 'once') void this.resume()
     if (resume === 'watch') this.#watch()
+  }
+
+  list(): void {
+    if (this.#closed) return
+    this.#world.happened('listed')
+    this.#onlooker.list()
   }
 
   resume(): Promise<unknown> {
@@ -124,25 +144,29 @@ export class Program {
     this.#world.say(process.name, `calls ${plan.method} ${plan.label}${plan.id ? ` with id ${plan.id}` : ''}`)
     const controller = new AbortController()
     const fact = this.#world.oracle.called(process, plan)
-    const handle = this.client[plan.method](`/${plan.label}`, this.#callOptions(plan, controller.signal))
+    const path = plan.signature === undefined ? `/${plan.label}` : `/${plan.label}?signature=${plan.signature}${SECRET}`
+    const handle = this.client[plan.method](path, this.#callOptions(plan, controller.signal))
     handle.accepted.then(
       () => process.alive && this.#world.oracle.accepted(fact),
       () => {},
     )
-    handle.then(
+    const read: PromiseLike<unknown> = plan.reads === 'json' ? handle.json() : handle
+    read.then(
       () => this.#tell(fact, { is: 'response', at: this.#world.timeline.now }),
       (error: unknown) => this.#tell(fact, this.#failure(error)),
     )
     this.#later(plan, handle.key, controller)
   }
 
-  #callOptions({ label, id, name, onGiveUp, deadlineMs, withCredentials }: CallPlan, signal: AbortSignal): CallOptions {
+  #callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
+    const { label, id, key, name, onGiveUp, deadlineMs, withCredentials } = plan
     return {
       body: `{"operation":"${label}"}`,
       deadline: deadlineMs,
       onGiveUp,
       signal,
       ...(id === undefined ? {} : { id }),
+      ...(key === undefined ? {} : { key }),
       ...(name === undefined ? {} : { name }),
       ...(withCredentials ? { headers: { cookie: `session=${SECRET}` } } : {}),
     }
@@ -167,6 +191,7 @@ export class Program {
       world.oracle.cancels(process)
       client.cancel(what).catch(() => {})
     })
+    then(plan.looksAfterMs, () => this.#onlooker.look(what, plan))
     then(plan.retryAfterMs, () => {
       world.happened('retry-by-key')
       this.retry(what, plan)
@@ -201,27 +226,6 @@ export class Program {
         : told.is
     this.#world.say(this.process.name, `is told of ${fact.plan.label}: ${what}`)
     this.#world.oracle.told(fact, told)
-  }
-
-  async #handle(settlement: Settlement): Promise<void> {
-    const { process } = this
-    const { operation, status } = settlement
-    const world = this.#world
-    world.say(process.name, `handler is called: ${status}`)
-    world.oracle.handling(operation.key, settlement)
-    await this.#point('handler:called', 0)
-    await this.#point(
-      'handler:working',
-      world.strikes('handler-slow') ? world.dice('handler').between(1000, 50_000) : 5,
-    )
-    if (world.strikes('handler-throws')) throw new Error('The handler fails')
-    await this.#point('handler:done', 0)
-    world.say(process.name, `handler has taken: ${status}`)
-    world.oracle.handled(operation.key)
-  }
-
-  #point(point: 'handler:called' | 'handler:working' | 'handler:done', ms: number): Promise<void> {
-    return new Promise((resolve) => this.process.later(ms, () => this.process.reach(point) && resolve()))
   }
 }
 

@@ -68,6 +68,7 @@ export class SimulatedDisk {
     const batch: Batch = { ...asked, words, lost: false }
     if (!reachAll(batch, 'asked')) return
     this.#underway.add(batch)
+    if (words.includes('settle') && this.#world.strikes('handler-leaves')) batch.process.onSettling?.()
     const dice = this.#world.dice('disk')
     const slow = this.#world.strikes('disk-slow') ? dice.pick(SLOW_MS) : 0
     const writeMs = dice.between(0, 2)
@@ -91,6 +92,10 @@ export class SimulatedDisk {
     if (timeline.now < this.#fullUntil && !this.#world.calm && changesAnything(batch)) {
       this.#world.say('disk', `is full: refuses ${batch.words.join(' + ')}`)
       return this.#tell(batch, () => batch.reject(new StorageError('The disk is full')))
+    }
+    if (this.#world.strikes('store-blinks')) {
+      this.#world.say('disk', `blinks: ${batch.words.join(' + ')} was not done`)
+      return this.#tell(batch, () => batch.reject(new StorageError('The store did not answer')))
     }
     try {
       const results = await timeline.outside(this.#store.execute(batch.commands))

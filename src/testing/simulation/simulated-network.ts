@@ -67,8 +67,9 @@ export class SimulatedNetwork {
     this.#server.receive(call.sent, (answer) => {
       const delay = dice.between(1, 30)
       if (halfOpen) return
-      const cut = lost || answer === 'reset'
-      call.later(delay, () => (cut ? call.fault('ECONNRESET') : call.answer(answer)))
+      if (lost || answer === 'reset') call.later(delay, () => call.fault('ECONNRESET'))
+      else if (answer.status < 300 && this.#world.strikes('body-lost')) call.later(delay, () => call.loseBody(answer))
+      else call.later(delay, () => call.answer(answer))
     })
   }
 
@@ -124,6 +125,18 @@ class Exchange {
 
   fault(code: string): void {
     this.#end(code, { kind: 'fault', code, mayHaveArrived: true, transient: true, cause: undefined })
+  }
+
+  /** The head of a success arrives, and its body does not. */
+  loseBody({ status, headers }: WireAnswer): void {
+    const fault = {
+      kind: 'fault',
+      code: 'ECONNRESET',
+      mayHaveArrived: true,
+      transient: true,
+      cause: undefined,
+    } as const
+    this.#end(`${status} without its body`, { ...fault, head: { status, headers } })
   }
 
   answer({ status, headers, body }: WireAnswer): void {

@@ -20,6 +20,8 @@ export class SimulatedProcess {
   #frozenUntil = 0
   /** Called when the process ends, however it does. */
   onEnd: (() => void) | undefined
+  /** Called when it asks the disk to write a settlement, in histories where that is a bad moment. */
+  onSettling: (() => void) | undefined
 
   constructor(world: World, terms: { readonly name: string; readonly machine: Machine; readonly endsAt: CrashRule }) {
     this.#world = world

@@ -12,14 +12,14 @@ interface Trap extends PlannedCrash {
 /** The places where processes run, one after the other in each. */
 export class Slots {
   readonly #world: World
-  readonly #around: Surroundings
+  readonly #around: Omit<Surroundings, 'headers'>
   readonly #traps: readonly Trap[]
   readonly #running: (Program | undefined)[] = []
   readonly #lives: number[] = []
   readonly #processes = new Map<string, SimulatedProcess>()
   readonly #programs: Program[] = []
 
-  constructor(world: World, parts: Omit<Surroundings, 'world' | 'isDead'>) {
+  constructor(world: World, parts: Omit<Surroundings, 'world' | 'isDead' | 'headers'>) {
     this.#world = world
     const isDead = (name: string): boolean =>
       world.plan.liveness === 'known' && this.#processes.get(name)?.alive === false
@@ -35,7 +35,7 @@ export class Slots {
 
   /** Who has nothing to do with the plan and only brings things to their end. */
   caretaker(n: number): Program {
-    const program = this.#spawn(`Z${n}`, { machine: 0, endsAt: () => false })
+    const program = this.#spawn(`Z${n}`, { machine: 0, headers: 'full', endsAt: () => false })
     program.start({ handlers: 'all', resume: 'none' })
     return program
   }
@@ -60,6 +60,8 @@ export class Slots {
       program.process.later(0, () => program.close())
     } else if (act.do === 'resume') {
       program.process.later(0, () => void program.resume())
+    } else if (act.do === 'list') {
+      program.process.later(0, () => program.list())
     }
   }
 
@@ -85,9 +87,11 @@ export class Slots {
     const life = (this.#lives[slot] ?? 0) + 1
     this.#lives[slot] = life
     const name = `${'ABC'[slot]}${life}`
-    const program = this.#spawn(name, { machine: plan.machine, endsAt: (point) => this.#endsAt(slot, point) })
+    const { machine, headers } = plan
+    const program = this.#spawn(name, { machine, headers, endsAt: (point) => this.#endsAt(slot, point) })
     this.#running[slot] = program
     program.process.onEnd = () => this.#restart(slot, plan, life)
+    program.process.onSettling = () => program.handlers.leave(plan.handlers)
     program.start(plan)
   }
 
@@ -99,14 +103,14 @@ export class Slots {
 
   #spawn(
     name: string,
-    { machine, endsAt }: { readonly machine: number; readonly endsAt: (point: CrashPoint) => boolean },
+    { machine, headers, endsAt }: Pick<SlotPlan, 'machine' | 'headers'> & { endsAt: (point: CrashPoint) => boolean },
   ): Program {
     const on = this.#world.machines[machine] ?? this.#world.machines[0]
     if (!on) throw new Error('A world needs a machine')
     const process = new SimulatedProcess(this.#world, { name, machine: on, endsAt })
     this.#processes.set(name, process)
     this.#world.say(name, 'starts')
-    const program = new Program(process, this.#around)
+    const program = new Program(process, { ...this.#around, headers })
     this.#programs.push(program)
     return program
   }

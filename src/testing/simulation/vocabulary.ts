@@ -5,6 +5,7 @@ export const FAULTS = [
   'request-lost',
   'answer-lost',
   'half-open',
+  'body-lost',
   'slow-network',
   'duplicate',
   'late-duplicate',
@@ -20,10 +21,13 @@ export const FAULTS = [
   'declined',
   'unauthorized',
   'short-window',
+  'keys-ignored',
+  'odd-body',
   // The disk.
   'disk-full',
   'disk-answer-lost',
   'disk-slow',
+  'store-blinks',
   'power-cut',
   // The processes.
   'crash',
@@ -33,12 +37,17 @@ export const FAULTS = [
   // The program around the client.
   'handler-throws',
   'handler-slow',
+  'handler-leaves',
+  'headers-slow',
   'abort',
   'cancel',
   'retry-by-key',
   'same-id',
+  'same-key',
+  'fresh-signature',
   'key-reuse',
   'close',
+  'listed',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -121,3 +130,12 @@ export const SIGHTS = [
   'kept for later',
 ] as const
 export type Sight = (typeof SIGHTS)[number]
+
+/** What anybody is told of an operation, by whom. */
+export const CLAIMS = [
+  ...['an event', 'a view', 'a look-up', 'a handler'].flatMap((by) =>
+    ['none', 'unknown', 'applied'].map((effect) => `${by}: ${effect}`),
+  ),
+  'a result: success',
+  'a result: failure',
+] as const

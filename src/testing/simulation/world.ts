@@ -28,6 +28,11 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'disk-slow': 0.25,
   'handler-throws': 0.4,
   'handler-slow': 0.3,
+  'handler-leaves': 0.3,
+  'body-lost': 0.3,
+  'odd-body': 0.6,
+  'store-blinks': 0.06,
+  'headers-slow': 0.3,
 }
 
 /** 1 January 2025 at noon, by every machine whose clock is right. */

@@ -1,12 +1,13 @@
 import type { Plan } from '../plan.ts'
 import type { Effect } from '../wire.ts'
+import { isHonest } from './claim-rules.ts'
 import type { CallFact } from './facts.ts'
-import { labelOf, type Oracle } from './oracle.ts'
-import type { Shadow } from './shadow.ts'
+import type { Oracle } from './oracle.ts'
+import { labelOf, type Shadow } from './shadow.ts'
 
 /** What can only be judged when everything has come to its end: P3 and P4. */
 export function judgeEnd(oracle: Oracle, plan: Plan, effects: readonly Effect[]): void {
-  const honest = !plan.faults.has('short-window')
+  const honest = isHonest(plan)
   judgeEffects(oracle, { honest, effects })
   for (const call of oracle.calls) judgeCall(oracle, call, honest ? effects : undefined)
   for (const shadow of oracle.shadows.values()) {
@@ -51,6 +52,9 @@ function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolea
   const fact = sent === undefined ? undefined : oracle.sents[sent - 1]
   const { told } = call
   if (!fact || told?.is !== 'error') return false
+  const { bornAt = 0 } = oracle.shadows.get(told.error.operation?.key ?? '') ?? {}
+  // By a life of its key that was over, and forgotten, when this call was made.
+  if (fact.at < Math.min(bornAt, told.at)) return false
   if (fact.at <= told.at && told.error.attempts.length > 0) return true
   if (fact.at < call.at || fact.sent.key !== told.error.operation?.key) return false
   return !oracle.calls.some(
@@ -65,15 +69,14 @@ function answersFor({ at, told }: CallFact, when: number): boolean {
 }
 
 /** What a settled record says of the effect is what a handler, or whoever asks later, is told. */
-function judgeRecordedEffect(
-  oracle: Oracle,
-  { key, status, head, settledAt }: Shadow,
-  effects: readonly Effect[],
-): void {
+function judgeRecordedEffect(oracle: Oracle, shadow: Shadow, effects: readonly Effect[]): void {
+  const { key, status, head, settledAt } = shadow
+  const label = labelOf(shadow)
   if (status === 'pending' || head.effect !== 'none') return
-  const before = effects.some(
-    ({ key: done, sent = 0 }) => done === key && (oracle.sents[sent - 1]?.at ?? 0) < settledAt,
-  )
+  const before = effects.some((effect) => {
+    const at = oracle.sents[(effect.sent ?? 0) - 1]?.at ?? 0
+    return effect.key === key && effect.label === label && at >= shadow.bornAt && at < settledAt
+  })
   if (before) oracle.breaks(['P3', `an operation is on record as ${status} without effect, and had been done`])
 }
 
@@ -88,7 +91,7 @@ function judgeRecord(oracle: Oracle, shadow: Shadow): void {
   if (shadow.settlements > 1 + shadow.reopenings) {
     oracle.breaks(['P4', `${label} was settled ${shadow.settlements} times and reopened ${shadow.reopenings} times`])
   }
-  const done = oracle.doneByKey.get(shadow.key) ?? 0
+  const done = oracle.doneInThisLife(shadow.key)
   const letGo = !shadow.there && shadow.status === 'pending'
   const told = calls.some((call) => call.told !== undefined)
   if (accepted && letGo && done === 0 && !told && oracle.isAlive(shadow.removedBy ?? '')) {

@@ -10,6 +10,8 @@ export interface AccountTerms {
   readonly now: () => number
   readonly breaks: (verdict: Verdict | undefined) => void
   readonly isAlive: (process: string) => boolean
+  /** For how long a settled record certainly is there. */
+  readonly keptMs: number
   /** Did somebody ask this process to cancel something, whoever works on it? */
   readonly cancels: (process: string) => boolean
 }
@@ -53,9 +55,19 @@ export class JournalAccount {
       coverage.saw('sight', 'joined')
       return
     }
-    this.shadows.set(row.key, new Shadow(row))
+    const shadow = new Shadow(row, this.#terms.now())
+    this.#secondLife(this.shadows.get(row.key), shadow)
+    this.shadows.set(row.key, shadow)
     coverage.saw('transition', 'accept')
     coverage.saw('state', 'pending')
+  }
+
+  /** P2, P7: for a minute after it settled, a key means what it meant, and a verdict on it holds. */
+  #secondLife(before: Shadow | undefined, now: Shadow): void {
+    const { breaks, keptMs } = this.#terms
+    if (!before || before.status === 'pending' || this.#terms.now() - before.settledAt >= keptMs) return
+    if (before.verdictKnown) now.verdictKnown = true
+    if (String(before.body) !== String(now.body)) breaks(['P2', 'a key was used for other bytes soon after it settled'])
   }
 
   #write(command: JournalCommand & { do: 'commit' | 'remove' | 'renew' }): void {

@@ -3,15 +3,18 @@ import type { ClaimedRow, JournalCommand, JournalResult } from '../../../client/
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
-import type { CallPlan, Plan } from '../plan.ts'
+import { type CallPlan, MINUTE, type Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sight } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
+import { type Claim, judgeClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
+import { CredentialsRule } from './credentials-rule.ts'
+import { EffectAccount } from './effect-account.ts'
 import type { BrokenPromise, CallFact, PromiseName, SentFact, Told } from './facts.ts'
 import { JournalAccount } from './journal-account.ts'
 import { judgeSecrets } from './journal-rules.ts'
-import type { Shadow } from './shadow.ts'
+import { labelOf, type Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
 
 /** A broken promise and how it was broken. */
@@ -34,25 +37,26 @@ export class Oracle {
   readonly broken: BrokenPromise[] = []
   readonly sents: SentFact[] = []
   readonly calls: CallFact[] = []
-  /** How many effects there were of an operation by now. */
-  readonly doneByLabel = new Map<string, number>()
-  readonly doneByKey = new Map<string, number>()
+  readonly #effects: EffectAccount
   readonly #terms: OracleTerms
   readonly #processes = new Map<string, SimulatedProcess>()
   readonly #budgets = new Map<string, BudgetRule>()
   /** Until when a process may send an operation, by process and key or label. */
   readonly #business = new Map<string, number>()
   readonly #cancelling = new Set<string>()
+  readonly #credentials = new CredentialsRule()
   readonly #account: JournalAccount
   readonly #leaseIsLaw: boolean
 
   constructor(terms: OracleTerms) {
     this.#terms = terms
+    this.#effects = new EffectAccount(terms.now)
     this.#account = new JournalAccount({
       coverage: terms.coverage,
       now: terms.now,
       breaks: (verdict) => this.breaks(verdict),
       isAlive: (process) => this.isAlive(process),
+      keptMs: knowsMinutes(terms.plan) ? MINUTE : 0,
       cancels: (process) => this.#cancelling.has(process),
     })
     const { faults } = terms.plan
@@ -104,9 +108,27 @@ export class Oracle {
     fact.told = told
     if (told.is === 'error' && told.error.reason === 'do-not-retry') this.#learnVerdict(told.error.operation?.key)
     if (told.is === 'error' && told.error.pending) this.sight('kept for later')
-    if (told.is === 'response' && !this.doneByLabel.get(fact.plan.label)) {
+    if (told.is === 'response' && !this.#effects.isDone(fact.plan.label)) {
       this.breaks(['P3', `${fact.plan.label} was told a success, and was not done`])
     }
+  }
+
+  /** Something says of an operation, now, what became of it. */
+  claimed(key: string, claim: Claim): void {
+    this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
+    const truth = { done: this.doneOf(key), doneInThisLife: this.doneInThisLife(key), plan: this.#terms.plan }
+    this.breaks(judgeClaim(claim, truth))
+  }
+
+  foundSuccess(key: string): void {
+    this.#terms.coverage.saw('claim', 'a result: success')
+    if (this.doneOf(key) === 0) this.breaks(['P3', 'a result that was looked up says success, and it was not done'])
+  }
+
+  /** P4: what has settled within a minute can be read. */
+  foundFailure(key: string, error: unknown): void {
+    this.#terms.coverage.saw('claim', 'a result: failure')
+    this.breaks(judgeGone(error, { shadow: this.shadows.get(key), plan: this.#terms.plan, now: this.#terms.now() }))
   }
 
   /** Somebody asks this process to cancel something: from here on it may take a lease from whoever works on it. */
@@ -127,8 +149,11 @@ export class Oracle {
   }
 
   /** A handler is called. */
-  handling(key: string, { status, error }: Pick<Settlement, 'status' | 'error'>): void {
+  handling(key: string, settlement: Pick<Settlement, 'status' | 'error' | 'mayHaveRepeated'>): void {
+    const { status, error } = settlement
     const shadow = this.shadows.get(key)
+    if (error) this.claimed(key, { effect: error.effect, by: 'a handler' })
+    this.breaks(judgeRepeated(settlement, { doneInThisLife: this.doneInThisLife(key), plan: this.#terms.plan }))
     if (error?.reason === 'do-not-retry') this.#learnVerdict(key)
     if (!shadow) this.breaks(['P4', 'a settlement was delivered for an operation that is unknown'])
     else if (shadow.there && shadow.status !== status) {
@@ -171,7 +196,13 @@ export class Oracle {
     const until = Math.max(this.#until(process, sent.key), this.#until(process, sent.label))
     const allowed = until === 0 ? undefined : until
     const shadow = this.shadows.get(sent.key)
+    this.breaks(this.#credentials.left(sent, { asked: this.#asksFor(process, sent) }))
     this.breaks(judgeLeaving({ sent, process, shadow, until: allowed, leaseIsLaw: this.#leaseIsLaw }))
+  }
+
+  /** Has this process itself called for it? Then what its call brings is what it means. */
+  #asksFor(process: SimulatedProcess, { label }: Sent): boolean {
+    return this.calls.some((call) => call.process === process && call.plan.label === label)
   }
 
   learned(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
@@ -184,9 +215,18 @@ export class Oracle {
     return this.sents.filter(({ sent }) => attemptOf(sent) > 1).length
   }
 
+  /** The same, since it was accepted: where a record was gone, its key begins a life of its own. */
+  doneInThisLife(key: string): number {
+    return this.#effects.inThisLife(key, this.shadows.get(key))
+  }
+
   done(key: string, label: string): void {
-    this.doneByKey.set(key, (this.doneByKey.get(key) ?? 0) + 1)
-    this.doneByLabel.set(label, (this.doneByLabel.get(label) ?? 0) + 1)
+    this.#effects.done(key, label)
+  }
+
+  /** How often the operation was done that the journal has under this key. */
+  doneOf(key: string): number {
+    return this.#effects.of(key, this.shadows.get(key))
   }
 
   #allow(process: SimulatedProcess, what: string, ms: number): void {
@@ -197,10 +237,6 @@ export class Oracle {
   #until(process: SimulatedProcess, what: string): number {
     return this.#business.get(`${process.name} ${what}`) ?? 0
   }
-}
-
-export function labelOf({ body }: Shadow): string {
-  return body ? (String.fromCharCode(...body).split('"')[3] ?? '') : ''
 }
 
 function attemptOf(sent: Sent): number {

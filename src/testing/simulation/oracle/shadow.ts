@@ -24,6 +24,7 @@ export class Shadow {
   /** Who removed it from the journal, if anybody did. */
   removedBy: string | undefined
   settledAt = 0
+  readonly bornAt: number
   settlements = 0
   reopenings = 0
   /** A do-not-retry verdict is on record, or somebody was told of it. */
@@ -31,7 +32,8 @@ export class Shadow {
   /** How often a handler has taken its settlement. */
   taken = 0
 
-  constructor(row: JournalRow) {
+  constructor(row: JournalRow, bornAt: number) {
+    this.bornAt = bornAt
     this.key = row.key
     this.name = row.name
     this.body = row.body && new Uint8Array(row.body)
@@ -97,4 +99,9 @@ export class Shadow {
     this.leaseUntil = row.leaseUntil
     return previousOwner === null ? 'claim' : 'take-over'
   }
+}
+
+/** The logical operation, read from its bytes. */
+export function labelOf({ body }: Pick<Shadow, 'body'>): string {
+  return body ? (String.fromCharCode(...body).split('"')[3] ?? '') : ''
 }

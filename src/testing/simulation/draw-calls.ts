@@ -1,0 +1,71 @@
+import { type Dice, diceFor } from './dice.ts'
+import { type CallPlan, SECOND } from './plan.ts'
+import type { Fault } from './vocabulary.ts'
+
+export interface Cast {
+  readonly slots: number
+  readonly faults: ReadonlySet<Fault>
+}
+
+export function drawCalls(seed: number | string, { slots, faults }: Cast): CallPlan[] {
+  const dice = diceFor(seed, 'calls')
+  const calls = Array.from({ length: dice.pick([1, 1, 2, 2, 3]) }, (_, n) => drawCall(dice, { slots, faults, n }))
+  const first = calls[0] as CallPlan
+  if (faults.has('same-id')) {
+    const again = drawCall(diceFor(seed, 'same-id'), { slots, faults, n: 0 })
+    calls[0] = { ...first, id: 'order-0' }
+    const { label, name, method, withCredentials } = first
+    calls.push({ ...again, label, name, method, withCredentials, id: 'order-0' })
+  }
+  if (faults.has('fresh-signature')) {
+    const signed = (call: CallPlan, n: number): CallPlan =>
+      call.label === first.label ? { ...call, signature: `s${n}` } : call
+    calls.forEach((call, n) => {
+      calls[n] = signed(call, n)
+    })
+  }
+  if (faults.has('same-key')) {
+    const again = drawCall(diceFor(seed, 'same-key'), { slots, faults, n: 0 })
+    const named = calls[0] as CallPlan
+    const { label, id, name, method, withCredentials } = named
+    calls[0] = { ...named, key: 'own-key-0' }
+    calls.push({ ...again, label, id, name, method, withCredentials, key: 'own-key-0' })
+  }
+  if (faults.has('key-reuse')) {
+    const other = drawCall(diceFor(seed, 'key-reuse'), { slots, faults, n: 0 })
+    const name = diceFor(seed, 'key-reuse by').pick([{ id: 'order-0' }, { key: 'own-key-0' }] as const)
+    calls[0] = { ...(calls[0] as CallPlan), ...name }
+    calls.push({ ...other, label: 'other', id: undefined, key: undefined, ...name })
+  }
+  return calls
+}
+
+function drawCall(dice: Dice, { slots, faults, n }: Cast & { readonly n: number }): CallPlan {
+  const call: CallPlan = {
+    label: `op${n}`,
+    slot: dice.between(0, slots - 1),
+    at: dice.pick([0, 0, dice.between(0, 500), dice.between(0, 20 * SECOND), dice.between(0, 60 * SECOND)]),
+    id: dice.chance(0.3) ? `order-${n}` : undefined,
+    name: dice.chance(0.5) ? 'order' : undefined,
+    method: dice.pick(['post', 'post', 'put', 'patch', 'delete']),
+    onGiveUp: dice.chance(0.4) ? 'keep' : 'fail',
+    deadlineMs: dice.pick([500, 2 * SECOND, 10 * SECOND, 30 * SECOND, 60 * SECOND]),
+    withCredentials: dice.chance(0.06),
+    signature: undefined,
+    abortAfterMs: dice.between(0, 4 * SECOND),
+    cancelAfterMs: dice.between(0, 8 * SECOND),
+    retryAfterMs: dice.between(0, 60 * SECOND),
+    key: undefined,
+    reads: dice.pick(['response', 'json']),
+    looksAfterMs: dice.pick([undefined, dice.between(0, 3 * SECOND), dice.between(0, 50 * SECOND)]),
+    readsLaterMs: dice.pick([0, dice.between(0, 2 * SECOND), dice.between(0, 20 * SECOND)]),
+  }
+  // The dice have fallen for all of it, so that taking a fault away changes nothing else.
+  const kept = (fault: Fault, chance: number): boolean => dice.chance(chance) && faults.has(fault)
+  return {
+    ...call,
+    abortAfterMs: kept('abort', 0.6) ? call.abortAfterMs : undefined,
+    cancelAfterMs: kept('cancel', 0.6) ? call.cancelAfterMs : undefined,
+    retryAfterMs: kept('retry-by-key', 0.8) ? call.retryAfterMs : undefined,
+  }
+}

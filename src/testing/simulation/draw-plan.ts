@@ -1,0 +1,99 @@
+import { type Dice, diceFor } from './dice.ts'
+import { drawActs, drawCrashes } from './draw-acts.ts'
+import { drawCalls } from './draw-calls.ts'
+import {
+  DEDUP_WINDOW_MS,
+  HORIZON_MS,
+  type Plan,
+  SECOND,
+  SHORT_HORIZON_MS,
+  SHORT_WINDOW_MS,
+  type SlotPlan,
+} from './plan.ts'
+import { FAULTS, type Fault } from './vocabulary.ts'
+
+/** Faults that a history without them would be dull for; the others come to a quarter of the histories. */
+const LIKELY: Partial<Record<Fault, number>> = {
+  crash: 0.7,
+  'answer-lost': 0.4,
+  busy: 0.35,
+  'same-id': 0.4,
+  'keys-ignored': 0.1,
+}
+const USUAL = 0.2
+
+export function drawPlan(seed: number | string, without: ReadonlySet<string> = new Set()): Plan {
+  const faults = drawFaults(seed, without)
+  const shape = diceFor(seed, 'shape')
+  const machines = shape.chance(0.3) ? 2 : 1
+  const slots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
+  const calls = drawCalls(seed, { slots: slots.length, faults })
+  const acts = drawActs(seed, { slots: slots.length, machines, faults })
+  const last = Math.max(...calls.map((call) => call.at + call.deadlineMs), ...acts.map((act) => act.at))
+  return {
+    seed,
+    faults,
+    slots,
+    machines,
+    calls,
+    acts,
+    crashes: faults.has('crash') ? drawCrashes(diceFor(seed, 'crashes'), slots.length) : [],
+    ...drawOptions(diceFor(seed, 'options')),
+    liveness: shape.chance(0.5) ? 'known' : 'lease-only',
+    observed: shape.chance(0.15),
+    credentials: shape.pick(['at-hand', 'asked-for']),
+    windowMs: faults.has('short-window') ? SHORT_WINDOW_MS : DEDUP_WINDOW_MS,
+    horizonMs: diceFor(seed, 'horizon').chance(0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
+    server: faults.has('keys-ignored') ? 'ignores-keys' : 'honours-keys',
+    honoursKeys: drawHonoursKeys(diceFor(seed, 'honours-keys'), faults),
+    endsAt: last + shape.between(0, 40) * SECOND,
+  }
+}
+
+function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fault> {
+  const dice = diceFor(seed, 'faults')
+  const drawn = FAULTS.filter((fault) => dice.chance(LIKELY[fault] ?? USUAL))
+  // Where an id is used for two things, asking again by it says nothing about one of them.
+  const clear = drawn.includes('key-reuse') ? drawn.filter((fault) => fault !== 'retry-by-key') : drawn
+  // Where keys mean nothing, a copy that the network makes is a second effect that no client can help; and so is a
+  // second use of a key whose record is gone.
+  const fair = clear.includes('keys-ignored') ? clear.filter((fault) => !UNFAIR.includes(fault)) : clear
+  return new Set(fair.filter((fault) => !without.has(fault)))
+}
+
+const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'short-window', 'same-key']
+
+/** Who calls a server that ignores keys mostly knows it; now and then somebody is careful without need. */
+function drawHonoursKeys(dice: Dice, faults: ReadonlySet<Fault>): boolean {
+  return faults.has('keys-ignored') ? dice.chance(0.3) : dice.chance(0.9)
+}
+
+function drawSlot(dice: Dice, machines: number): SlotPlan {
+  return {
+    machine: dice.between(0, machines - 1),
+    handlers: dice.pick(['all', 'named', 'named', 'none']),
+    headers: dice.pick(['full', 'full', 'full', 'poor']),
+    resume: dice.pick(['once', 'once', 'once', 'watch', 'none']),
+    restartAfterMs: dice.pick([1, 50, 2 * SECOND, 12 * SECOND, 35 * SECOND]),
+    restarts: dice.pick([0, 1, 2, 3, 8]),
+  }
+}
+
+function drawOptions(dice: Dice): Pick<Plan, 'options' | 'burst'> {
+  const burst = dice.pick([1, 2, 2, 10, undefined])
+  const breaker = dice.pick([false, false, undefined, { minimumRequests: 3, openFor: '3s' }] as const)
+  return {
+    burst,
+    options: {
+      retry: {
+        jitter: dice.pick(['full', 'equal', 'decorrelated', 'none']),
+        base: dice.pick([10, 100, 500]),
+        cap: dice.pick([1 * SECOND, 5 * SECOND, 20 * SECOND]),
+        maxAttempts: dice.between(1, 5),
+      },
+      budget: burst === undefined ? false : { burst, ratio: 0.1, reservePerSecond: 0.1 },
+      breaker,
+      attemptTimeout: dice.pick([1 * SECOND, 3 * SECOND, 10 * SECOND]),
+    },
+  }
+}

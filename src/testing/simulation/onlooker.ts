@@ -1,0 +1,44 @@
+import type { Client } from '../../client/client.ts'
+import type { CallPlan } from './plan.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+import type { World } from './world.ts'
+
+/** Looks at operations from outside: lists them, looks one up, reads a result that was found. Each is a claim. */
+export class Onlooker {
+  readonly #client: Client
+  readonly #process: SimulatedProcess
+  readonly #world: World
+
+  constructor(client: Client, process: SimulatedProcess, world: World) {
+    this.#client = client
+    this.#process = process
+    this.#world = world
+  }
+
+  list(): void {
+    const look = async (): Promise<void> => {
+      for await (const { key, effect } of this.#client.operations()) {
+        if (this.#process.alive) this.#world.oracle.claimed(key, { effect, by: 'a view' })
+      }
+    }
+    look().catch(() => {})
+  }
+
+  /** Looks an operation up, and reads later what it found. */
+  look(keyOrId: string, { readsLaterMs }: Pick<CallPlan, 'readsLaterMs'>): void {
+    const look = async (): Promise<void> => {
+      const found = await this.#client.operation(keyOrId)
+      if (!found || !this.#process.alive) return
+      const { oracle } = this.#world
+      oracle.claimed(found.key, { effect: found.effect, by: 'a look-up' })
+      this.#process.later(readsLaterMs, () => {
+        if (this.#world.calm) return
+        found.result.then(
+          () => this.#process.alive && oracle.foundSuccess(found.key),
+          (error: unknown) => this.#process.alive && oracle.foundFailure(found.key, error),
+        )
+      })
+    }
+    look().catch(() => {})
+  }
+}

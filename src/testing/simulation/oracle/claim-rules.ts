@@ -1,0 +1,58 @@
+import type { Settlement } from '../../../client/engine/handlers.ts'
+import { isHoldfastError } from '../../../errors/holdfast-error.ts'
+import type { Effect } from '../../../errors/reason.ts'
+import { MINUTE, type Plan } from '../plan.ts'
+import type { Verdict } from './oracle.ts'
+import type { Shadow } from './shadow.ts'
+
+/** What somebody is told about an operation. */
+export interface Claim {
+  readonly effect: Effect
+  readonly by: 'an event' | 'a view' | 'a look-up' | 'a handler'
+}
+
+interface Truth {
+  /** How often it was done by now, and since it was accepted. */
+  readonly done: number
+  readonly doneInThisLife: number
+  readonly plan: Plan
+}
+
+/** P3: whoever is told that it was not done may do it anew. A server that forgets, or ignores keys, may prove that wrong. */
+export function judgeClaim({ effect, by }: Claim, { done, doneInThisLife, plan }: Truth): Verdict | undefined {
+  if (effect === 'applied' && done === 0) return ['P3', `${by} says applied of an operation that was not done`]
+  if (effect !== 'none' || doneInThisLife === 0 || !isHonest(plan)) return undefined
+  return ['P3', `${by} says none of an operation that was done`]
+}
+
+/** A client that takes a server which ignores keys for one that knows them is told what it can't know. */
+export function isHonest({ faults, server, honoursKeys }: Plan): boolean {
+  return !faults.has('short-window') && (server === 'honours-keys' || !honoursKeys)
+}
+
+/** A success that may have been a second one says so. */
+export function judgeRepeated(
+  { status, mayHaveRepeated }: Pick<Settlement, 'status' | 'mayHaveRepeated'>,
+  { doneInThisLife, plan }: Omit<Truth, 'done'>,
+): Verdict | undefined {
+  if (plan.faults.has('short-window') || status !== 'succeeded' || mayHaveRepeated || doneInThisLife <= 1)
+    return undefined
+  return ['P3', `a handler is told a success without a word of repetition, and it was done ${doneInThisLife} times`]
+}
+
+/** Where a clock jumps, or two differ, no process knows what a minute is. */
+export function knowsMinutes({ faults }: Plan): boolean {
+  return !faults.has('clock-ahead') && !faults.has('clock-back')
+}
+
+/** P4: what has settled within a minute can be read. */
+export function judgeGone(
+  error: unknown,
+  { shadow, plan, now }: { readonly shadow: Shadow | undefined; readonly plan: Plan; readonly now: number },
+): Verdict | undefined {
+  if (!isHoldfastError(error) || error.code !== 'HOLDFAST_RECORD_GONE' || !shadow || !knowsMinutes(plan)) {
+    return undefined
+  }
+  const recent = shadow.status !== 'pending' && now - shadow.settledAt < MINUTE
+  return recent ? ['P4', `the record of an operation is gone ${now - shadow.settledAt} ms after it settled`] : undefined
+}

@@ -1,0 +1,25 @@
+import { headerValue } from '../../../protocol/headers.ts'
+import type { Sent } from '../wire.ts'
+import type { Verdict } from './oracle.ts'
+
+const NAMES = ['authorization', 'cookie']
+
+/** A resume never sends an operation without the credentials that its call had: a server may take it for somebody else's. */
+export class CredentialsRule {
+  readonly #had = new Map<string, readonly string[]>()
+
+  left(sent: Sent, { asked }: { readonly asked: boolean }): Verdict | undefined {
+    const has = NAMES.filter((name) => headerValue(sent.headers, name) !== undefined)
+    // A key may have had another operation before.
+    const which = `${sent.key} ${sent.label}`
+    const had = this.#had.get(which)
+    if (asked || !had) {
+      this.#had.set(which, [...new Set([...(had ?? []), ...has])])
+      return undefined
+    }
+    const lacks = had.filter((name) => !has.includes(name))
+    return lacks.length > 0
+      ? ['P9', `request ${sent.number} leaves without ${lacks}, which an earlier one had`]
+      : undefined
+  }
+}

@@ -1,0 +1,34 @@
+import { labelOf, type Shadow } from './shadow.ts'
+
+/** What was done by now, by key and operation: a key may have had another operation before. */
+export class EffectAccount {
+  readonly #now: () => number
+  readonly #times = new Map<string, readonly number[]>()
+  readonly #labels = new Set<string>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  done(key: string, label: string): void {
+    const which = `${key} ${label}`
+    this.#times.set(which, [...(this.#times.get(which) ?? []), this.#now()])
+    this.#labels.add(label)
+  }
+
+  isDone(label: string): boolean {
+    return this.#labels.has(label)
+  }
+
+  of(key: string, shadow: Shadow | undefined): number {
+    return this.#timesOf(key, shadow).length
+  }
+
+  inThisLife(key: string, shadow: Shadow | undefined): number {
+    return this.#timesOf(key, shadow).filter((at) => at >= (shadow?.bornAt ?? 0)).length
+  }
+
+  #timesOf(key: string, shadow: Shadow | undefined): readonly number[] {
+    return (shadow && this.#times.get(`${key} ${labelOf(shadow)}`)) ?? []
+  }
+}
