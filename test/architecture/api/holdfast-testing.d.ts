@@ -34,6 +34,7 @@ declare const EXPECTED: {
         "request-lost",
         "answer-lost",
         "half-open",
+        "body-lost",
         "slow-network",
         "duplicate",
         "late-duplicate",
@@ -48,9 +49,12 @@ declare const EXPECTED: {
         "declined",
         "unauthorized",
         "short-window",
+        "keys-ignored",
+        "odd-body",
         "disk-full",
         "disk-answer-lost",
         "disk-slow",
+        "store-blinks",
         "power-cut",
         "crash",
         "freeze",
@@ -58,12 +62,17 @@ declare const EXPECTED: {
         "clock-back",
         "handler-throws",
         "handler-slow",
+        "handler-leaves",
+        "headers-slow",
         "abort",
         "cancel",
         "retry-by-key",
         "same-id",
+        "same-key",
+        "fresh-signature",
         "key-reuse",
-        "close"
+        "close",
+        "listed"
     ];
     readonly 'crash point': readonly CrashPoint[];
     readonly sight: readonly [
@@ -77,6 +86,11 @@ declare const EXPECTED: {
         "doubled by a short window",
         "joined",
         "kept for later"
+    ];
+    readonly claim: readonly [
+        ...string[],
+        "a result: success",
+        "a result: failure"
     ];
 };
 
