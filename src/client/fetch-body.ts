@@ -1,6 +1,6 @@
 import { onAbort } from '../foundation/abort.ts'
 import { joinChunks } from '../foundation/join-chunks.ts'
-import { unreadable } from './request-body.ts'
+import { copyOf, isArrayBuffer, unreadable } from './request-body.ts'
 
 /** The body of a call of `client.fetch`, as its attempts give it to the platform's fetch. */
 export interface FetchBody {
@@ -14,7 +14,7 @@ export interface FetchBody {
   readonly isOnce: boolean
 }
 
-/** Who needs the body: one attempt, every attempt, or the journal too. */
+/** What the body is needed for: one attempt, every attempt, or the journal too. */
 export type BodyNeed = 'once' | 'repeat' | 'journal'
 
 export interface BodySource {
@@ -36,7 +36,10 @@ export function holdBody(source: BodySource, need: BodyNeed): FetchBody | Promis
   if (request.body === null && !isStream(body)) return NO_BODY
   if (typeof body === 'string') return heldText(body, limit)
   if (body instanceof URLSearchParams) return heldText(body.toString(), limit)
-  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return heldBytes(copyOf(body), limit)
+  if (isArrayBuffer(body) || ArrayBuffer.isView(body)) {
+    // A buffer that was transferred away is empty, as fetch has it.
+    return heldBytes(body.byteLength === 0 ? new Uint8Array() : copyOf(body), limit)
+  }
   // A Blob can't change, and may be larger than memory.
   if (body instanceof Blob && (need !== 'journal' || body.size > limit)) return held(body, undefined)
   if (need === 'once' || (body instanceof FormData && sizeOf(body) > limit)) return AS_GIVEN
@@ -66,13 +69,6 @@ function heldText(text: string, limit: number): FetchBody {
 
 function heldBytes(bytes: Uint8Array, limit: number): FetchBody {
   return held(bytes as BodyInit, bytes.length > limit ? undefined : bytes)
-}
-
-/** A buffer that was transferred away is empty, as fetch has it. */
-function copyOf(body: ArrayBuffer | ArrayBufferView): Uint8Array {
-  if (body.byteLength === 0) return new Uint8Array()
-  const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(body) ? body : new Uint8Array(body)
-  return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
 }
 
 function sizeOf(form: FormData): number {

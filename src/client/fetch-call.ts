@@ -1,9 +1,10 @@
-import { checkBoolean } from '../configuration/option-checks.ts'
 import { parseKey } from '../protocol/idempotency-key.ts'
 import { isSafeMethod } from '../protocol/methods.ts'
 import { type BodyNeed, type FetchBody, holdBody, isStream } from './fetch-body.ts'
 import type { CredentialsMode } from './operation/record.ts'
+import { resolveHonoursKeys } from './policy/resolve-call.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
+import { unjournalable } from './request-body.ts'
 import { joinToBase } from './request-input.ts'
 import type { DropIn, FetchArguments } from './transport/port.ts'
 
@@ -75,6 +76,8 @@ function toCall(asked: Asked, body: FetchBody): FetchCall {
   const { input, init, request, signal, options } = asked
   const { ownKey, keyed, honoursKeys } = asked.key
   const journaled = keyed && body.bytes !== undefined && isJournaling(options)
+  // Where the client was told to journal everything, a request that it can't journal is not sent.
+  if (options.durable === true && !journaled) throw unjournalable(options.maxBodyBytes)
   const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined))
   const { deadlineMs, attemptTimeoutMs } = options.dropInCall
   const isLimited = Number.isFinite(Math.min(deadlineMs, attemptTimeoutMs))
@@ -118,7 +121,7 @@ function argumentsOf(
 ): Pick<DropIn, 'arguments' | 'isRepeatable' | 'isOnce'> {
   const { input, init } = carried(asked)
   const withBody = (body: BodyInit | null | undefined): FetchArguments =>
-    body === undefined || body === null ? { input, init } : { input, init: { ...init, body } }
+    body === undefined || body === null ? { input, init } : { input, init: { ...init, body: copied(body) } }
   let next = (): FetchArguments => withBody(given)
   return {
     isOnce,
@@ -129,6 +132,11 @@ function argumentsOf(
       return args
     },
   }
+}
+
+/** A fetch may transfer or change the bytes that it is given; the next attempt and the record need them as they were. */
+function copied(body: BodyInit): BodyInit {
+  return body instanceof Uint8Array ? body.slice() : body
 }
 
 /** With the body that the platform's own reading of it has taken over, and what the client says of cookies. */
@@ -171,14 +179,10 @@ function keyOf(request: Request, options: ResolvedOptions): Key {
   const header = request.headers.get(options.keyHeader.name)
   // What is no key is sent like any other header.
   const ownKey = header === null ? undefined : parseKey(header)
-  const said = honoursOf(options, request.url)
+  const said = resolveHonoursKeys(options.honoursKeys, request.url)
   const wanted = ownKey !== undefined || (said === true && options.durable !== false)
   const keyed = options.durable === true || (wanted && !isSafeMethod(request.method))
   return { ownKey, keyed, honoursKeys: said ?? ownKey !== undefined }
-}
-
-function honoursOf({ honoursKeys }: ResolvedOptions, url: string): boolean | undefined {
-  return typeof honoursKeys === 'function' ? checkBoolean('honoursKeys(url)', honoursKeys(url)) : honoursKeys
 }
 
 function isJournaling({ durable, journal }: ResolvedOptions): boolean {

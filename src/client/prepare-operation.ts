@@ -2,11 +2,11 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import { newRecord } from './engine/accept.ts'
 import type { CallOptions } from './options.ts'
-import { resolveCall } from './policy/resolve-call.ts'
+import { resolveCall, resolveHonoursKeys } from './policy/resolve-call.ts'
 import { type PreparedOperation, preparedFrom } from './prepared-operation.ts'
 import { snapshotBody } from './request-body.ts'
 import { readRequest } from './request-input.ts'
-import { type CallSettings, doesHonourKeys, type Target } from './start-call.ts'
+import type { CallSettings, Target } from './start-call.ts'
 
 /** Makes key and bytes for an operation that will be written in somebody else's transaction. */
 export async function prepareOperation(
@@ -27,7 +27,7 @@ export async function prepareOperation(
   const now = engine.clock.now()
   const key = input.key ?? newOperationKey()
   const horizonAt = now + engine.horizons.horizonMs(input.origin)
-  const honoursKeys = doesHonourKeys(engine.options, input) ?? true
+  const honoursKeys = resolveHonoursKeys(engine.options.honoursKeys, input.credentials.url) ?? true
   const clientCredentials = engine.credentials.namesFor(input.origin)
   const birth = { namespace, key, input, body, fingerprint, options, now, horizonAt, clientCredentials, honoursKeys }
   const record = newRecord({ ...birth, lease: undefined })

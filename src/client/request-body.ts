@@ -24,8 +24,7 @@ export function snapshotBody(options: CallOptions, limit: number): BodySnapshot 
   if (body instanceof URLSearchParams) {
     return checkedBody(encoder.encode(body.toString()), 'application/x-www-form-urlencoded;charset=UTF-8', limit)
   }
-  if (isArrayBuffer(body)) return checkedBody(new Uint8Array(body.slice(0)), undefined, limit)
-  if (ArrayBuffer.isView(body)) return checkedBody(copyOf(body), undefined, limit)
+  if (isArrayBuffer(body) || ArrayBuffer.isView(body)) return checkedBody(copyOf(body), undefined, limit)
   return readBody(body, limit)
 }
 
@@ -49,12 +48,13 @@ function jsonBytes(value: unknown): Uint8Array {
 }
 
 /** Also one of another realm: a worker's, a frame's, a test runner's. */
-function isArrayBuffer(value: unknown): value is ArrayBuffer {
+export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return value instanceof ArrayBuffer || Object.prototype.toString.call(value) === '[object ArrayBuffer]'
 }
 
-function copyOf(view: ArrayBufferView): Uint8Array {
-  return new Uint8Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer)
+export function copyOf(body: ArrayBuffer | ArrayBufferView): Uint8Array {
+  const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(body) ? body : new Uint8Array(body)
+  return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
 }
 
 export function checkedBody(bytes: Uint8Array, contentType: string | undefined, limit: number): BodySnapshot {
@@ -65,6 +65,14 @@ export function checkedBody(bytes: Uint8Array, contentType: string | undefined, 
 function tooLarge(limit: number): BodyError {
   return unsendable(
     `The request body is larger than maxBodyBytes (${limit} bytes); nothing was sent. Raise maxBodyBytes, or upload it elsewhere and post a reference`,
+    { code: 'HOLDFAST_BODY_TOO_LARGE' },
+  )
+}
+
+/** For `client.fetch` with `durable: true`. */
+export function unjournalable(limit: number): BodyError {
+  return unsendable(
+    `The request body cannot be journaled: it is larger than maxBodyBytes (${limit} bytes), or of a kind that cannot be read twice; nothing was sent`,
     { code: 'HOLDFAST_BODY_TOO_LARGE' },
   )
 }

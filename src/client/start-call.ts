@@ -1,4 +1,3 @@
-import { checkBoolean } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import type { Digest } from '../foundation/digest.ts'
 import { newOperationKey } from '../foundation/identity.ts'
@@ -15,10 +14,9 @@ import type { FetchCall } from './fetch-call.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 import type { HandleSource } from './operation-handle.ts'
 import type { CallOptions } from './options.ts'
-import { resolveCall, resolveDurable } from './policy/resolve-call.ts'
-import type { ResolvedOptions } from './policy/resolved-options.ts'
+import { resolveCall, resolveDurable, resolveHonoursKeys } from './policy/resolve-call.ts'
 import { type BodySnapshot, snapshotBody, unreadable } from './request-body.ts'
-import { type RequestInput, readRequest } from './request-input.ts'
+import { readRequest } from './request-input.ts'
 import type { DropIn } from './transport/port.ts'
 
 /** What was called. */
@@ -97,7 +95,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
   // Nobody may be listening yet when it fails.
   if (body instanceof Promise) body.catch(() => {})
   const keyed = durable || input.key !== undefined
-  const honoursKeys = doesHonourKeys(engine.options, input) ?? true
+  const honoursKeys = resolveHonoursKeys(engine.options.honoursKeys, input.credentials.url) ?? true
   const { redirect } = target
   return startInput(settings, { input, options, redirect, dropIn: undefined, call, body, durable, keyed, honoursKeys })
 }
@@ -143,12 +141,6 @@ function startInput(settings: CallSettings, start: Start): HandleSource {
   const source = begin(engine, submission)
   if (id !== undefined) void source.answer.catch(() => {}).finally(() => reservations.release(id))
   return source
-}
-
-/** Does the server that is called do a key's work once? Undefined where the option says nothing. */
-export function doesHonourKeys({ honoursKeys }: ResolvedOptions, { credentials }: RequestInput): boolean | undefined {
-  if (typeof honoursKeys !== 'function') return honoursKeys
-  return checkBoolean('honoursKeys(url)', honoursKeys(credentials.url))
 }
 
 /** Has it moved on since now? */

@@ -51,6 +51,18 @@ describe('what client.fetch journals', () => {
     if (sent !== undefined) expect(fetch.calls[0]?.text).toBe(sent)
   })
 
+  it.each([
+    ['a text that is too long', 'abcd'],
+    ['a stream that is too long', streamOf('ab', 'cd')],
+  ])('%s is refused where everything is to be journaled', async (_, body) => {
+    const { client, fetch } = scenario([], { durable: true, maxBodyBytes: 3 })
+    const error = (await rejection(
+      client.fetch('/a', { method: 'POST', body, duplex: 'half' } as RequestInit),
+    )) as Error
+    expect(error.cause).toMatchObject({ name: 'BodyError', effect: 'none' })
+    expect(fetch.calls).toHaveLength(0)
+  })
+
   it('what was kept is resumed with its key, its bytes and its content type', async () => {
     const journal = memoryJournal()
     const { client, clock, fetch } = scenario([{ fault: 'reset' }], { journal, onGiveUp: 'keep', retry: false })
@@ -111,6 +123,21 @@ describe('a key that comes again through client.fetch', () => {
     await client.flush()
     const error = (await rejection(client.fetch('/a', keyed))) as Error
     expect(error.cause).toMatchObject({ code: 'HOLDFAST_BODY_OMITTED', effect: 'applied' })
+    expect(fetch.calls).toHaveLength(1)
+  })
+
+  it('is told what became of an operation that expired, and nothing is sent', async () => {
+    const { client, clock, fetch } = scenario([{ fault: 'reset' }], {
+      onGiveUp: 'keep',
+      retry: false,
+      horizon: '10s',
+      dedupWindow: '1m',
+    })
+    await elapse(clock, 1000, rejection(client.fetch('/a', keyed)))
+    await clock.advance(20_000)
+    await elapse(clock, 1000, client.resume())
+    const error = (await elapse(clock, 1000, rejection(client.fetch('/a', keyed)))) as Error
+    expect(error.cause).toMatchObject({ name: 'IndeterminateError', reason: 'horizon', effect: 'unknown' })
     expect(fetch.calls).toHaveLength(1)
   })
 
@@ -204,6 +231,21 @@ describe('what client.fetch sends again', () => {
     body.fill(0)
     await elapse(clock, MINUTE, answer)
     expect(fetch.calls.map(({ text }) => text)).toEqual(['before', 'before'])
+  })
+
+  it('the same bytes, where a fetch has changed those that it was given', async () => {
+    const sent: string[] = []
+    const { client, clock } = scenario([], {
+      fetch: async (_input, init) => {
+        const bytes = init?.body as Uint8Array
+        sent.push(new TextDecoder().decode(bytes))
+        bytes.fill(0)
+        return new Response(null, { status: sent.length === 1 ? 503 : 201 })
+      },
+    })
+    const body = new TextEncoder().encode('mine')
+    await elapse(clock, MINUTE, client.fetch('/a', { method: 'POST', body, headers: KEY }))
+    expect(sent).toEqual(['mine', 'mine'])
   })
 
   it('nothing after a rule of its own that threw, which is not hidden behind the answer', async () => {

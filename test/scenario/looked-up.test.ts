@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../src/index.ts'
 import { scenario, turn } from '../support/client-scenario.ts'
 import { heldJournal } from '../support/held-journal.ts'
+import { neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 describe('an operation that is looked up while its call is being written', () => {
   it('shows the key that it really has: that of the operation whose id the call has joined', async () => {
@@ -20,5 +21,26 @@ describe('an operation that is looked up while its call is being written', () =>
     release()
     expect((await found)?.key).toBe(done.key)
     expect(await joined.text()).toBe('done')
+  })
+})
+
+describe('an operation that is looked up after a freeze', () => {
+  it('shows what the runner has made of it that has taken it over', async () => {
+    const place = neighbourhood()
+    let frozenMs = 0
+    const frozen = place.client({ clock: { ...place.clock, now: () => place.clock.now() + frozenMs }, deadline: '5m' })
+    const other = place.client({ clock: { ...place.clock, now: () => place.clock.now() + 40_000 } })
+    place.server.weather = (_, n) => (n === 1 ? 'hang-before' : { status: 201, json: 'done' })
+    const handle = frozen.post('/charges', { body: 'one' })
+    const call = outcome(handle)
+    await handle.accepted
+    await settle(place.clock)
+    const resumed = other.resume()
+    await place.clock.advance(500)
+    expect(await resumed).toMatchObject({ succeeded: 1 })
+    frozenMs = 40_000
+    expect(await frozen.operation(handle.key)).toMatchObject({ status: 'succeeded', effect: 'applied' })
+    await place.clock.advance(60_000)
+    expect((await call).value?.status).toBe(201)
   })
 })

@@ -94,8 +94,8 @@ export class AttemptTime {
   }
 
   /**
-   * The platform's own `Response` is handed over, and nobody tells when it was read to its end: what can still end it
-   * keeps neither the process alive nor the answer in memory.
+   * The caller gets the platform's own `Response`, which does not tell when it was read to its end: the deadline and the
+   * caller's signal, which can still end it, keep neither the process alive nor the answer in memory.
    */
   handOver(response: Response, signal: AbortSignal | undefined): void {
     this.#keepDeadlineOnly(startBackgroundTimer)

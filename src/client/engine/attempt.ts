@@ -104,7 +104,7 @@ function trustOf(options: ResolvedOptions, { request }: OperationRecord): Trust 
   return (origin) => origin === request.origin || trustsOrigin(options, origin)
 }
 
-/** Several callers share the answer: one of them who aborts must not end it for the others. */
+/** Where several callers share the answer, the abort of one must not end it for the others. */
 function handOver(
   time: AttemptTime,
   rest: AnswerRest,

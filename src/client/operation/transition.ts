@@ -130,18 +130,22 @@ export function countFruitlessRun(record: OperationRecord): OperationRecord {
   return { ...record, fruitlessRuns: record.fruitlessRuns + 1 }
 }
 
+const UNSETTLED = {
+  status: 'pending',
+  settledAt: undefined,
+  expiresAt: undefined,
+  reason: undefined,
+  response: undefined,
+  error: undefined,
+  deliveryDue: false,
+} as const
+
 /** Asked for by key or id: goes on with the same key and bytes, also where it had been given up or parked. */
 export function reopen(record: OperationRecord): OperationRecord {
   demand(['pending', 'failed', 'cancelled'].includes(record.status) && record.lease !== undefined, 'reopen', record)
   return {
     ...record,
-    status: 'pending',
-    settledAt: undefined,
-    expiresAt: undefined,
-    reason: undefined,
-    response: undefined,
-    error: undefined,
-    deliveryDue: false,
+    ...UNSETTLED,
     heldBy: undefined,
     dueAt: 0,
     notBefore: record.heldBy === 'poison' ? 0 : record.notBefore,
@@ -152,16 +156,7 @@ export function reopen(record: OperationRecord): OperationRecord {
 /** A settled operation as a new run in memory sees it: what is known of its effect stays known. */
 export function askAgain(record: OperationRecord, lease: Lease): OperationRecord {
   demand(record.status === 'succeeded' || record.status === 'rejected', 'ask again', record)
-  return {
-    ...record,
-    status: 'pending',
-    settledAt: undefined,
-    expiresAt: undefined,
-    reason: undefined,
-    response: undefined,
-    deliveryDue: false,
-    lease,
-  }
+  return { ...record, ...UNSETTLED, lease }
 }
 
 /** Every handler has taken the settlement. */

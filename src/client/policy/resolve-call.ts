@@ -15,7 +15,7 @@ import { readFields } from '../../configuration/read-options.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { isValidKey } from '../../protocol/idempotency-key.ts'
 import { isSafeMethod } from '../../protocol/methods.ts'
-import type { CallOptions, ClientOptions } from '../options.ts'
+import type { CallOptions, ClientOptions, HonoursKeys } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
 import { checkJson } from './check-json.ts'
 import { resolveRetry } from './resolve-retry.ts'
@@ -92,6 +92,11 @@ export function resolveDurable(method: string, call: CallOptions, clientWide: bo
   throw new ConfigurationError(
     `The option \`${needed}\` needs a journaled operation, which this ${method} is not; \`durable: true\` makes it one.`,
   )
+}
+
+/** Does the server behind this URL do the work of a key once? Undefined where the option says nothing. */
+export function resolveHonoursKeys(honoursKeys: HonoursKeys | undefined, url: string): boolean | undefined {
+  return typeof honoursKeys === 'function' ? checkBoolean('honoursKeys(url)', honoursKeys(url)) : honoursKeys
 }
 
 /** The options that a client has for all its calls, and a call for itself. */

@@ -63,7 +63,7 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
 
 const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'short-window', 'same-key']
 
-/** Who calls a server that ignores keys mostly knows it; now and then somebody is careful without need. */
+/** A program that calls a server which ignores keys mostly says so; now and then a program is careful without need. */
 function drawHonoursKeys(dice: Dice, faults: ReadonlySet<Fault>): boolean {
   return faults.has('keys-ignored') ? dice.chance(0.3) : dice.chance(0.9)
 }

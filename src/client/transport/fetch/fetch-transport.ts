@@ -78,7 +78,7 @@ function toCall(route: Route, { request, target, judgeCode, follower }: Asked): 
 
 /**
  * For a drop-in the platform's fetch follows, unless it matters how far the request came (a method that is not safe) or
- * who gets the client's own headers. A body that can be sent only once is the platform's business.
+ * which origins get the client's own headers. A body that can be sent only once is left to the platform.
  */
 function followerOf({ followRedirect }: Route, request: TransportRequest): Asked['follower'] {
   const { dropIn, redirect, method, guardsHeaders } = request

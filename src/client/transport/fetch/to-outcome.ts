@@ -12,7 +12,7 @@ export interface Asked {
   readonly request: TransportRequest
   readonly target: Target
   readonly judgeCode: JudgeCode | undefined
-  /** Who follows redirects. */
+  /** Redirects are followed by the platform's fetch, or here, hop by hop. */
   readonly follower: 'platform' | 'hand'
 }
 

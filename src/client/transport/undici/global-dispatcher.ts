@@ -6,7 +6,7 @@ const GLOBAL = Symbol.for('undici.globalDispatcher.1')
 // Node loads its fetch, and makes its dispatcher, with the first of these classes that is looked at.
 void globalThis.Response
 
-/** What was there before the application could set another one, and is nobody's wish. */
+/** Node's or undici's own default, which the application did not set. */
 let platformDefault = untouchedDispatcher()
 
 /** For a Node whose own undici keeps its dispatcher elsewhere: the one that undici has made as it was loaded. */

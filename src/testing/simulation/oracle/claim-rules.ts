@@ -5,7 +5,7 @@ import { MINUTE, type Plan } from '../plan.ts'
 import type { Verdict } from './oracle.ts'
 import type { Shadow } from './shadow.ts'
 
-/** What somebody is told about an operation. */
+/** What an event, a view, a look-up or a handler says of an operation. */
 export interface Claim {
   readonly effect: Effect
   readonly by: 'an event' | 'a view' | 'a look-up' | 'a handler'
@@ -18,7 +18,7 @@ interface Truth {
   readonly plan: Plan
 }
 
-/** P3: whoever is told that it was not done may do it anew. A server that forgets, or ignores keys, may prove that wrong. */
+/** P3: a program that is told `none` may do it anew. A server that forgets, or ignores keys, may prove that wrong. */
 export function judgeClaim({ effect, by }: Claim, { done, doneInThisLife, plan }: Truth): Verdict | undefined {
   if (effect === 'applied' && done === 0) return ['P3', `${by} says applied of an operation that was not done`]
   if (effect !== 'none' || doneInThisLife === 0 || !isHonest(plan)) return undefined

@@ -4,7 +4,7 @@ import type { Verdict } from './oracle.ts'
 
 const NAMES = ['authorization', 'cookie']
 
-/** A resume never sends an operation without the credentials that its call had: a server may take it for somebody else's. */
+/** A resume never sends an operation without the credentials that its call had: a server may run it under another account. */
 export class CredentialsRule {
   readonly #had = new Map<string, readonly string[]>()
 
