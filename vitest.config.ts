@@ -29,6 +29,8 @@ export default defineConfig({
   plugins: [inlineSourceForVite()],
   test: {
     pool: 'forks',
+    // A test that expects nothing cannot fail.
+    expect: { requireAssertions: true },
     reporters: ['default', new SummaryReporter()],
     projects: [
       {

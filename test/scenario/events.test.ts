@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { HoldfastEvent } from '../../src/index.ts'
+import { type HoldfastEvent, memoryJournal } from '../../src/index.ts'
 import { elapse, failure, ORIGIN, rejection, scenario, typesOf } from '../support/client-scenario.ts'
 
 const MINUTE = 60_000
@@ -65,6 +65,23 @@ describe('the events', () => {
     expect(events[5]).toMatchObject({ attempt: { number: 2, fault: 'ECONNRESET' }, effect: 'unknown' })
     expect(events[6]).toMatchObject({ at: at + 100, until: at + 300, reason: 'network' })
     expect(events[9]).toMatchObject({ status: 'succeeded', attempts: 3, replayed: false, mayHaveRepeated: true })
+  })
+
+  it('all name the key of their operation, at every attempt, and in the process that resumes it', async () => {
+    const journal = memoryJournal()
+    const events: HoldfastEvent[] = []
+    const observe = (event: HoldfastEvent): void => void events.push(event)
+    const first = scenario(() => ({ status: 503 }), { journal, observe, onGiveUp: 'keep' })
+    const handle = first.client.post('/a', { id: 'i' })
+    await elapse(first.clock, MINUTE, failure(handle))
+    await first.client.close()
+    const second = scenario(() => ({ status: 201 }), { journal, observe, clock: first.clock })
+    await first.clock.advance(MINUTE)
+    expect(await second.client.resume()).toMatchObject({ succeeded: 1 })
+    const attempts = events.filter(({ type }) => type === 'attempt.started')
+    expect(attempts.map((event) => 'attempt' in event && event.attempt)).toEqual([1, 2, 3, 4, 5, 6])
+    const keys = events.map((event) => ('operation' in event ? event.operation.key : event.type))
+    expect(new Set(keys)).toEqual(new Set([handle.key]))
   })
 
   it('of a call that gives up', async () => {

@@ -22,7 +22,7 @@ describe('a post', () => {
     expect(await client.operation(handle.key)).toBeUndefined()
   })
 
-  it('is retried with the same key and bytes until it is answered', async () => {
+  it('is retried with the same key and bytes, after a pause each time, until it is answered', async () => {
     const clock = manualClock()
     const fetch = scriptedFetch([{ status: 503 }, { fault: 'reset' }, { status: 200, json: 'ok' }], { clock })
     const client = createClient({
@@ -36,6 +36,8 @@ describe('a post', () => {
     await clock.advance(60_000)
     expect(await answer).toBe('ok')
     expect(fetch.calls).toHaveLength(3)
+    const [first = 0, second = 0, third = 0] = fetch.calls.map((call) => call.at)
+    expect([second - first, third - second].map((wait) => wait > 0)).toEqual([true, true])
     expect(new Set(fetch.calls.map((call) => call.headers['idempotency-key'])).size).toBe(1)
     expect(new Set(fetch.calls.map((call) => call.text)).size).toBe(1)
     expect(clock.pending()).toBe(0)

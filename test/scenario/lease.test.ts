@@ -86,7 +86,7 @@ describe('a lease', () => {
     expect((await other.operation('order:1'))?.status).toBe('cancelled')
     await place.clock.advance(600_000)
     expect((await other.operation('order:1'))?.status).toBe('cancelled')
-    expect((await call).error).toBeDefined()
+    expect((await call).error).toMatchObject({ name: 'IndeterminateError', reason: 'aborted' })
   })
 
   it('leaves no timer behind', async () => {

@@ -160,6 +160,9 @@ describe('an operation that is found again', () => {
   })
 
   it('raises no unhandled rejection where nobody asks for its result', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): number => unhandled.push(reason)
+    process.on('unhandledRejection', note)
     const place = neighbourhood()
     const client = place.client({ retry: false })
     place.server.weather = () => ({ status: 503 })
@@ -167,5 +170,7 @@ describe('an operation that is found again', () => {
     await outcome(handle)
     await found(client, 'order:1')
     await settle(place.clock)
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
   })
 })

@@ -112,7 +112,7 @@ describe('one resume', () => {
     }
     expect(place.server.calls).toHaveLength(1)
     await place.clock.advance(600_000)
-    expect((await call).error).toBeDefined()
+    expect((await call).error).toMatchObject({ name: 'IndeterminateError', reason: 'deadline' })
   })
 
   it('takes an operation whose lease has lapsed, not a moment before', async () => {

@@ -19,6 +19,22 @@ describe('a continuous resume', () => {
     expect(await watching).toMatchObject({ claimed: 1, succeeded: 1, pending: 0 })
   })
 
+  it('looks at the journal twice a second', async () => {
+    const place = neighbourhood()
+    const client = place.client()
+    const looks: number[] = []
+    const started = place.clock.now()
+    client.journal.fault = (command) => {
+      if (command.do === 'next-due') looks.push(place.clock.now() - started)
+      return undefined
+    }
+    const watching = client.resume({ continuous: true })
+    await place.clock.advance(2000)
+    expect(looks).toEqual([500, 1000, 1500, 2000])
+    await client.close()
+    await watching
+  })
+
   it('takes up what a dead runner held, once its lease has lapsed', async () => {
     const place = neighbourhood()
     await leaveBehind(place)

@@ -103,7 +103,7 @@ describe('the shop page', () => {
     const opened = browser.context.waitForEvent('page')
     await tab.page.getByRole('link', { name: 'Open a second tab' }).click()
     const second = await opened
-    await second.getByText('This is tab B').waitFor()
+    await expect.poll(() => second.getByText('This is tab B').count()).toBe(1)
     await second.close()
   })
 })

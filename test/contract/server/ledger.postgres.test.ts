@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LedgerContractOptions } from '../../../src/testing/contracts/ledger/contract-case.ts'
 import { ledgerContract } from '../../../src/testing/contracts/ledger-contract.ts'
 import { type LedgerScene, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
@@ -35,12 +35,14 @@ describe.each(['read committed', 'repeatable read'])('the ledger in Postgres, %s
   const scene = ledgerScene()
   const isolation = level.replace(' ', '\\ ')
   const settings = `-c search_path=${scene.schema} -c default_transaction_isolation=${isolation}`
-  for (const { name, run } of ledgerContract(onPostgres(scene, { options: settings }))) it(name, run)
+  for (const { name, run } of ledgerContract(onPostgres(scene, { options: settings })))
+    it(name, () => expect(run()).resolves.toBeUndefined())
 })
 
 describe('the ledger in Postgres, on one connection', () => {
   const scene = ledgerScene()
   const contract = ledgerContract(onPostgres(scene, { max: 1, connectionTimeoutMillis: 10_000 }))
   // While the only connection is in a transaction, nobody can look; they wait for their turn.
-  for (const { name, run } of contract.filter(({ name }) => !name.startsWith('open transaction'))) it(name, run)
+  for (const { name, run } of contract.filter(({ name }) => !name.startsWith('open transaction')))
+    it(name, () => expect(run()).resolves.toBeUndefined())
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, describe, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { memoryLedger } from '../../../src/server/ledger/memory/memory-ledger.ts'
 import type { MemoryTransaction } from '../../../src/server/ledger/memory/memory-undo.ts'
 import type { LedgerStore } from '../../../src/server/ledger/port.ts'
@@ -100,17 +100,20 @@ function oddHandle(path: string): Database.Database {
 }
 
 describe('the ledger in memory', () => {
-  for (const { name, run } of ledgerContract(inMemory())) it(name, run)
+  for (const { name, run } of ledgerContract(inMemory())) it(name, () => expect(run()).resolves.toBeUndefined())
 })
 
 describe('the ledger in a SQLite file', () => {
-  for (const { name, run } of ledgerContract(onFiles((path) => sqliteLedger({ path })))) it(name, run)
+  for (const { name, run } of ledgerContract(onFiles((path) => sqliteLedger({ path }))))
+    it(name, () => expect(run()).resolves.toBeUndefined())
 })
 
 describe('the ledger on a SQLite handle', () => {
-  for (const { name, run } of ledgerContract(onHandles(walHandle))) it(name, run)
+  for (const { name, run } of ledgerContract(onHandles(walHandle)))
+    it(name, () => expect(run()).resolves.toBeUndefined())
 })
 
 describe('the ledger on a SQLite handle with a rollback journal, bigints and unsafe mode', () => {
-  for (const { name, run } of ledgerContract(onHandles(oddHandle))) it(name, run)
+  for (const { name, run } of ledgerContract(onHandles(oddHandle)))
+    it(name, () => expect(run()).resolves.toBeUndefined())
 })

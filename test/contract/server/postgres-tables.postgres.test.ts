@@ -76,28 +76,4 @@ describe('the tables', () => {
     await scene.query(`DROP OWNED BY ${role} CASCADE`)
     await scene.query(`DROP ROLE ${role}`)
   })
-
-  it('are searched by their indexes', async () => {
-    const ledger = scene.ledger()
-    await ledger.stats(0)
-    await scene.query(`INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, attempt, external,
-      in_effect, created_at, lease_until, completed_at, expires_at, status, headers, version)
-      SELECT 's', 'k' || n, 'f', 'POST', '/', 'done', 't', 1, false, false, now(), now(), now(), now() + interval '1 day',
-      201, '[]', 1 FROM generate_series(1, 20000) n`)
-    await scene.query('ANALYZE holdfast_entries')
-    const plan = async (where: string) => {
-      const rows = await scene.query<{ 'QUERY PLAN': string }>(
-        `EXPLAIN SELECT id FROM holdfast_entries WHERE ${where} LIMIT 1000`,
-      )
-      return rows.map((row) => row['QUERY PLAN']).join('\n')
-    }
-    expect(await plan(`scope = 's' AND key = 'k5'`)).toContain('holdfast_entries_key')
-    expect(await plan(`state = 'done' AND expires_at <= (SELECT clock_timestamp()) ORDER BY expires_at`)).toContain(
-      'holdfast_entries_expiry',
-    )
-    expect(
-      await plan(`state = 'running' AND lease_until <= (SELECT clock_timestamp()) ORDER BY lease_until`),
-    ).toContain('holdfast_entries_lease')
-    expect(await plan(`id > 5 AND state = 'unknown' ORDER BY id`)).toContain('holdfast_entries_unknown')
-  })
 })

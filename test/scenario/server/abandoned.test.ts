@@ -25,6 +25,16 @@ describe('an operation whose handler died', () => {
     expect(shop.events).toContainEqual(expect.objectContaining({ type: 'entry.claimed', takenOver: true, attempt: 2 }))
   })
 
+  it('is taken for dead after 60 s without a word, and not before', async () => {
+    const shop = protectedShop()
+    shop.store.renew = () => new Promise(() => {})
+    void shop.serve(() => new Promise(() => {}))(ask('k'))
+    await shop.clock.advance(59_999)
+    expect(await typeOf(await shop.placeOrder(ask('k')))).toBe('in-flight')
+    await shop.clock.advance(1)
+    expect((await shop.placeOrder(ask('k'))).status).toBe(201)
+  })
+
   it('is held where it may have done something outside', async () => {
     const shop = protectedShop({}, { external: true })
     await die(shop, 'k')

@@ -8,8 +8,10 @@ import { failure } from '../../support/client-scenario.ts'
 
 type Handler = Parameters<ReturnType<typeof createLedger>['protect']>[0]
 
-/** Both halves, without a wire between them. */
-function halves(handler: Handler) {
+type Wire = (send: () => Promise<Response>) => Promise<Response>
+
+/** Both halves, without a wire between them, or with one that has its own ways. */
+function halves(handler: Handler, wire: Wire = (send) => send()) {
   const clock = manualClock()
   const ledger = createLedger({ store: memoryLedger(), scope: 'public', retention: '1h', clock })
   const serve = ledger.protect(handler)
@@ -22,7 +24,7 @@ function halves(handler: Handler) {
     observe: (event) => void events.push(event),
     fetch: (input, init) => {
       served++
-      return serve(new Request(input, init))
+      return wire(async () => serve(new Request(input, init)))
     },
   })
   return { client, clock, events, served: () => served }
@@ -35,6 +37,26 @@ describe('the client of a ledger', () => {
     expect((await client.post('/charges', { json: {} })).status).toBe(201)
     const told = events.filter(({ type }) => type === 'horizon.shortened')
     expect(told).toMatchObject([{ origin: 'https://api.test', windowMs: 3_600_000, horizonAt: at + 1_200_000 }])
+  })
+
+  it('has its work done once where a proxy sends each request twice, at once or after the answer', async () => {
+    for (const replays of ['at once', 'later'] as const) {
+      let done = 0
+      const { client, clock } = halves(
+        async (_, { effect }) => {
+          await clock.sleep(10)
+          return effect(() => json({ done: ++done }, { status: 201 }))
+        },
+        async (send) => {
+          if (replays === 'later') await send()
+          const [, second] = await Promise.all(replays === 'later' ? [null, send()] : [send(), send()])
+          return second
+        },
+      )
+      const answer = client.post('/charges', { json: {} }).json()
+      await clock.advance('1m')
+      expect([await answer, done]).toEqual([{ done: 1 }, 1])
+    }
   })
 
   it('gives up at once where the handler is overloaded', async () => {

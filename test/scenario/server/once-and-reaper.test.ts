@@ -116,6 +116,25 @@ describe('the reaper', () => {
     expect(clock.pending()).toBe(0)
   })
 
+  it('comes each minute and takes a thousand at a time, where nothing else was said', async () => {
+    const { ledger, store, clock } = protectedShop()
+    const asked: number[][] = []
+    const started = clock.now()
+    store.reap = async ({ limit, now }) => {
+      asked.push([limit, now - started])
+      return { deleted: 0, abandoned: 0, more: false }
+    }
+    await ledger.reap()
+    ledger.startReaper()
+    await clock.advance('2m')
+    expect(asked).toEqual([
+      [1000, 0],
+      [1000, 60_000],
+      [1000, 120_000],
+    ])
+    await ledger.close()
+  })
+
   it('goes on after a failure of the store, and ends with its ledger', async () => {
     const { ledger, store, events, clock } = protectedShop()
     store.reap = () => Promise.reject(new Error('down'))

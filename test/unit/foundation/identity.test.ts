@@ -11,6 +11,24 @@ describe('newOperationKey', () => {
     for (const key of keys) expect(key).toMatch(UUID_V4)
   })
 
+  test('leaves no bit of the 122 free ones to guess', () => {
+    const keys = Array.from({ length: 10_000 }, newOperationKey)
+    const numbers = keys.map((key) => BigInt(`0x${key.replaceAll('-', '')}`))
+    const ones = Array.from({ length: 128 }, (_, bit) => numbers.filter((n) => (n >> BigInt(bit)) & 1n).length)
+    const fair = ones.filter((count) => Math.abs(count - 5000) < 400)
+    expect([fair.length, ones.filter((count) => count % 10_000 === 0).length]).toEqual([122, 6])
+  })
+
+  test('begins elsewhere each time that it is loaded', async () => {
+    const firstKeys = async (): Promise<string[]> => {
+      vi.resetModules()
+      const fresh = await import('../../../src/foundation/identity.ts')
+      return Array.from({ length: 1000 }, fresh.newOperationKey)
+    }
+    const [one, other] = [await firstKeys(), await firstKeys()]
+    expect(one.filter((key) => other.includes(key))).toEqual([])
+  })
+
   test('never rolls the dice of Math.random', () => {
     const dice = vi.spyOn(Math, 'random').mockReturnValue(0)
     try {

@@ -43,12 +43,12 @@ describe('a service worker', () => {
   it('fails a sync where something stays pending, so that the browser comes again', async () => {
     const { happens } = worker(async () => ({ pending: 2 }))
     await expect(Promise.all(happens('sync', { tag: 'holdfast' }))).rejects.toThrow('2 operations')
-    await expect(Promise.all(happens('activate'))).resolves.toBeDefined()
+    await expect(Promise.all(happens('activate'))).resolves.toHaveLength(1)
   })
 
   it('becomes active also where the journal fails', async () => {
     const { happens } = worker(() => Promise.reject(new Error('no disk')))
-    await expect(Promise.all(happens('activate'))).resolves.toBeDefined()
+    await expect(Promise.all(happens('activate'))).resolves.toHaveLength(1)
   })
 })
 
