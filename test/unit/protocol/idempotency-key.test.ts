@@ -52,6 +52,7 @@ describe('parseKey', () => {
     [UUID, UUID],
     [`"${UUID}"`, UUID],
     [`  ${UUID}\t`, UUID],
+    [`${UUID}  `, UUID],
     [` "${UUID}" `, UUID],
     ['"a\\"b\\\\c"', 'a"b\\c'],
     ['a'.repeat(255), 'a'.repeat(255)],
@@ -62,6 +63,7 @@ describe('parseKey', () => {
     ['"k";v=1', 'k'],
     ['"k"; v=1.5;w="a;b\\"c";x;y=?0;z=:aGk=:;t=tok/en', 'k'],
     ['"k";version', 'k'],
+    ['"k";v=a`b', 'k'],
   ])('reads %s', (value, key) => {
     expect(parseKey(value)).toBe(key)
   })
