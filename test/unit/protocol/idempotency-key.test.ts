@@ -39,6 +39,8 @@ describe('formatKey', () => {
 
   test('quotes a key that begins with a quote, which bare would read as another key', () => {
     expect(parseKey(formatKey('"a"', 'bare'))).toBe('"a"')
+    expect(parseKey(formatKey('"a', 'bare'))).toBe('"a')
+    expect(formatKey('a"', 'bare')).toBe('a"')
   })
 
   test('quotes a key with a blank, which bare would be none', () => {
