@@ -97,10 +97,7 @@ export function resolveDurable(method: string, call: CallOptions, clientWide: bo
 /** The options that a client has for all its calls, and a call for itself. */
 export function resolveShared(given: SharedOptions, fallback: ResolvedCall): ResolvedCall {
   const { deadline, attemptTimeout, ...rest } = readFields('', given, {
-    retry: [
-      fallback.retry,
-      (_option, value: NonNullable<ClientOptions['retry']>) => resolveRetry(value, fallback.retry),
-    ],
+    retry: [fallback.retry, (_option, value: ClientOptions['retry']) => resolveRetry(value, fallback.retry)],
     deadline: [fallback.deadlineMs, checkDuration],
     attemptTimeout: [fallback.attemptTimeoutMs, checkPositiveDuration],
     onGiveUp: [fallback.onGiveUp, oneOf('fail', 'keep')],

@@ -14,7 +14,8 @@ export const DEFAULT_RETRY: ResolvedRetry = Object.freeze({
 })
 
 /** `given` merged over `fallback`: the defaults for a client, the client's own for a call. */
-export function resolveRetry(given: RetryOptions | false, fallback: ResolvedRetry): ResolvedRetry {
+export function resolveRetry(given: RetryOptions | false | undefined, fallback: ResolvedRetry): ResolvedRetry {
+  if (given === undefined) return fallback
   if (given === false) return Object.freeze({ ...fallback, maxAttempts: 1 })
   if (typeof given !== 'object') refuse('retry', 'an object, or false for one attempt', given)
   const { base, cap, ...rest } = readOptions('retry', given, {

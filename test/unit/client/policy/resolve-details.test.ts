@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../../../src/client/options.ts'
 import { resolveOptions } from '../../../../src/client/policy/resolve-options.ts'
+import { DEFAULT_RETRY, resolveRetry } from '../../../../src/client/policy/resolve-retry.ts'
 import { ConfigurationError } from '../../../../src/errors/classes.ts'
 
 const NODE = { sendHeaders: true }
@@ -31,6 +32,10 @@ test.each<ClientOptions>([
   { retry: { statuses: [300, 599] } },
 ])('takes %j', (options) => {
   expect(() => resolveOptions(options, NODE)).not.toThrow()
+})
+
+test('leaves a retry that is not given to the fallback', () => {
+  expect(resolveRetry(undefined, DEFAULT_RETRY)).toBe(DEFAULT_RETRY)
 })
 
 describe('says what an option must be', () => {
