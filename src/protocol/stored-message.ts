@@ -52,9 +52,12 @@ export function toResponse(stored: StoredResponse, rest?: AnswerRest): Response 
   })
   appendAll(response.headers, stored.headers)
   // A constructed Response has no url, and refuses odd statuses; people's code and SDKs read both.
-  Object.defineProperties(response, { url: { value: stored.url }, redirected: { value: stored.redirected } })
-  if (!isConstructible(stored.status)) Object.defineProperty(response, 'status', { value: stored.status })
-  return response
+  const { status, url, redirected } = stored
+  return Object.defineProperties(response, {
+    status: { value: status },
+    url: { value: url },
+    redirected: { value: redirected },
+  })
 }
 
 /** The fields as `Headers`, less what those can't hold. */

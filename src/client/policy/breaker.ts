@@ -114,7 +114,7 @@ function count(slices: readonly Slice[], options: ResolvedBreaker, ended: Ended)
     requests += slice.requests
     failures += slice.failures
   }
-  const opens = requests >= options.minimumRequests && failures > 0 && failures >= options.failureRate * requests
+  const opens = requests >= options.minimumRequests && failures >= options.failureRate * requests
   return opens ? { phase: 'open', until: ended.now + options.openForMs } : { phase: 'closed', slices: kept }
 }
 

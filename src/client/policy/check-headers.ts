@@ -33,12 +33,11 @@ function fieldsOf(option: string, input: unknown): Iterable<Field> {
       return fits ? ([pair[0], pair[1]] as const) : refuse(option, 'made of [name, value] pairs', pair)
     })
   }
-  if (input instanceof Headers) return input
   if (isObject(input)) return isHeadersLike(input) ? input : Object.entries(input)
   return refuse(option, 'headers: an object, pairs, or Headers', input)
 }
 
-/** Headers of another realm or of a polyfill. */
+/** `Headers`, also of another realm or of a polyfill. */
 function isHeadersLike(input: object): input is Iterable<Field> {
   return Symbol.iterator in input
 }

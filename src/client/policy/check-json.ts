@@ -10,7 +10,7 @@ export function checkJson(path: string, value: unknown): void {
 
 function checkValue(path: string, value: unknown, depth: number): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return
-  if (typeof value === 'number' && Number.isFinite(value)) return
+  if (Number.isFinite(value)) return
   if (depth >= DEEPEST) refuse(path, 'JSON that is not circular and not nested so deep', value)
   if (Array.isArray(value)) {
     for (const [index, member] of value.entries()) checkValue(`${path}[${index}]`, member, depth + 1)
@@ -24,7 +24,7 @@ function checkValue(path: string, value: unknown, depth: number): void {
 }
 
 function isPlain(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
+  if (typeof value !== 'object') return false
   const prototype: unknown = Object.getPrototypeOf(value)
   // An object of another realm (a worker, a frame, a test runner's context) has another Object.prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null

@@ -58,7 +58,7 @@ function spread(backoffMs: number, floorMs: number | undefined, { jitter }: Reso
 
 /** The jitter alone must not push a wait that the server asked for past the deadline. */
 function fitted(delayMs: number, { floorMs, room }: { floorMs: number | undefined; room: number }): number {
-  return floorMs !== undefined && delayMs >= room && floorMs < room ? floorMs : delayMs
+  return floorMs !== undefined && delayMs >= room ? floorMs : delayMs
 }
 
 const FIRST_RUN_DELAY_MS = 1000
@@ -66,6 +66,6 @@ const LONGEST_RUN_DELAY_MS = 300_000
 
 /** The delay between runs that nobody waits for: grows from a second to at most five minutes, upper half jittered. */
 export function delayBetweenRuns(fruitlessRuns: number, random: Random): number {
-  const ceiling = Math.min(LONGEST_RUN_DELAY_MS, FIRST_RUN_DELAY_MS * 2 ** Math.min(fruitlessRuns, 30))
+  const ceiling = Math.min(LONGEST_RUN_DELAY_MS, FIRST_RUN_DELAY_MS * 2 ** fruitlessRuns)
   return Math.round(ceiling / 2 + (random() * ceiling) / 2)
 }

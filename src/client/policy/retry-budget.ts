@@ -90,7 +90,6 @@ class OriginBuckets implements RetryBudget {
   }
 
   take(origin: string, now: number): boolean {
-    if (this.#burst < TOKEN) return false
     const bucket = this.#current(origin, now) ?? this.#open(origin, now)
     if (bucket.amount < TOKEN) return false
     bucket.amount -= TOKEN
@@ -110,7 +109,8 @@ class OriginBuckets implements RetryBudget {
     const bucket = this.#current(origin, now)
     if (!bucket || bucket.amount >= TOKEN) return 0
     const missing = (TOKEN - bucket.amount) * 1000 - bucket.carry
-    return this.#trickle === 0 ? Number.POSITIVE_INFINITY : Math.ceil(missing / this.#trickle)
+    // By zero it is Infinity: nothing trickles in.
+    return Math.ceil(missing / this.#trickle)
   }
 
   #add(origin: string, now: number, amount: number): void {

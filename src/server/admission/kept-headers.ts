@@ -8,7 +8,6 @@ const NEVER_KEPT = new Set([
   'content-length',
   'date',
   'keep-alive',
-  'set-cookie',
   'te',
   'trailer',
   'transfer-encoding',
@@ -29,7 +28,7 @@ function isOfOneExchange(name: string): boolean {
   return NEVER_KEPT.has(name) || name.startsWith('proxy-')
 }
 
-/** A later caller may be another one, and a token that was good then may be revoked by now. */
+/** Cookies too: a later caller may be another one, and a token that was good then may be revoked by now. */
 function isCredential(name: string, value: string): boolean {
   return isCredentialHeader(name) || isCredentialValue(value)
 }

@@ -59,6 +59,8 @@ const same: readonly Pair[] = [
   ['a charset in quotes', {}, { contentType: 'application/json;charset="utf-8"' }],
   ['the name of the JSON dialect', {}, { contentType: 'application/vnd.shop.v2+json' }],
   ['an encoding that changes nothing', {}, { contentEncoding: 'identity' }],
+  ['blanks around an encoding', {}, { contentEncoding: ' Identity ' }],
+  ['the spelling of the charset', {}, { contentType: 'application/json; charset=utf8' }],
   ['an empty and a missing body', { body: null }, { body: new Uint8Array() }],
   ['the type of nothing', { body: null }, { body: null, contentType: undefined }],
   ['who read the JSON', {}, { body: { json: { currency: 'eur', amount: 5000 } } }],
@@ -149,5 +151,55 @@ describe('JSON of more than 256 KiB', () => {
     expect(await one).not.toBe(await other)
     // A client that spells as JSON.stringify does is known again wherever the parser stands.
     expect(await one).toBe(await fingerprint(ofSize(MOST + 1, 'a first')))
+  })
+})
+
+describe('what is hashed', () => {
+  const hashed = (changes: Partial<FingerprintRequest>) => {
+    const { texts, bytes } = fingerprintInput({ ...JSON_REQUEST, ...changes })
+    return [texts.slice(4), bytes === null ? null : new TextDecoder().decode(bytes)]
+  }
+  const FORM = '--one\r\nA\r\n--one--'
+  const ofType = (contentType: string, text: string) => hashed({ contentType, body: bytes(text) })
+
+  // Fingerprints are stored: whoever changes what is expected here counts up the version of fingerprints.
+  it('begins with the scope, as a salt, and the head of the request', () => {
+    const { texts } = fingerprintInput({ ...JSON_REQUEST, query: 'a=1' })
+    expect(texts.slice(0, 4)).toEqual(['tenant-1', 'POST', '/charges', 'a=1'])
+  })
+
+  it('says how the bytes of a body are meant', () => {
+    expect(hashed({ body: null })).toEqual([['none'], null])
+    expect(ofType('application/json', ' [1] ')).toEqual([['json'], '[1]'])
+    expect(hashed({ body: { json: [1] } })).toEqual([['json'], '[1]'])
+    expect(ofType('text/plain', 'a')).toEqual([['bytes', 'text/plain', ''], 'a'])
+    expect(fingerprintInput({ ...JSON_REQUEST, ...ofSize(256 * 1024 + 1, 'a first') }).texts.slice(4)).toEqual([
+      'json as spelled',
+    ])
+  })
+
+  it('has the lengths of the parts of a form in place of its boundary', () => {
+    expect(ofType('multipart/form-data; boundary=one', FORM)).toEqual([['form', '0,5,2'], '\r\nA\r\n--'])
+    expect(ofType('multipart/form-data; boundary=one', '--one')).toEqual([['form', '0,0'], ''])
+  })
+
+  it('is the bytes as they are where their type or their encoding says no more', () => {
+    const encoded = { contentEncoding: 'X-Own' }
+    const form = 'multipart/form-data; boundary=one'
+    expect(hashed({ ...encoded, body: bytes('[1]') })).toEqual([['bytes', 'application/json', 'x-own'], '[1]'])
+    expect(hashed({ ...encoded, contentType: form, body: bytes(FORM) })).toEqual([
+      ['bytes', 'multipart/form-data', 'x-own'],
+      FORM,
+    ])
+    expect(ofType('multipart/mixed; boundary=one', FORM)).toEqual([['bytes', 'multipart/mixed', ''], FORM])
+    expect(ofType(form, 'no boundary')).toEqual([['bytes', 'multipart/form-data', ''], 'no boundary'])
+    expect(ofType('multipart/form-data', '--undefined')).toEqual([['bytes', 'multipart/form-data', ''], '--undefined'])
+    expect(ofType('/a/b+json', '[1]')).toEqual([['bytes', '/a/b+json', ''], '[1]'])
+    expect(ofType('a/b+jsonx', '[1]')).toEqual([['bytes', 'a/b+jsonx', ''], '[1]'])
+  })
+
+  it('is the canonical form of a parsed body up to the limit', () => {
+    expect(hashed(parsed(ofSize(256 * 1024, 'a first')))[0]).toEqual(['json'])
+    expect(hashed(parsed(ofSize(256 * 1024 + 1, 'a first')))[0]).toEqual(['json as spelled'])
   })
 })

@@ -3,6 +3,7 @@ import { formatHttpDate, parseHttpDate } from '../../../src/protocol/http-date.t
 
 const NOW = Date.UTC(2025, 5, 15, 12)
 const NOVEMBER_1994 = Date.UTC(1994, 10, 6, 8, 49, 37)
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 describe('parseHttpDate', () => {
   test.each([
@@ -25,6 +26,10 @@ describe('parseHttpDate', () => {
     ['a leap second in asctime', 'Sat Dec 31 23:59:60 2016', Date.UTC(2017, 0, 1)],
   ])('reads %s', (_, text, at) => {
     expect(parseHttpDate(text, NOW)).toBe(at)
+  })
+
+  test.each([...MONTHS.entries()])('reads the month %d, %s', (index, month) => {
+    expect(parseHttpDate(`Sun, 01 ${month} 2023 00:00:00 GMT`, NOW)).toBe(Date.UTC(2023, index, 1))
   })
 
   test('reads a year below 100 as it is written', () => {

@@ -39,6 +39,8 @@ describe('formatKey', () => {
 
   test('quotes a key that begins with a quote, which bare would read as another key', () => {
     expect(parseKey(formatKey('"a"', 'bare'))).toBe('"a"')
+    expect(parseKey(formatKey('"a', 'bare'))).toBe('"a')
+    expect(formatKey('a"', 'bare')).toBe('a"')
   })
 
   test('quotes a key with a blank, which bare would be none', () => {
@@ -52,6 +54,7 @@ describe('parseKey', () => {
     [UUID, UUID],
     [`"${UUID}"`, UUID],
     [`  ${UUID}\t`, UUID],
+    [`${UUID}  `, UUID],
     [` "${UUID}" `, UUID],
     ['"a\\"b\\\\c"', 'a"b\\c'],
     ['a'.repeat(255), 'a'.repeat(255)],
@@ -62,6 +65,7 @@ describe('parseKey', () => {
     ['"k";v=1', 'k'],
     ['"k"; v=1.5;w="a;b\\"c";x;y=?0;z=:aGk=:;t=tok/en', 'k'],
     ['"k";version', 'k'],
+    ['"k";v=a`b', 'k'],
   ])('reads %s', (value, key) => {
     expect(parseKey(value)).toBe(key)
   })

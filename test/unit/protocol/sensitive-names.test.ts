@@ -37,13 +37,18 @@ describe('isCredentialHeader', () => {
     'X-Licence-Key',
     'X-User-Key',
     'X-Key',
-    'X-Key',
     'X-Pass',
     'X-User-Pass',
     'X-Pin',
     'X-Macaroon',
     'X-MFA-Code',
     'Encryption-Key',
+    'X-App__Key',
+    'X-Accept-Token',
+    'X-Access-Control-Token',
+    'X-Next-Token-Secret',
+    'Max-Tokens-Secret',
+    'Pass',
   ])('%s carries a credential', (name) => {
     expect(isCredentialHeader(name)).toBe(true)
   })
@@ -88,6 +93,14 @@ describe('isCredentialHeader', () => {
     'X-Next-Token',
     'X-Ms-Continuation-Token',
     'OpenAI-Max-Tokens',
+    'Max-Output-Tokens',
+    'maxTokens',
+    'maxtokens',
+    'pagetoken',
+    'Proxy-Authenticate',
+    'X-Keyboard',
+    'Ex-Key',
+    'X-Key-Id',
     '',
   ])('%s does not', (name) => {
     expect(isCredentialHeader(name)).toBe(false)
@@ -149,6 +162,18 @@ describe('isCredentialValue', () => {
     'jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
     'sk_live_51Habc',
     'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    'Bearer  abc',
+    'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.',
+    'a token sk_test_51Habc',
+    'key:rk_live_51Habc',
+    'sk-abcdefgh-1234567',
+    'whsec_1',
+    'github_pat_1',
+    'glpat-1',
+    'xoxb-1',
+    'AKIAABCDEF123456',
+    'AIzaSyA-1234567890_abcde',
+    'ya29.a0',
   ])('%s is a credential', (value) => {
     expect(isCredentialValue(value)).toBe(true)
   })
@@ -165,6 +190,19 @@ describe('isCredentialValue', () => {
     'basically fine',
     'task_live_1',
     'eyJustAWord',
+    'see basic facts',
+    'xeyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
+    'eyJhb.eyJzdWIiOiIxIn0.c2ln',
+    'eyJhbGciOiJIUzI1NiJ9..c2ln',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0',
+    'sk-15-characters-1',
+    'sk-a b c d e f g h i j',
+    'ghx_1',
+    'xoxz-1',
+    'AKIAABCDEF12345',
+    'AKIAabcdefghijkl',
+    'AIzaSyA-123456789_ab',
+    'AIza a b c d e f g h i j k l',
   ])('%s is not', (value) => {
     expect(isCredentialValue(value)).toBe(false)
   })

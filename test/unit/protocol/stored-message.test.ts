@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type StoredResponse, toResponse } from '../../../src/protocol/stored-message.ts'
+import { isResponse, readableHeaders, type StoredResponse, toResponse } from '../../../src/protocol/stored-message.ts'
 
 function stored(changes: Partial<StoredResponse> = {}): StoredResponse {
   const body = new TextEncoder().encode('body')
@@ -34,6 +34,12 @@ describe('a response made of stored values', () => {
       expect(toResponse(stored({ status })).status).toBe(status)
     },
   )
+
+  test.each([200, 299, 404, 599])('is made with status %d itself, so that a copy has it too', (status) => {
+    const response = toResponse(stored({ status }))
+    expect(response.clone().status).toBe(status)
+    expect(response.ok).toBe(status < 300)
+  })
 
   test.each([
     ['plain words', 'Not Found', 'Not Found'],
@@ -74,4 +80,29 @@ describe('a response made of stored values', () => {
     ])
     expect(await response.text()).toBe('body')
   })
+})
+
+describe('what of an answer is not held', () => {
+  test('is the body where it is a stream', async () => {
+    const rest = new Blob(['streamed']).stream()
+    expect(isResponse(rest)).toBe(false)
+    const response = toResponse(stored({ body: null }), rest)
+    expect(response.url).toBe('https://api.example/a')
+    expect(await response.text()).toBe('streamed')
+  })
+
+  test('is the answer itself where it is a Response, of whatever class', () => {
+    const foreign = { headers: new Headers(), status: 200 } as Response
+    expect(isResponse(foreign)).toBe(true)
+    expect(toResponse(stored(), foreign)).toBe(foreign)
+  })
+})
+
+test('headers are read less the fields that they can not hold', () => {
+  const fields = [
+    ['x-own', '1'],
+    ['x bad', '2'],
+    ['x-own', '3'],
+  ] as const
+  expect([...readableHeaders(fields)]).toEqual([['x-own', '1, 3']])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OperationRecord, OperationStatus } from '../../../../src/client/operation/record.ts'
+import { effectOf, type OperationRecord, type OperationStatus } from '../../../../src/client/operation/record.ts'
 import {
   ATTEMPTS_TOLD,
   claim,
@@ -171,6 +171,12 @@ describe('effects', () => {
     expect(worseEffect('none', 'unknown')).toBe('unknown')
     expect(worseEffect('applied', 'unknown')).toBe('applied')
   })
+
+  it('are unknown while an attempt is in flight, unless they are known to be there', () => {
+    expect(effectOf({ effect: 'none', inFlightSince: undefined })).toBe('none')
+    expect(effectOf({ effect: 'none', inFlightSince: NOW })).toBe('unknown')
+    expect(effectOf({ effect: 'applied', inFlightSince: NOW })).toBe('applied')
+  })
 })
 
 describe('a horizon', () => {
@@ -185,5 +191,37 @@ describe('a horizon', () => {
 describe('fruitless runs', () => {
   it('are counted', () => {
     expect(countFruitlessRun(countFruitlessRun(idle)).fruitlessRuns).toBe(2)
+  })
+})
+
+describe('a delivery', () => {
+  it('is no longer due, and nothing else changes', () => {
+    const due = { ...idle, status: 'failed', deliveryDue: true } as const
+    expect(markDelivered(due)).toEqual({ ...due, deliveryDue: false })
+  })
+
+  it('is of a settlement: what is pending has none', () => {
+    expect(() => markDelivered({ ...idle, deliveryDue: true })).toThrow('cannot mark as delivered')
+  })
+})
+
+describe('an illegal move', () => {
+  it.each([
+    ['start', 'pending, free', 'start an attempt of an operation that is pending, no lease'],
+    ['start', 'pending, held, in flight', 'start a second attempt of an operation that is pending, in flight'],
+    ['end', 'pending, held', 'end an attempt of an operation that is pending'],
+    ['withdraw', 'pending, free', 'withdraw an attempt of an operation that is pending, no lease'],
+    ['settle', 'failed, held', 'settle an operation that is failed'],
+    [
+      'settle',
+      'pending, held, in flight',
+      'settle, with an attempt in flight, an operation that is pending, in flight',
+    ],
+    ['release', 'pending, free', 'release an operation that is pending, no lease'],
+    ['reopen', 'succeeded, held', 'reopen an operation that is succeeded'],
+    ['deliver', 'failed, free', 'mark as delivered an operation that is failed, no lease'],
+  ])('says which, and in which state: %s when %s', (move, state, sentence) => {
+    const record = states[state] as OperationRecord
+    expect(() => moves[move]?.(record)).toThrow(new TypeError(`Illegal move: cannot ${sentence}`))
   })
 })

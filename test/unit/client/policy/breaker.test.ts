@@ -33,6 +33,7 @@ describe('a closed breaker', () => {
   test('admits', () => {
     expect(admit(closedBreaker(), OPTIONS, T)).toEqual({ state: closedBreaker(), admitted: true })
     expect(breakerPhase(closedBreaker(), OPTIONS, T)).toBe('closed')
+    expect(closedBreaker()).toEqual({ phase: 'closed', slices: [] })
   })
 
   test('never opens below the minimum of requests', () => {
@@ -82,6 +83,7 @@ describe('a closed breaker', () => {
 describe('an open breaker', () => {
   test('admits nothing until openFor has passed, and says when', () => {
     expect(admit(opened(), OPTIONS, T + 4_999)).toMatchObject({ admitted: false, retryAt: T + 5_000 })
+    expect(admit(opened(), OPTIONS, T).admitted).toBe(false)
     expect(breakerPhase(opened(), OPTIONS, T + 4_999)).toBe('open')
     expect(breakerPhase(opened(), OPTIONS, T + 5_000)).toBe('half-open')
   })
@@ -89,13 +91,14 @@ describe('an open breaker', () => {
   test('then lets one probe through and no second', () => {
     const first = admit(opened(), OPTIONS, T + 5_000)
     expect(first.admitted).toBe(true)
-    expect(first.state.phase).toBe('half-open')
+    expect(first.state).toEqual({ phase: 'half-open', since: T + 5_000, probes: [T + 5_000] })
     const second = admit(first.state, OPTIONS, T + 5_001)
     expect(second).toMatchObject({ admitted: false, retryAt: T + 10_000 })
   })
 
   test('is not moved by requests that were under way when it opened', () => {
     expect(ended(opened(), T + 100, 'success', 'failure', 'ignored')).toEqual(opened())
+    expect(reported(opened(), T - 100, 'success')).toEqual(opened())
   })
 
   test('does not stay open for longer than openFor when the clock is set back', () => {
@@ -122,6 +125,17 @@ describe('a half-open breaker', () => {
     const state = reported(halfOpen(), T + 5_000, 'ignored')
     expect(breakerPhase(state, OPTIONS, T + 5_100)).toBe('half-open')
     expect(admit(state, OPTIONS, T + 5_100).admitted).toBe(true)
+  })
+
+  test('keeps the slots of the other probes', () => {
+    const options = { ...OPTIONS, probes: 2 }
+    const first = admit(opened(), options, T + 5_000)
+    const second = admit(first.state, options, T + 5_001)
+    expect(reported(second.state, T + 5_000, 'ignored')).toMatchObject({ probes: [T + 5_001] })
+  })
+
+  test('is not moved by a probe of an earlier time that it was half open', () => {
+    expect(reported(halfOpen(), T + 4_999, 'success')).toEqual(halfOpen())
   })
 
   test('is not moved by reports while no probe is under way', () => {

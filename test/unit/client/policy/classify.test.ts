@@ -51,6 +51,10 @@ describe('an answer', () => {
     }
   })
 
+  test('1xx is no success', () => {
+    expect(classify(answer(199), circumstances())).toMatchObject({ is: 'final', reason: 'status', effect: 'unknown' })
+  })
+
   test('each status has one verdict', () => {
     const verdicts = new Map<string, number[]>()
     for (let status = 300; status < 600; status++) {
@@ -126,7 +130,84 @@ describe('an answer', () => {
   })
 })
 
+describe('what a server says beside its status', () => {
+  test('is heard where it asks for a retry that the status alone would not get', () => {
+    expect(classify(answer(404, [['x-should-retry', 'true']]), circumstances())).toEqual({
+      is: 'retry',
+      reason: 'status',
+      effect: 'none',
+      floorMs: undefined,
+    })
+  })
+
+  test('is final where it asks for none', () => {
+    expect(classify(answer(503, [['x-should-retry', 'false']]), circumstances())).toEqual({
+      is: 'final',
+      reason: 'do-not-retry',
+      effect: 'unknown',
+      settles: 'rejected',
+    })
+  })
+
+  test.each([
+    { type: 'urn:holdfast:problem:key-reused' },
+    { code: 'request_signature_mismatch' },
+    { code: 'idempotency_error' },
+    { code: 'idempotency_key_reused' },
+    { error: 'idempotency_error' },
+  ])('is the reuse of a key in a 422 with %j, and in no other status', (problem) => {
+    const reused = { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
+    expect(classify(answer(422, [], problem), circumstances())).toEqual(reused)
+    expect(classify(answer(400, [], problem), circumstances())).toMatchObject({ reason: 'status' })
+  })
+
+  test.each([undefined, {}, { code: 'other' }, { code: '' }, { code: 'other', error: 'idempotency_error' }])(
+    'is no reuse of a key in a 422 with %j',
+    (problem) => {
+      expect(classify(answer(422, [], problem), circumstances())).toMatchObject({ reason: 'status' })
+    },
+  )
+
+  test('makes only a 409 one in flight', () => {
+    const elsewhere = answer(404, [['retry-after', '1']], { type: 'urn:holdfast:problem:in-flight' })
+    expect(classify(elsewhere, circumstances({ earlierUnknown: true }))).toEqual({
+      is: 'final',
+      reason: 'status',
+      effect: 'none',
+      settles: 'rejected',
+    })
+  })
+})
+
+describe("the caller's rule about an answer that can not be sent again safely", () => {
+  const judge = (status: number, more: object = {}) =>
+    classify({ ...answer(status), ...more } as AttemptFacts, circumstances({ replayable: false, override: true }))
+
+  test('is followed for a 4xx, which did nothing', () => {
+    for (const status of [400, 404, 499]) expect(judge(status)).toMatchObject({ is: 'retry', effect: 'none' })
+  })
+
+  test('is not followed where something may have been done', () => {
+    const unsafe = { is: 'final', reason: 'not-replayable', effect: 'unknown', settles: 'failed' }
+    for (const status of [399, 500]) expect(judge(status)).toEqual(unsafe)
+    expect(judge(404, { redirected: true })).toEqual(unsafe)
+  })
+
+  test('does not make a 503 without a time one that did nothing', () => {
+    const busy = answer(503, [['retry-after', '1']])
+    expect(classify(busy, circumstances())).toMatchObject({ is: 'retry', effect: 'unknown' })
+    expect(judge(503)).toMatchObject({ is: 'final', effect: 'unknown' })
+  })
+})
+
 describe('a fault', () => {
+  test("that lasts ends the run, unless the caller's rule says yes", () => {
+    const lasting = fault({ lasting: true, mayHaveArrived: false, transient: false })
+    expect(classify(lasting, circumstances())).toEqual({ is: 'halt', reason: 'network', effect: 'none' })
+    expect(classify(lasting, circumstances({ override: false }))).toMatchObject({ is: 'halt' })
+    expect(classify(lasting, circumstances({ override: true }))).toMatchObject({ is: 'retry' })
+  })
+
   test('is retried where it is transient', () => {
     expect(classify(fault(), circumstances())).toEqual({
       is: 'retry',
@@ -144,12 +225,20 @@ describe('a fault', () => {
 
   test('after the head of a success is applied', () => {
     expect(classify(fault({ headStatus: 201 }), circumstances())).toMatchObject({ is: 'retry', effect: 'applied' })
-    expect(classify(fault({ headStatus: 503 }), circumstances())).toMatchObject({ effect: 'unknown' })
+    for (const [headStatus, effect] of [
+      [199, 'unknown'],
+      [200, 'applied'],
+      [299, 'applied'],
+      [300, 'unknown'],
+      [503, 'unknown'],
+    ] as const) {
+      expect(classify(fault({ headStatus }), circumstances())).toMatchObject({ effect })
+    }
   })
 
   test('that may have arrived is not repeated without a key; one that can not have is', () => {
     const keyless = circumstances({ replayable: false, override: true })
-    expect(classify(fault(), keyless)).toMatchObject({ is: 'final', reason: 'not-replayable' })
+    expect(classify(fault(), keyless)).toMatchObject({ is: 'final', reason: 'not-replayable', settles: 'failed' })
     expect(classify(fault({ mayHaveArrived: false }), keyless)).toMatchObject({ is: 'retry' })
   })
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { decideRetry, delayBetweenRuns, mayStart, type RetryQuestion } from '../../../../src/client/policy/decide.ts'
+import {
+  decideRetry,
+  delayBetweenRuns,
+  mayStart,
+  type RetryQuestion,
+  timeLeft,
+} from '../../../../src/client/policy/decide.ts'
 import { DEFAULT_RETRY } from '../../../../src/client/policy/resolve-retry.ts'
 
 const question = (over: Partial<RetryQuestion> = {}): RetryQuestion => ({
@@ -20,6 +26,18 @@ describe('mayStart', () => {
     expect(mayStart({ now: 10, deadlineAt: 10, horizonAt: 11 })).toBe('deadline')
     expect(mayStart({ now: 10, deadlineAt: 11, horizonAt: 10 })).toBe('horizon')
     expect(mayStart({ now: 10, deadlineAt: 10, horizonAt: 10 })).toBe('horizon')
+  })
+})
+
+describe('timeLeft', () => {
+  test('is the time to whichever end comes first', () => {
+    expect(timeLeft({ now: 3, deadlineAt: 10, horizonAt: 20 })).toBe(7)
+    expect(timeLeft({ now: 3, deadlineAt: 20, horizonAt: 10 })).toBe(7)
+  })
+
+  test('is without end where the caller has set no deadline', () => {
+    const deadlineAt = Number.POSITIVE_INFINITY
+    expect(timeLeft({ now: 3, deadlineAt, horizonAt: 10 })).toBe(Number.POSITIVE_INFINITY)
   })
 })
 
@@ -62,6 +80,8 @@ describe('decideRetry', () => {
 
   test('gives up the jitter rather than the attempt where only the jitter would pass the deadline', () => {
     expect(decideRetry(question({ floorMs: 29_990 }), half)).toMatchObject({ do: 'wait', delayMs: 29_990 })
+    expect(decideRetry(question({ floorMs: 29_950 }), half)).toMatchObject({ do: 'wait', delayMs: 29_950 })
+    expect(decideRetry(question({ floorMs: 29_949 }), half)).toMatchObject({ do: 'wait', delayMs: 29_999 })
   })
 
   test('stops at once where the wait would reach the deadline or the horizon', () => {
@@ -77,6 +97,7 @@ describe('decideRetry', () => {
     })
     expect(decideRetry(question({ deadlineAt: 1050 }), half)).toEqual({ do: 'stop', reason: 'deadline', retryAt: 1050 })
     expect(decideRetry(question({ horizonAt: 1050 }), half)).toMatchObject({ do: 'stop', reason: 'horizon' })
+    expect(decideRetry(question({ horizonAt: 1050, deadlineAt: 1050 }), half)).toMatchObject({ reason: 'horizon' })
   })
 })
 
@@ -86,5 +107,6 @@ describe('delayBetweenRuns', () => {
       500, 1000, 2000, 128_000, 150_000, 150_000, 150_000,
     ])
     expect(delayBetweenRuns(1000, () => 0.999_999)).toBeLessThanOrEqual(300_000)
+    expect([0, 1, 9].map((runs) => delayBetweenRuns(runs, half))).toEqual([750, 1500, 225_000])
   })
 })

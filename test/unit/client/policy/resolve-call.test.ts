@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallOptions } from '../../../../src/client/options.ts'
+import { resolveDurable } from '../../../../src/client/policy/resolve-call.ts'
 import { resolveCall, resolveOptions } from '../../../../src/client/policy/resolve-options.ts'
 import { ConfigurationError } from '../../../../src/errors/classes.ts'
 
@@ -37,6 +38,7 @@ describe('a call that overrides nothing', () => {
     { json: { a: 1 }, body: undefined },
     { searchParams: { q: 1 }, signal: new AbortController().signal },
     { searchParams: new URLSearchParams('q=1') },
+    { searchParams: 'q=1' },
     { metadata: { left: undefined } },
     { key: undefined, id: undefined, name: undefined, metadata: undefined, headers: undefined, signal: undefined },
     { metadata: null },
@@ -110,7 +112,7 @@ describe('a wrong call is refused by name', () => {
     [{ durable: 'yes' }, '`durable`'],
     [{ signal: {} }, '`signal`'],
     [{ signal: new AbortController() }, '`signal`'],
-    [{ searchParams: 7 }, '`searchParams`'],
+    [{ searchParams: 7 }, '`searchParams` must be a string, URLSearchParams or an object; it was given 7.'],
     [{ headers: { 'a b': 'c' } }, '`headers`'],
     [null, 'The options of a call must be an object'],
   ])('case %#: %s', (call, sentence) => {
@@ -121,5 +123,32 @@ describe('a wrong call is refused by name', () => {
     const message = complaint({ headers: { Authorization: 'Bearer hunter2\n' } })
     expect(message).toContain('`Authorization`')
     expect(message).not.toContain('hunter2')
+  })
+})
+
+describe('an operation', () => {
+  test.each([
+    { method: 'POST', call: {}, clientWide: undefined, durable: true },
+    { method: 'GET', call: {}, clientWide: undefined, durable: false },
+    { method: 'GET', call: {}, clientWide: true, durable: true },
+    { method: 'POST', call: {}, clientWide: false, durable: false },
+    { method: 'POST', call: { durable: false }, clientWide: true, durable: false },
+    { method: 'GET', call: { durable: true }, clientWide: false, durable: true },
+    { method: 'GET', call: { onGiveUp: 'fail' }, clientWide: undefined, durable: false },
+    { method: 'POST', call: { id: 'a', metadata: 1, onGiveUp: 'keep' }, clientWide: undefined, durable: true },
+  ] as const)('is journaled as the call says, then the client, then the method: $method $call $clientWide', (given) => {
+    expect(resolveDurable(given.method, given.call, given.clientWide)).toBe(given.durable)
+  })
+
+  test.each([
+    ['id', { id: 'a' }],
+    ['name', { name: 'b' }],
+    ['metadata', { metadata: null }],
+    ['onGiveUp', { onGiveUp: 'keep' }],
+    ['id', { id: 'a', onGiveUp: 'keep' }],
+  ] as const)('that is not journaled can not have %s: %j', (needed, call) => {
+    expect(() => resolveDurable('GET', call, undefined)).toThrow(
+      `The option \`${needed}\` needs a journaled operation, which this GET is not; \`durable: true\` makes it one.`,
+    )
   })
 })

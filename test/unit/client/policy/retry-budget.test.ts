@@ -129,7 +129,7 @@ describe('createRetryBudget', () => {
   test('the number of origins it keeps is bounded, and an empty bucket outlives the full ones', () => {
     const budget = createRetryBudget({ ratio: 1, burst: 2, reservePerSecond: 0 })
     takeAll(budget, A, 0)
-    for (let i = 0; i < 5000; i++) {
+    for (let i = 0; i < 1100; i++) {
       budget.take(`https://${i}.example`, 0)
       budget.giveBack(`https://${i}.example`, 0)
     }
@@ -139,13 +139,61 @@ describe('createRetryBudget', () => {
   test('where no bucket is full, the fullest goes and the empty one stays', () => {
     const budget = createRetryBudget({ ratio: 1, burst: 2, reservePerSecond: 0 })
     takeAll(budget, A, 0)
-    for (let i = 0; i < 5000; i++) budget.take(`https://${i}.example`, 0)
+    for (let i = 0; i < 1100; i++) budget.take(`https://${i}.example`, 0)
     expect(budget.level(A, 0)).toBe(0)
-    const spent = Array.from({ length: 5000 }, (_, i) => budget.level(`https://${i}.example`, 0)).filter(
+    const spent = Array.from({ length: 1100 }, (_, i) => budget.level(`https://${i}.example`, 0)).filter(
       (level) => level < 2,
     )
-    expect(spent.length).toBeLessThanOrEqual(1000)
-    expect(budget.level('https://4999.example', 0)).toBe(1)
+    // Of the thousand that are kept, one is the empty one.
+    expect(spent.length).toBe(999)
+    expect(budget.level('https://1099.example', 0)).toBe(1)
+  })
+
+  test('the fullest goes also where the empty one was the last to come', () => {
+    const budget = createRetryBudget({ burst: 2, reservePerSecond: 0 })
+    for (let i = 0; i < 999; i++) budget.take(`https://${i}.example`, 0)
+    takeAll(budget, A, 0)
+    budget.take(B, 0)
+    expect(budget.level(A, 0)).toBe(0)
+  })
+
+  test('where all are empty, one of them goes', () => {
+    const budget = createRetryBudget({ burst: 1, reservePerSecond: 0 })
+    const origins = Array.from({ length: 1100 }, (_, i) => `https://${i}.example`)
+    for (const origin of origins) budget.take(origin, 0)
+    expect(origins.filter((origin) => budget.level(origin, 0) === 0)).toHaveLength(1000)
+  })
+
+  test('waits for no token where there is one, also where it is the last and none trickles in', () => {
+    const still = createRetryBudget({ burst: 2, reservePerSecond: 0 })
+    still.take(A, 0)
+    expect(still.waitMs(A, 0)).toBe(0)
+    expect(createRetryBudget({ burst: 1 }).waitMs(A, 0)).toBe(0)
+    const full = createRetryBudget()
+    full.take(A, 0)
+    expect(full.waitMs(A, 0)).toBe(0)
+  })
+
+  test('counts what is not yet a millionth of a token, up to the full bucket', () => {
+    const slow = createRetryBudget({ burst: 1, reservePerSecond: 0.0001 })
+    slow.take(A, 0)
+    expect(slow.waitMs(A, 5)).toBe(9_999_995)
+    expect(slow.take(A, 10_000_005)).toBe(true)
+    expect(slow.waitMs(A, 10_000_005)).toBe(10_000_000)
+  })
+
+  test('counts fractions of a millisecond', () => {
+    const budget = createRetryBudget()
+    takeAll(budget, A, 0)
+    expect(budget.level(A, 0.5)).toBe(0)
+    expect(budget.level(A, 1)).toBe(0.0001)
+  })
+
+  test('takes amounts up to a million', () => {
+    expect(createRetryBudget({ burst: 1_000_000 }).level(A, 0)).toBe(1_000_000)
+    expect(() => createRetryBudget({ burst: 1_000_001 })).toThrow(
+      'The option `budget.burst` must be a number from 0 to 1000000; it was given 1000001.',
+    )
   })
 
   test.each([

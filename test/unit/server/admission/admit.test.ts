@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AdmissionPolicy, admit } from '../../../../src/server/admission/admit.ts'
+import { type AdmissionPolicy, admit, isInFlight, onAbandonedOf } from '../../../../src/server/admission/admit.ts'
 import { ENTRY_VERSION, type Entry } from '../../../../src/server/entry/entry.ts'
 import type { FoundEntry } from '../../../../src/server/ledger/port.ts'
 
@@ -58,6 +58,13 @@ describe('a request whose key is there already', () => {
     expect(admit(found({ state: 'done', expiresAt: NOW }), 'other', inside)).toEqual(taken('run'))
   })
 
+  it('is not run for being late where nothing is on record yet: only an answer is forgotten', () => {
+    const expired = { expiresAt: NOW - 1 }
+    expect(admit(found({ ...expired }, 'held'), 'same', inside)).toEqual(refused('in-flight'))
+    expect(admit(found({ ...expired, state: 'unknown' }, 'gone'), 'same', held)).toEqual(refused('outcome-unknown'))
+    expect(admit(found({ ...expired, state: 'unknown' }, 'gone'), 'other', held)).toEqual(refused('key-reused'))
+  })
+
   it('comes back later where the first one is alive', () => {
     expect(admit(found({}), 'same', inside)).toEqual(refused('in-flight'))
     expect(admit(found({ leaseUntil: NOW + 1 }), 'same', inside)).toEqual(refused('in-flight'))
@@ -104,5 +111,34 @@ describe('a request whose key is there already', () => {
       const newer = found({ state, version: ENTRY_VERSION + 1, leaseUntil: 0, expiresAt: 0 }, 'gone')
       expect(admit(newer, 'other', inside)).toEqual(refused('written-by-newer'))
     }
+  })
+
+  it('comes back later where the first one was fingerprinted in another way, whatever it is doing', () => {
+    for (const state of ['running', 'done', 'unknown'] as const) {
+      const older = found({ state, fingerprint: '1:first', leaseUntil: 0 }, 'gone')
+      expect(admit(older, '2:second', inside)).toEqual(refused('other-version'))
+    }
+  })
+
+  it('is run where an unknown entry was in its transaction only if the policy says so', () => {
+    const unknown = found({ state: 'unknown', inEffect: true }, 'gone')
+    expect(admit(unknown, 'same', { ...inside, onAbandoned: 'hold' })).toEqual(refused('outcome-unknown'))
+  })
+})
+
+describe('work whose runner is gone', () => {
+  it('is run again unless it reaches outside, or as somebody said', () => {
+    expect(onAbandonedOf({ external: false, onAbandoned: undefined })).toBe('rerun')
+    expect(onAbandonedOf({ external: true, onAbandoned: undefined })).toBe('hold')
+    expect(onAbandonedOf({ external: true, onAbandoned: 'rerun' })).toBe('rerun')
+    expect(onAbandonedOf({ external: false, onAbandoned: 'hold' })).toBe('hold')
+  })
+})
+
+describe('a claim', () => {
+  it('is in flight where it was refused for that reason, and in no other case', () => {
+    expect(isInFlight({ kind: 'refused', reason: 'in-flight' })).toBe(true)
+    expect(isInFlight({ kind: 'refused', reason: 'key-reused' })).toBe(false)
+    expect(isInFlight({ kind: 'replay', reason: 'in-flight' })).toBe(false)
   })
 })

@@ -19,6 +19,22 @@ describe('the fate of an answer', () => {
     expect([500, 503].map((status) => judge(status, true))).toEqual(['undo', 'undo'])
     expect([401, 408, 429].map((status) => judge(status, true))).toEqual(['for-now', 'for-now', 'for-now'])
   })
+
+  const judgeConflict = (headers: [string, string][], body: object = {}, status = 409): string =>
+    judgeAnswer({ status, headers, body: new TextEncoder().encode(JSON.stringify(body)) }, { store5xx: false })
+  const JSON_TYPE: [string, string] = ['content-type', 'application/problem+json']
+
+  it('is for now where a 409 says that the operation is being worked on downstream', () => {
+    expect(judgeConflict([['retry-after', '1']])).toBe('for-now')
+    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:in-flight' })).toBe('for-now')
+    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:outcome-unknown' })).toBe('for-now')
+  })
+
+  it('is final for any other 409, and for another status that says the same', () => {
+    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:key-reused' })).toBe('undo')
+    expect(judgeConflict([JSON_TYPE])).toBe('undo')
+    expect(judgeConflict([['retry-after', '1']], {}, 422)).toBe('undo')
+  })
 })
 
 describe('the headers that are kept', () => {
@@ -34,6 +50,35 @@ describe('the headers that are kept', () => {
     const own = ['idempotency-replayed', 'idempotency-retention']
     const all = [...kept, ...[...dropped, ...own].map((name) => [name, 'v'] as const)]
     expect(keptHeaders(all, new Set(['x-mine']))).toEqual(kept)
+  })
+
+  it.each([
+    'connection',
+    'content-length',
+    'date',
+    'keep-alive',
+    'set-cookie',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'www-authenticate',
+    'proxy-authenticate',
+    'proxy-connection',
+    'idempotency-body',
+    'idempotency-replayed',
+    'idempotency-retention',
+  ])('are without %s, which belongs to one exchange', (name) => {
+    expect(keptHeaders([[name, 'v']], new Set())).toEqual([])
+  })
+
+  it('are without credentials, known by their name or by their value', () => {
+    const headers = [
+      ['x-session-token', 'v'],
+      ['x-own', 'Bearer abc'],
+      ['x-proxy-', 'v'],
+    ] as const
+    expect(keptHeaders(headers, new Set())).toEqual([['x-proxy-', 'v']])
   })
 })
 

@@ -61,4 +61,18 @@ describe('the head of a request', () => {
     expect(screen(ask('POST', [['x-request-key', 'k']]), named, NOW)).toEqual({ kind: 'protect', key: 'k' })
     expect(screen(keyed('k'), named, NOW)).toEqual(refused('key-missing'))
   })
+
+  it('refuses a body that announces more bytes than are taken, and no other', () => {
+    const announced = (bytes: string) => screen(keyed('k', ['content-length', bytes]), policy, NOW)
+    expect(announced('1001')).toEqual(refused('body-too-large'))
+    expect(announced('1000')).toEqual({ kind: 'protect', key: 'k' })
+    expect(announced('many')).toEqual({ kind: 'protect', key: 'k' })
+    const limited = { ...policy, maxRequestBytes: 0 }
+    expect(screen(keyed('k'), limited, NOW)).toEqual({ kind: 'protect', key: 'k' })
+  })
+
+  it('reads when it was first sent with blanks around it', () => {
+    const sent = ` ${new Date(NOW - policy.retentionMs).toUTCString()} `
+    expect(screen(keyed('k', ['repeatability-first-sent', sent]), policy, NOW)).toEqual(refused('window-passed'))
+  })
 })

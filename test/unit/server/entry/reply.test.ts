@@ -22,6 +22,13 @@ describe('json()', () => {
     ])
   })
 
+  it('adds its type to the other headers that were given', () => {
+    expect(json([], { headers: { location: '/a' } }).headers).toEqual([
+      ['content-type', 'application/json'],
+      ['location', '/a'],
+    ])
+  })
+
   it.each([undefined, () => {}, Symbol('s')])('refuses %s, which JSON cannot say', (value) => {
     expect(() => json(value)).toThrow('JSON cannot say')
   })
@@ -33,6 +40,27 @@ describe('reply()', () => {
     expect(reply('a').headers).toEqual([['content-type', 'text/plain;charset=UTF-8']])
     expect(reply(new Uint8Array([0, 255])).body).toEqual(new Uint8Array([0, 255]))
     expect([reply(null, { status: 204 }).body, reply(null).headers]).toEqual([null, []])
+  })
+
+  it('keeps the type of a text that was given, and adds one to other headers', () => {
+    expect(reply('a', { headers: { 'content-type': 'text/csv' } }).headers).toEqual([['content-type', 'text/csv']])
+    expect(reply('a', { headers: { location: '/a' } }).headers).toEqual([
+      ['content-type', 'text/plain;charset=UTF-8'],
+      ['location', '/a'],
+    ])
+  })
+
+  it('may have any status from 200 to 599', () => {
+    expect([200, 599].map((status) => reply(null, { status }).status)).toEqual([200, 599])
+  })
+
+  it('is made of an answer that is there in plain values', () => {
+    const plain = { status: 201, headers: [['a', 'b']], body: new Uint8Array([1]) } as const
+    expect(replyOf({ ...plain, more: 1 } as typeof plain)).toEqual(plain)
+  })
+
+  it('is known by a mark that every copy of the package shares', () => {
+    expect(isReply({ [Symbol.for('holdfast.reply')]: true })).toBe(true)
   })
 
   it('is not changed by whoever changes the bytes later', () => {

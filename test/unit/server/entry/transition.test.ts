@@ -40,7 +40,13 @@ describe('the moves of an entry', () => {
 
   it('are an error where they are not legal, not a silence', () => {
     expect(nextEntryState('running', 'recorded')).toBe('done')
-    expect(() => nextEntryState('done', 'recorded')).toThrow('An entry that is done cannot be recorded')
+    expect(() => nextEntryState('done', 'recorded')).toThrow(
+      expect.objectContaining({
+        message: 'An entry that is done cannot be recorded',
+        code: 'HOLDFAST_ENTRY',
+        effect: 'unknown',
+      }),
+    )
     expect(() => nextEntryState('unknown', 'released')).toThrow('An entry that is unknown cannot be released')
   })
 

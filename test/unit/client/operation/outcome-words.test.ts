@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { errorOf, refOf, tell, tellUnrecorded } from '../../../../src/client/operation/outcome.ts'
+import type { OperationRecord } from '../../../../src/client/operation/record.ts'
+import type { Effect, Reason } from '../../../../src/errors/reason.ts'
+import { freshRecord } from '../../../support/shared-record.ts'
+
+const idle = freshRecord({ inFlightSince: undefined })
+const response = {
+  status: 503,
+  statusText: '',
+  headers: [['content-type', 'application/problem+json']],
+  body: new TextEncoder().encode('{"title":"Busy"}'),
+  bodyOmitted: false,
+  url: '',
+  redirected: false,
+} as const
+
+const said = (record: OperationRecord, reason: Reason | undefined, pending = false) =>
+  tell({ record, reason, pending }).message
+
+describe('the sentence of an error', () => {
+  it.each<[Reason, string]>([
+    ['attempts', 'every attempt was used'],
+    ['deadline', 'the deadline passed'],
+    ['horizon', 'its horizon passed, after which the server may no longer know the key'],
+    ['budget', 'the retry budget of this origin is empty'],
+    ['breaker', 'the circuit breaker of this origin is open'],
+    ['do-not-retry', 'the server said not to retry'],
+    ['status', 'the server refused it'],
+    ['aborted', 'it was cancelled'],
+    ['not-replayable', 'sending it again could do it twice: its server is not known to honour idempotency keys'],
+    ['storage', 'the journal failed'],
+    ['key-reuse', 'its key was used before for a different request'],
+    ['lease-lost', 'another runner took it over'],
+    ['auth', 'the credentials were refused or could not be made'],
+    ['poison', 'its runner died again and again while working on it'],
+    ['network', 'the network failed'],
+  ])('for %s says why', (reason, words) => {
+    expect(said(idle, reason)).toBe(`POST https://api.example.com/charges: ${words}. It was not done.`)
+  })
+
+  it.each<[Effect, string]>([
+    ['none', 'It was not done.'],
+    ['unknown', 'It may have been done.'],
+    ['applied', 'It was done, but its answer did not arrive whole.'],
+  ])('says of the effect %s whether it was done', (effect, words) => {
+    expect(said({ ...idle, effect }, 'deadline')).toMatch(new RegExp(`the deadline passed\\. ${words}$`))
+  })
+
+  it('ends with what comes next where it stays pending', () => {
+    expect(said(idle, 'deadline', true)).toMatch(/ It was not done\. It stays pending, and a resume goes on with it\.$/)
+  })
+
+  it('names the last answer, or else the last failure', () => {
+    const failed = { ...idle, error: { detail: 'ECONNRESET', retryAt: undefined } }
+    expect(said(failed, 'attempts')).toContain('every attempt was used (last: ECONNRESET). ')
+    expect(said({ ...failed, response }, 'attempts')).toContain('every attempt was used (last: status 503). ')
+  })
+
+  it('says how it ended, or that we failed ourselves, where there is no reason', () => {
+    expect(said({ ...idle, status: 'cancelled' }, undefined)).toContain('/charges: cancelled. ')
+    expect(said(idle, undefined)).toContain('/charges: Holdfast itself failed, see the cause. ')
+  })
+})
+
+describe('the error of an operation', () => {
+  it('carries the answer, its problem, and when the server would have it again', () => {
+    const error = errorOf({
+      ...idle,
+      status: 'rejected',
+      reason: 'do-not-retry',
+      response,
+      error: { detail: undefined, retryAt: 7 },
+    })
+    expect(error).toMatchObject({ retryAt: 7, problem: { title: 'Busy' }, response: { status: 503 }, effect: 'none' })
+  })
+
+  it('carries its cause, and the rest of the answer that is not held', async () => {
+    const rest = new Response('later', { status: 503 })
+    const cause = new Error('cut off')
+    const record: OperationRecord = { ...idle, status: 'failed', reason: 'network', response, effect: 'unknown' }
+    expect(errorOf(record, { cause, rest })).toMatchObject({ cause, response: rest })
+  })
+
+  it('takes an answer of a failed operation that did nothing for a refusal', () => {
+    expect(errorOf({ ...idle, status: 'failed', reason: 'attempts', response }).name).toBe('RejectedError')
+  })
+
+  it('says unknown of a refusal that contradicts an answer whose body was lost', () => {
+    const done: OperationRecord = { ...idle, status: 'rejected', response, effect: 'applied' }
+    expect(errorOf({ ...done, reason: 'status' })).toMatchObject({ name: 'RejectedError', effect: 'unknown' })
+    expect(errorOf({ ...done, reason: 'key-reuse' })).toMatchObject({ name: 'KeyReuseError', effect: 'unknown' })
+  })
+
+  it('refers to the operation by what names it', () => {
+    expect(refOf({ ...idle, id: 'order:1', name: 'charge' })).toEqual({ key: idle.key, id: 'order:1', name: 'charge' })
+  })
+})
+
+describe('a call without a record', () => {
+  const call = {
+    method: 'POST',
+    origin: 'https://api.example.com',
+    operation: { key: 'k', id: undefined, name: undefined },
+    named: false,
+  }
+
+  it('was not done where nothing names its operation', () => {
+    const error = tellUnrecorded(call, { reason: 'breaker', retryAt: 7, pending: false })
+    expect(error).toMatchObject({ name: 'NotSentError', effect: 'none', reason: 'breaker', retryAt: 7, pending: false })
+    expect(error.operation).toEqual(call.operation)
+    expect(error.message).toBe(
+      'POST https://api.example.com: the circuit breaker of this origin is open before anything was sent. It was not done.',
+    )
+  })
+
+  it('may have been done by an earlier call where an id or a key names it', () => {
+    const why = { reason: 'aborted', because: 'the client was closed', code: 'HOLDFAST_CLOSED' } as const
+    const error = tellUnrecorded({ ...call, named: true }, why)
+    expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown', code: 'HOLDFAST_CLOSED' })
+    expect(error.message).toBe(
+      'POST https://api.example.com: the client was closed before anything was sent. ' +
+        'Whether an earlier call with this id or key has done it, the journal could not be asked.',
+    )
+  })
+})
