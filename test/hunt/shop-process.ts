@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer, json as readJson } from 'node:stream/consumers'
 import { nodeHandler } from '../../src/server/http/node/node-handler.ts'
 import { createLedger, type IdempotencyContext, type ProtectOptions, type Reply } from '../../src/server/index.ts'
-import { inputOf, say } from '../support/child-voice.ts'
+import { Blink, blinkingLedger } from '../support/blinking-store.ts'
+import { inputOf, onOrder, say } from '../support/child-voice.ts'
 import { openShopStore, type StoreAddress } from './shop-store.ts'
 import { ShopWork, type StopPoint } from './shop-work.ts'
 
@@ -20,8 +21,10 @@ export interface ShopInput {
 const input = inputOf<ShopInput>()
 const store = await openShopStore(input.store)
 const work = new ShopWork(store, input.provider, input.stopAt)
+const blink = new Blink(() => say('ledger blink'))
+onOrder('blink', (ms) => blink.begin(Number(ms)))
 const ledger = createLedger({
-  store: store.ledger,
+  store: blinkingLedger(store.ledger, blink),
   scope: 'public',
   lease: input.leaseMs,
   observe: (event) => {
