@@ -115,8 +115,7 @@ export class HuntJudge {
 
   async judge(evidence: Evidence): Promise<HuntVerdict> {
     const { backstage, charges } = evidence
-    const all = await backstage.rows()
-    const rows = grouped(all, ({ number }) => number)
+    const rows = groupRows(await backstage.rows())
     const count = { effects: 0, lost: 0, doubled: 0, untold: 0, wrongAnswers: 0, headsOnly: 0 }
     for (const [number, operation] of this.#operations) {
       const [key = ''] = operation.keys
@@ -136,7 +135,7 @@ export class HuntJudge {
       count.headsOnly += answered.headsOnly
       if (wrong !== undefined) count.wrongAnswers += this.#complain(number, wrong)
     }
-    const falseClaims = this.#falseClaims(evidence, all)
+    const falseClaims = this.#falseClaims(evidence, rows)
     const { accepted } = this
     const unfinished = await backstage.unfinished()
     const claims = { claims: this.#claims.counts, falseClaims: falseClaims.length }
@@ -144,11 +143,16 @@ export class HuntJudge {
     return { posted: this.#posted, accepted, ...count, ...claims, unfinished, complaints }
   }
 
-  #falseClaims({ charges, answers }: Evidence, rows: readonly OrderRow[]): string[] {
-    const ordered = grouped(rows, ({ key }) => key)
-    const factsOf = (key: string): ServerFacts => {
-      const effects = [...(ordered.get(key) ?? []), ...(charges.get(key) ?? [])]
-      return { effectsAt: effects.map(({ at }) => at), ...(answers.get(key) ?? { fresh: 0, replayed: 0 }) }
+  #falseClaims({ charges, answers }: Evidence, rows: ReadonlyMap<number, readonly OrderRow[]>): string[] {
+    const factsOf = (number: number): ServerFacts => {
+      const keys = [...(this.#operations.get(number)?.keys ?? [])]
+      const effects = [...(rows.get(number) ?? []), ...keys.flatMap((key) => charges.get(key) ?? [])]
+      const answered = keys.flatMap((key) => answers.get(key) ?? [])
+      return {
+        effectsAt: effects.map(({ at }) => at),
+        fresh: answered.reduce((sum, { fresh }) => sum + fresh, 0),
+        replayed: answered.reduce((sum, { replayed }) => sum + replayed, 0),
+      }
     }
     const calledAt = (number: number): number => this.#operations.get(number)?.calledAt ?? 0
     return this.#claims.falseClaims({ factsOf, calledAt, showsKeys: true })
@@ -185,8 +189,8 @@ function notOf(entry: Entry | undefined, rows: readonly OrderRow[]): string | un
   return text.includes(row.nonce) ? undefined : 'its row is of another execution than its answer'
 }
 
-function grouped<T, K>(all: readonly T[], by: (one: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>()
-  for (const one of all) groups.set(by(one), [...(groups.get(by(one)) ?? []), one])
+function groupRows(rows: readonly OrderRow[]): Map<number, OrderRow[]> {
+  const groups = new Map<number, OrderRow[]>()
+  for (const row of rows) groups.set(row.number, [...(groups.get(row.number) ?? []), row])
   return groups
 }

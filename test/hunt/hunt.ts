@@ -164,6 +164,9 @@ class Hunt {
     await this.#striker.thawed()
     const progress = setInterval(() => this.#options.onProgress?.(`finishing: ${this.#progress()}`), 5000)
     try {
+      // A client whose journal blinked holds leases that it has no use for; those of a dead one are taken at once.
+      await this.#buyer.kill()
+      await this.#buyer.start()
       await this.#buyer.finish()
       await this.#proxy.idle()
       await this.#allEnded()

@@ -17,9 +17,11 @@ const client = createClient({
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
   },
 })
-client.onSettled('charge', ({ operation, status, error }) => {
+client.onSettled('charge', ({ operation, status, error, replayed, mayHaveRepeated }) => {
+  const { number } = operation.metadata as { number: number }
   const claim = error ? claimOf(error) : { effect: 'applied' }
-  say('handled', { number: (operation.metadata as { number: number }).number, status, ...claim })
+  const { key } = operation
+  say('handled', { number, key, at: Date.now(), status, replayed, mayHaveRepeated, ...claim })
 })
 
 for (;;) {

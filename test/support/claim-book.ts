@@ -14,7 +14,7 @@ export interface Told extends Claim {
   readonly mayHaveRepeated?: boolean | undefined
 }
 
-/** What the server knows of one key. */
+/** What the server knows of one operation, under whichever keys it came. */
 export interface ServerFacts {
   /** When each effect happened, epoch milliseconds. */
   readonly effectsAt: readonly number[]
@@ -24,7 +24,7 @@ export interface ServerFacts {
 }
 
 export interface ClaimRules {
-  readonly factsOf: (key: string) => ServerFacts
+  readonly factsOf: (number: number) => ServerFacts
   /** When the operation was last called, epoch milliseconds: a claim that nothing will happen ends there. */
   readonly calledAt: (number: number) => number
   /** Does every answer of the server show that it honours keys? Then no handler may be told of a repetition. */
@@ -61,36 +61,35 @@ export class ClaimBook {
 
   /** What was told and is not true: a sentence each, with the operation's key, what was told, and when. */
   falseClaims(rules: ClaimRules): string[] {
-    const facts = new Map<string, ServerFacts>()
-    for (const { key } of this.#told) if (!facts.has(key)) facts.set(key, rules.factsOf(key))
-    const of = (key: string): ServerFacts => facts.get(key) ?? { effectsAt: [], fresh: 0, replayed: 0 }
-    const single = this.#told.flatMap((told) => {
-      const wrong = effectLie(told, of(told.key), rules) ?? markerLie(told, of(told.key), rules)
-      return wrong === undefined ? [] : [`${toldText(told)}; ${wrong}`]
+    const operations = new Map<number, Told[]>()
+    for (const told of this.#told) operations.set(told.number, [...(operations.get(told.number) ?? []), told])
+    return [...operations].flatMap(([number, all]) => {
+      const facts = rules.factsOf(number)
+      const lies = all.flatMap((told) => {
+        const wrong = effectLie(told, facts, rules) ?? markerLie(told, facts, rules)
+        return wrong === undefined ? [] : [`${toldText(told)}; ${wrong}`]
+      })
+      return [...lies, ...contradictions(all, rules), ...answeredTwice(number, facts)]
     })
-    return [...single, ...this.#contradictions(rules), ...answeredTwice(facts)]
   }
+}
 
-  /** Two claims of which only one can be true. */
-  #contradictions(rules: ClaimRules): string[] {
-    const byKey = new Map<string, Told[]>()
-    for (const told of this.#told) byKey.set(told.key, [...(byKey.get(told.key) ?? []), told])
-    return [...byKey.values()].flatMap((all) => {
-      const settlement = all.find(({ by }) => by === 'handler')
-      if (!settlement) return []
-      return all
-        .filter((other) => contradicts(settlement, other, rules))
-        .map((other) => `${toldText(settlement)}; ${toldText(other)}`)
-    })
-  }
+/** Two claims of which only one can be true. */
+function contradictions(all: readonly Told[], rules: ClaimRules): string[] {
+  const settlement = all.find(({ by }) => by === 'handler')
+  if (!settlement) return []
+  return all
+    .filter((other) => contradicts(settlement, other, rules))
+    .map((other) => `${toldText(settlement)}; ${toldText(other)}`)
 }
 
 function contradicts(settlement: Told, other: Told, { calledAt }: ClaimRules): boolean {
   if (other.by === 'handler') return other.status !== settlement.status
   if (other.status === 'answered') return settlement.status !== 'succeeded'
-  // Told that nobody goes on with it, and somebody did.
+  // A call that could not ask the journal speaks for itself alone: an earlier one with its id may go on, hence unknown.
+  const speaksForBoth = other.effect === 'none' || other.key === settlement.key
   const ended = other.pending === false && other.effect !== 'applied' && calledAt(other.number) <= other.at
-  return ended && settlement.status === 'succeeded'
+  return ended && speaksForBoth && settlement.status === 'succeeded'
 }
 
 function effectLie({ effect, pending, number, at }: Told, { effectsAt }: ServerFacts, rules: ClaimRules) {
@@ -114,10 +113,8 @@ function markerLie(told: Told, { effectsAt, fresh, replayed }: ServerFacts, { sh
 }
 
 /** The work of a key ends once; every other answer is from the record, and says so. */
-function answeredTwice(facts: ReadonlyMap<string, ServerFacts>): string[] {
-  return [...facts]
-    .filter(([, { fresh }]) => fresh > 1)
-    .map(([key, { fresh }]) => `key ${key}: ${fresh} answers that are not marked as replayed`)
+function answeredTwice(number: number, { fresh }: ServerFacts): string[] {
+  return fresh > 1 ? [`operation ${number}: ${fresh} answers that are not marked as replayed`] : []
 }
 
 function claimText({ by, status, effect, pending }: Told): string {
