@@ -13,6 +13,7 @@ const client = createClient({
   attemptTimeout: 2000,
   onGiveUp: 'keep',
   budget: { ratio: 1, burst: 1000, reservePerSecond: 100 },
+  breaker: false,
   observe: (event) => {
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
   },

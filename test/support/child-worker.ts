@@ -22,8 +22,9 @@ const client = createClient({
   retry: { base: 20, cap: 500 },
   attemptTimeout: 2000,
   onGiveUp: 'keep',
-  // What is hunted here are losses and doubles; that requests stay within a budget is judged elsewhere.
+  // What is hunted here are losses and doubles; that a client spares a server that fails is judged elsewhere.
   budget: { ratio: 1, burst: 1000, reservePerSecond: 100 },
+  breaker: false,
   observe: (event) => {
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
     if (event.type === 'lease.lost') say('lost')
