@@ -6,6 +6,7 @@ import { endAll } from '../support/child-process.ts'
 import { faultsOf } from './faults-of.ts'
 import { hunt } from './hunt.ts'
 
+/** The journal is in SQLite. */
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-hunt-'))
 afterAll(async () => {
   await endAll()

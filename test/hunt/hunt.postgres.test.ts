@@ -3,7 +3,7 @@ import { startPostgres } from '../support/postgres-setup.ts'
 import { type PostgresPlace, postgresBackstage } from './backstage.ts'
 import { shortHunt } from './short-hunt.ts'
 
-/** A Postgres of its own, since it is restarted under everybody who uses it; unless PG_URL names one. */
+/** The client's journal is in SQLite, the server's ledger in Postgres: one of its own, since it is restarted under everybody who uses it; unless PG_URL names one. */
 let postgres: PostgresPlace & { readonly stop?: () => Promise<void> }
 
 beforeAll(async () => {

@@ -60,12 +60,12 @@ it('stops where a third round has failed, and tells how to run each again', asyn
 
 it('takes the seed of its state file, and refuses to go on with another run', () => {
   const path = join(folder, 'state.json')
-  const terms = { store: 'sqlite' }
+  const terms = { store: 'here' }
   expect(new StateFile(path, { seed: undefined, drawnSeed: 77, terms }).seed).toBe(77)
   expect(new StateFile(path, { seed: undefined, drawnSeed: 78, terms }).seed).toBe(77)
   expect(() => new StateFile(path, { seed: 78, drawnSeed: 79, terms })).toThrow('--seed 77, not 78')
-  expect(() => new StateFile(path, { seed: undefined, drawnSeed: 79, terms: { store: 'postgres' } })).toThrow(
-    '--store "sqlite", not "postgres"',
+  expect(() => new StateFile(path, { seed: undefined, drawnSeed: 79, terms: { store: 'there' } })).toThrow(
+    '--store "here", not "there"',
   )
   writeFileSync(path, 'no JSON')
   expect(() => new StateFile(path, { seed: 1, drawnSeed: 2, terms })).toThrow('is not a state file of such a run')
