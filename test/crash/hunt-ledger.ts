@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { hasId, mayGiveUp } from '../support/child-hunted.ts'
-import { type Claim, isFalse } from '../support/claim.ts'
-import type { CountingReport } from '../support/counting-server.ts'
+import type { Claim } from '../support/claim.ts'
+import { ClaimBook, type ServerFacts } from '../support/claim-book.ts'
+import type { CountedOperation, CountingReport } from '../support/counting-server.ts'
 
 export interface Verdict {
   readonly posted: number
@@ -16,9 +17,9 @@ export interface Verdict {
   readonly untold: number
   /** Accepted, and told to have ended otherwise than well, though it was not to be given up. */
   readonly failed: number
-  /** How often callers and handlers were told of an effect, and how often that was not true. */
-  readonly claims: number
-  readonly falseClaims: number
+  /** How often callers and handlers were told what, and each claim that was not true, in words. */
+  readonly claims: Readonly<Record<string, number>>
+  readonly falseClaims: readonly string[]
 }
 
 export interface Heard extends Claim {
@@ -26,6 +27,9 @@ export interface Heard extends Claim {
   readonly number?: number
   readonly key?: string
   readonly status?: string
+  readonly at?: number
+  readonly replayed?: boolean
+  readonly mayHaveRepeated?: boolean
 }
 
 /** What the hunters know from the outside: what was posted, accepted and told. */
@@ -33,7 +37,8 @@ export class Ledger {
   readonly #open: number[] = []
   readonly #accepted = new Map<number, string>()
   readonly #told = new Map<number, Set<string>>()
-  readonly #claims: (Claim & { readonly number: number })[] = []
+  readonly #claims = new ClaimBook()
+  readonly #calledAt = new Map<number, number>()
   #wanted = 0
   #posted = 0
 
@@ -56,7 +61,9 @@ export class Ledger {
   }
 
   next(): number | undefined {
-    return this.#open.shift()
+    const number = this.#open.shift()
+    if (number !== undefined) this.#calledAt.set(number, Date.now())
+    return number
   }
 
   /**
@@ -70,42 +77,57 @@ export class Ledger {
     }
   }
 
-  hear({ is, number, key, status, ...claim }: Heard): void {
+  hear({ is, number, key, status, at, ...claim }: Heard): void {
     if (number === undefined) return
-    // What has an id may be called again by another process, and done after all.
-    if (claim.effect !== undefined && !hasId(number)) this.#claims.push({ number, ...claim })
+    if (claim.effect !== undefined && key !== undefined && at !== undefined) {
+      this.#claims.tell({ number, key, at, by: is === 'handled' ? 'handler' : 'caller', status, ...claim })
+    }
     if (is === 'accepted' && key !== undefined) this.#accepted.set(number, key)
     if (is === 'handled') this.#told.set(number, (this.#told.get(number) ?? new Set()).add(String(status)))
   }
 
   /** The server knows bodies and keys; that one body is one operation is known only here. */
   judge(report: CountingReport): Verdict {
-    const effects = effectsByBody(report)
+    const facts = factsByBody(report)
     const numbers = [...this.#accepted.keys()]
-    const done = (number: number): number => effects.get(bodyHash(number)) ?? 0
+    const factsOf = (number: number): ServerFacts => facts.get(bodyHash(number)) ?? NOTHING
+    const done = (number: number): number => factsOf(number).effectsAt.length
+    const calledAt = (number: number): number => this.#calledAt.get(number) ?? 0
     const ended = (number: number): string[] => [...(this.#told.get(number) ?? [])]
     const gaveUp = (number: number): boolean => mayGiveUp(number) && ended(number).includes('failed')
     return {
       posted: this.#posted,
       accepted: numbers.length,
       lost: numbers.filter((number) => done(number) === 0 && !gaveUp(number)).length,
-      doubled: [...effects.values()].filter((count) => count > 1).length,
+      doubled: [...facts.values()].filter(({ effectsAt }) => effectsAt.length > 1).length,
       changed: Object.values(report.operations).filter(({ bodies }) => bodies.length > 1).length,
       untold: numbers.filter((number) => !this.#told.has(number)).length,
       failed: numbers.filter((number) => ended(number).some((one) => one !== 'succeeded') && !gaveUp(number)).length,
-      claims: this.#claims.length,
-      falseClaims: this.#claims.filter((claim) => isFalse(claim, done(claim.number))).length,
+      claims: this.#claims.counts,
+      // It marks only what it answers from its record.
+      falseClaims: this.#claims.falseClaims({ factsOf, calledAt, showsKeys: false }),
     }
   }
 }
 
-function effectsByBody({ operations }: CountingReport): Map<string, number> {
-  const effects = new Map<string, number>()
-  for (const { bodies, effects: count } of Object.values(operations)) {
-    const [body = ''] = bodies
-    if (count > 0) effects.set(body, (effects.get(body) ?? 0) + count)
+const NOTHING: ServerFacts = { effectsAt: [], fresh: 0, replayed: 0 }
+
+/** One body is one operation, under whichever keys it came. */
+function factsByBody({ operations }: CountingReport): Map<string, ServerFacts> {
+  const facts = new Map<string, ServerFacts>()
+  for (const one of Object.values(operations)) {
+    const [body = ''] = one.bodies
+    facts.set(body, together(facts.get(body) ?? NOTHING, one))
   }
-  return effects
+  return facts
+}
+
+function together(known: ServerFacts, { effectsAt, fresh, replayed }: CountedOperation): ServerFacts {
+  return {
+    effectsAt: [...known.effectsAt, ...effectsAt],
+    fresh: known.fresh + fresh,
+    replayed: known.replayed + replayed,
+  }
 }
 
 function bodyHash(number: number): string {

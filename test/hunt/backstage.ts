@@ -6,39 +6,62 @@ import { sqliteLedger } from '../../src/server/sqlite/index.ts'
 import { pause } from './pause.ts'
 import { CONNECTIONS, type StoreAddress } from './shop-store.ts'
 
+/** One effect of the shop, under the key and at the time that it was done. */
 export interface OrderRow {
   readonly number: number
   readonly nonce: string
+  readonly key: string
+  /** Epoch milliseconds. */
+  readonly at: number
 }
+
+/** Blows at the store itself. */
+export type StoreBlow = 'store locked' | 'backend terminated' | 'Postgres restart'
+
+/** Resolves with whether it hit. */
+export type Strike = (random: () => number) => Promise<boolean>
 
 /** What the hunters can see and break behind the shop's back. */
 export interface Backstage {
   readonly address: StoreAddress
+  /** How each blow is dealt, or why this store has none. */
+  readonly blows: Readonly<Record<StoreBlow, Strike | { readonly never: string }>>
   rows(): Promise<OrderRow[]>
   find(key: string): Promise<Entry | undefined>
   /** How many entries nobody has ended. */
   unfinished(): Promise<number>
-  /** Breaks a connection between shop and store, or keeps the shop from writing for a while. */
-  strike(random: () => number): Promise<boolean>
   close(): Promise<void>
 }
 
+export interface PostgresPlace {
+  readonly url: string
+  /** Left out where the Postgres belongs to somebody else. */
+  readonly restart?: (() => Promise<void>) | undefined
+}
+
 /** In a schema of its own. */
-export async function postgresBackstage(url: string, schema: string): Promise<Backstage> {
+export async function postgresBackstage({ url, restart }: PostgresPlace, schema: string): Promise<Backstage> {
   const pool = new pg.Pool({ connectionString: url, max: 2 }).on('error', () => {})
   await pool.query(
-    `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.orders (number integer NOT NULL, nonce text NOT NULL)`,
+    `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.orders
+       (number integer NOT NULL, nonce text NOT NULL, key text NOT NULL, at double precision NOT NULL)`,
   )
   const store = postgresLedger({ pool, schema })
   return {
     address: { kind: 'postgres', url, schema },
-    rows: async () => (await pool.query<OrderRow>(`SELECT number, nonce FROM ${schema}.orders`)).rows,
+    blows: {
+      'store locked': { never: 'Postgres has no one lock that keeps everybody from writing' },
+      'backend terminated': (random) => terminateOne(pool, `${CONNECTIONS}-${schema}`, random),
+      'Postgres restart': restart
+        ? () => restart().then(() => true)
+        : { never: 'the Postgres at PG_URL is not ours to restart' },
+    },
+    rows: async () => (await pool.query<OrderRow>(`SELECT number, nonce, key, at FROM ${schema}.orders`)).rows,
     find: (key) => store.find('public', key),
     unfinished: async () => {
       const { running, unknown } = await store.stats(Date.now())
       return running + unknown
     },
-    strike: (random) => terminateOne(pool, `${CONNECTIONS}-${schema}`, random),
     close: async () => {
       await pool.query(`DROP SCHEMA ${schema} CASCADE`)
       await pool.end()
@@ -52,8 +75,8 @@ async function terminateOne(pool: pg.Pool, name: string, random: () => number): 
   // Those inside a transaction come first, and are the more likely victims.
   const victim = rows[Math.floor(random() ** 3 * rows.length)]
   if (!victim) return false
-  await pool.query('SELECT pg_terminate_backend($1)', [victim.pid])
-  return true
+  const answer = await pool.query<{ hit: boolean }>('SELECT pg_terminate_backend($1) AS hit', [victim.pid])
+  return answer.rows[0]?.hit ?? false
 }
 
 /** In a file of this folder. */
@@ -62,29 +85,36 @@ export async function sqliteBackstage(folder: string): Promise<Backstage> {
   const path = join(folder, 'shop.db')
   const database = new Database(path)
   database.pragma('journal_mode = WAL')
-  database.exec('CREATE TABLE orders (number integer NOT NULL, nonce text NOT NULL)')
+  database.exec(
+    'CREATE TABLE orders (number integer NOT NULL, nonce text NOT NULL, key text NOT NULL, at integer NOT NULL)',
+  )
   const store = sqliteLedger({ database })
+  // Nobody can write while somebody else does.
+  const lock: Strike = async (random) => {
+    const own = new Database(path)
+    try {
+      own.exec('BEGIN IMMEDIATE')
+      await pause(random() * 400)
+      own.exec('COMMIT')
+      return true
+    } catch {
+      return false
+    } finally {
+      own.close()
+    }
+  }
   return {
     address: { kind: 'sqlite', path },
-    rows: async () => database.prepare('SELECT number, nonce FROM orders').all() as OrderRow[],
+    blows: {
+      'store locked': lock,
+      'backend terminated': { never: 'SQLite runs inside the server: there is no backend to terminate' },
+      'Postgres restart': { never: 'the ledger is in SQLite' },
+    },
+    rows: async () => database.prepare('SELECT number, nonce, key, at FROM orders').all() as OrderRow[],
     find: (key) => store.find('public', key),
     unfinished: async () => {
       const { running, unknown } = await store.stats(Date.now())
       return running + unknown
-    },
-    // Nobody can write while somebody else does.
-    strike: async (random) => {
-      const own = new Database(path)
-      try {
-        own.exec('BEGIN IMMEDIATE')
-        await pause(random() * 400)
-        own.exec('COMMIT')
-        return true
-      } catch {
-        return false
-      } finally {
-        own.close()
-      }
     },
     close: async () => {
       await store.close()

@@ -1,8 +1,8 @@
 /** The client's half, made to be killed: posts what it is told to, and goes on with what it left behind. */
-import { createInterface } from 'node:readline'
 import { createClient, type OperationHandle, RejectedError } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
-import { inputOf, say } from '../support/child-voice.ts'
+import { Blink, blinkingJournal } from '../support/blinking-store.ts'
+import { inputOf, onOrder, say } from '../support/child-voice.ts'
 import { claimOf } from '../support/claim.ts'
 import { answerDigest } from './answer-digest.ts'
 import { hasId, kindOf } from './operation-kinds.ts'
@@ -14,7 +14,8 @@ export interface BuyerInput {
 }
 
 const input = inputOf<BuyerInput>()
-const journal = sqliteJournal({ path: input.db })
+const blink = new Blink(() => say('journal blink'))
+const journal = blinkingJournal(sqliteJournal({ path: input.db }), blink)
 const client = createClient({
   baseUrl: input.origin,
   journal,
@@ -29,21 +30,22 @@ const client = createClient({
     if (event.type === 'journal.failed') say('trouble', { message: event.error.message })
   },
 })
-client.onSettled('order', async ({ operation, status, response, error }) => {
+client.onSettled('order', async ({ operation, status, response, error, replayed, mayHaveRepeated }) => {
+  const at = Date.now()
   const { number } = operation.metadata as { number: number }
   const answer = response && (await digestOf(response))
   const claim = error ? claimOf(error) : { effect: 'applied' }
-  say('told', { number, key: operation.key, status, answer, error: error && String(error), ...claim })
+  const { key } = operation
+  say('told', { number, key, at, status, answer, replayed, mayHaveRepeated, error: error && String(error), ...claim })
 })
 const watching = new AbortController()
 const watched = client
   .resume({ continuous: true, signal: watching.signal })
   .catch((error: unknown) => say('trouble', { message: String(error) }))
 
-createInterface(process.stdin).on('line', (line) => {
-  if (line === 'finish') void finish()
-  else void post(Number(line))
-})
+onOrder('post', (number) => void post(Number(number)))
+onOrder('blink', (ms) => blink.begin(Number(ms)))
+onOrder('finish', () => void finish())
 
 async function post(number: number): Promise<void> {
   const handle = client.post(kindOf(number) === 'payment' ? '/payments' : '/orders', {
@@ -55,20 +57,23 @@ async function post(number: number): Promise<void> {
   try {
     await handle.accepted
     say('accepted', { number, key: handle.key })
-    say('answered', { number, key: handle.key, answer: await answerTo(handle) })
+    say('answered', { number, key: handle.key, ...(await answerTo(handle)) })
   } catch (error) {
-    say('gave up', { number, message: String(error), ...claimOf(error) })
+    say('gave up', { number, key: handle.key, at: Date.now(), message: String(error), ...claimOf(error) })
   }
 }
 
-/** The answer that the caller itself is given, a refusal included. */
-async function answerTo(handle: OperationHandle): Promise<string> {
+/** The answer that the caller itself is given, a refusal included, and what it is told with it. */
+async function answerTo(handle: OperationHandle): Promise<object> {
   try {
-    return await digestOf(await handle)
+    const response = await handle
+    const at = Date.now()
+    const replayed = response.headers.get('idempotency-replayed') === 'true'
+    return { at, status: 'answered', effect: 'applied', replayed, answer: await digestOf(response) }
   } catch (error) {
-    // Whoever gives up may show the last answer too, but that one was not final.
+    // A caller that is given up on may see the last answer too, but that one was not final.
     if (!(error instanceof RejectedError) || !error.response) throw error
-    return digestOf(error.response)
+    return { at: Date.now(), ...claimOf(error), answer: await digestOf(error.response) }
   }
 }
 

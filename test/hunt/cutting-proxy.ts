@@ -1,27 +1,23 @@
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import type { BlowTable } from '../support/blow-table.ts'
+import type { HuntBlow, NetworkBlow } from './hunt-blows.ts'
 import { pause } from './pause.ts'
 
-/** What may become of a request on its way, and how often. */
-const FATES = {
+/** What may become of a request on its way, and how often where the dice decide. */
+const FATES: Readonly<Record<NetworkBlow | 'straight' | 'delayed', number>> = {
   straight: 44,
   delayed: 10,
-  /** The connection breaks before the request is through: nothing of it arrives, or a part. */
   'cut before': 8,
-  /** The server works to the end, and its answer is lost. */
   'cut after': 10,
-  /** A part of the answer comes through. */
   'cut within': 8,
-  /** Both connections break while the server works. */
   'cut while working': 6,
-  /** It arrives twice at the same time, perhaps at two replicas. */
   doubled: 8,
-  /** It arrives once more, long after it was answered. */
   'doubled late': 6,
-} as const
+}
 
-export type Fate = keyof typeof FATES
+type Fate = keyof typeof FATES
 
 interface Answered {
   readonly status: number
@@ -37,7 +33,9 @@ interface Passing {
 
 /** Stands between the client and the replicas of the server, and breaks what passes through. */
 export class CuttingProxy {
-  readonly counts = new Map<Fate, number>()
+  /** How many final answers of the servers came by, by key. */
+  readonly answers = new Map<string, { fresh: number; replayed: number }>()
+  readonly #blows: BlowTable<HuntBlow>
   readonly #random: () => number
   readonly #upstreams: () => readonly number[]
   readonly #agent = new Agent({ keepAlive: true })
@@ -48,7 +46,8 @@ export class CuttingProxy {
   requests = 0
 
   /** `upstreams`: the ports of the replicas that are up. */
-  constructor(random: () => number, upstreams: () => readonly number[]) {
+  constructor(blows: BlowTable<HuntBlow>, random: () => number, upstreams: () => readonly number[]) {
+    this.#blows = blows
     this.#random = random
     this.#upstreams = upstreams
     this.#server = createServer((inbound, response) => this.#track(this.#pass(inbound, response)))
@@ -71,14 +70,6 @@ export class CuttingProxy {
     this.#agent.destroy()
   }
 
-  get cuts(): number {
-    return [...this.counts].reduce((sum, [fate, count]) => sum + (fate.startsWith('cut') ? count : 0), 0)
-  }
-
-  get doubles(): number {
-    return (this.counts.get('doubled') ?? 0) + (this.counts.get('doubled late') ?? 0)
-  }
-
   #track(passing: Promise<void>): void {
     const tracked: Promise<void> = passing.catch(() => {}).finally(() => this.#under.delete(tracked))
     this.#under.add(tracked)
@@ -87,7 +78,6 @@ export class CuttingProxy {
   async #pass(inbound: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests++
     const fate = this.isPeaceful ? 'straight' : this.#roll()
-    this.counts.set(fate, (this.counts.get(fate) ?? 0) + 1)
     try {
       const passing = { inbound, response, body: await buffer(inbound) }
       await this.#meet(fate, passing)
@@ -102,8 +92,10 @@ export class CuttingProxy {
     if (fate === 'cut before') return this.#cutBefore(passing)
     if (fate === 'cut while working') return this.#cutWhileWorking(passing)
     if (fate === 'delayed') await pause(this.#random() * 400)
-    if (fate === 'doubled') this.#track(this.#forward(passing).then(() => {}))
+    const twin = fate === 'doubled' ? this.#forward(passing) : undefined
+    if (twin) this.#track(twin.then(() => this.#blows.struck('doubled')))
     const answer = await this.#forward(passing)
+    if (fate === 'cut after' || fate === 'cut within') this.#blows.struck(fate)
     if (fate === 'cut after') return void response.destroy()
     if (fate === 'cut within') return cutWithin(response, answer, this.#random())
     if (fate === 'doubled late') this.#track(this.#again(passing))
@@ -112,6 +104,7 @@ export class CuttingProxy {
 
   async #cutBefore(passing: Passing): Promise<void> {
     passing.response.destroy()
+    this.#blows.struck('cut before')
     if (this.#random() < 0.5) return
     const outgoing = this.#open(passing)
     outgoing.on('error', () => {})
@@ -124,13 +117,16 @@ export class CuttingProxy {
     const outgoing = this.#open(passing)
     outgoing.on('error', () => {}).end(passing.body)
     await pause(this.#random() * 150)
+    if (outgoing.destroyed) throw new Error('The replica was killed meanwhile')
     outgoing.destroy()
+    this.#blows.struck('cut while working')
     passing.response.destroy()
   }
 
   async #again(passing: Passing): Promise<void> {
     await pause(this.#random() * 4000)
     await this.#forward(passing)
+    this.#blows.struck('doubled late')
   }
 
   #forward(passing: Passing): Promise<Answered> {
@@ -139,10 +135,21 @@ export class CuttingProxy {
       outgoing.on('error', reject)
       outgoing.on('response', (incoming) => {
         const { statusCode: status = 0, rawHeaders: headers } = incoming
+        this.#note(passing, incoming)
         buffer(incoming).then((body) => resolve({ status, headers, body }), reject)
       })
       outgoing.end(passing.body)
     })
+  }
+
+  #note({ inbound }: Passing, { statusCode = 0, headers }: IncomingMessage): void {
+    const isReplayed = headers['idempotency-replayed'] === 'true'
+    // The shop's own answers: what the ledger says for itself, or for now, is no answer of the work.
+    if (!isReplayed && statusCode !== 201 && statusCode !== 402) return
+    const key = String(inbound.headers['idempotency-key']).replaceAll('"', '')
+    const seen = this.answers.get(key) ?? { fresh: 0, replayed: 0 }
+    seen[isReplayed ? 'replayed' : 'fresh']++
+    this.answers.set(key, seen)
   }
 
   #open({ inbound }: Passing): ReturnType<typeof request> {
@@ -154,7 +161,11 @@ export class CuttingProxy {
     return outgoing.on('timeout', () => outgoing.destroy(new Error('No answer')))
   }
 
+  /** Every other request meets a blow that is still due, as long as there is one. */
   #roll(): Fate {
+    const { due } = this.#blows
+    const blow = due[Math.floor(this.#random() * due.length)]
+    if (blow && blow in FATES && this.#random() < 0.5) return blow as Fate
     const fates = Object.entries(FATES) as [Fate, number][]
     let left = this.#random() * fates.reduce((sum, [, weight]) => sum + weight, 0)
     for (const [fate, weight] of fates) {

@@ -1,5 +1,6 @@
 import type { Entry } from '../../src/server/index.ts'
-import { type Claim, isFalse } from '../support/claim.ts'
+import type { Claim } from '../support/claim.ts'
+import { ClaimBook, type ServerFacts } from '../support/claim-book.ts'
 import { answerDigest } from './answer-digest.ts'
 import type { Backstage, OrderRow } from './backstage.ts'
 import { hasId, kindOf } from './operation-kinds.ts'
@@ -22,8 +23,8 @@ export interface HuntVerdict {
   readonly headsOnly: number
   /** Entries of the ledger that are not done though their operation is. */
   readonly unfinished: number
-  /** How often callers and handlers were told of an effect, and how often that was not true. */
-  readonly claims: number
+  /** How often callers and handlers were told what, and how often that was not true. */
+  readonly claims: Readonly<Record<string, number>>
   readonly falseClaims: number
   /** What is wrong, in words, and with which operation. */
   readonly complaints: readonly string[]
@@ -33,7 +34,7 @@ interface Operation {
   readonly keys: Set<string>
   readonly statuses: Set<string>
   readonly answers: Set<string>
-  readonly claims: Claim[]
+  calledAt: number
   accepted: boolean
 }
 
@@ -41,13 +42,25 @@ export interface Heard extends Claim {
   readonly is: string
   readonly number?: number
   readonly key?: string
+  readonly at?: number
   readonly status?: string
   readonly answer?: string
+  readonly replayed?: boolean
+  readonly mayHaveRepeated?: boolean
+}
+
+/** What only the servers know. */
+export interface Evidence {
+  readonly backstage: Backstage
+  readonly charges: ReadonlyMap<string, readonly Charge[]>
+  /** Successes that left the servers, by key. */
+  readonly answers: ReadonlyMap<string, { readonly fresh: number; readonly replayed: number }>
 }
 
 /** What is known from the outside: what was posted, accepted, answered and told. */
 export class HuntJudge {
   readonly #operations = new Map<number, Operation>()
+  readonly #claims = new ClaimBook()
   readonly #complaints: string[] = []
   readonly #again: number[] = []
   #posted = 0
@@ -62,9 +75,12 @@ export class HuntJudge {
   /** The next operation to post: one that is to be posted again, or a new one. */
   next(): number {
     const number = this.#again.shift() ?? ++this.#posted
-    if (!this.#operations.has(number)) {
+    const calledAt = Date.now()
+    const known = this.#operations.get(number)
+    if (known) known.calledAt = calledAt
+    else {
       const nothing = { keys: new Set<string>(), statuses: new Set<string>(), answers: new Set<string>() }
-      this.#operations.set(number, { ...nothing, claims: [], accepted: false })
+      this.#operations.set(number, { ...nothing, calledAt, accepted: false })
     }
     return number
   }
@@ -74,12 +90,14 @@ export class HuntJudge {
     for (const number of numbers) if (hasId(number)) this.#again.push(number)
   }
 
-  hear({ is, number, key, status, answer, effect, pending }: Heard): void {
+  hear(said: Heard): void {
+    const { is, number, key, status, answer } = said
     const operation = number === undefined ? undefined : this.#operations.get(number)
-    if (!operation) return
-    if (key !== undefined) operation.keys.add(key)
+    if (!operation || number === undefined) return
+    // A call that was never accepted may show a key that no operation has.
+    if (key !== undefined && is !== 'gave up') operation.keys.add(key)
     if (answer !== undefined) operation.answers.add(answer)
-    if (effect !== undefined) operation.claims.push({ effect, pending })
+    this.#note(said, number)
     if (is === 'told' && status !== undefined) {
       if (operation.statuses.size === 0) this.#told++
       operation.statuses.add(status)
@@ -89,29 +107,21 @@ export class HuntJudge {
     this.accepted++
   }
 
-  async judge(backstage: Backstage, charges: ReadonlyMap<string, readonly Charge[]>): Promise<HuntVerdict> {
+  #note({ is, key, at, effect, pending, status, replayed, mayHaveRepeated }: Heard, number: number): void {
+    if (key === undefined || at === undefined || effect === undefined) return
+    const by = is === 'told' ? 'handler' : 'caller'
+    this.#claims.tell({ number, key, at, by, effect, pending, status, replayed, mayHaveRepeated })
+  }
+
+  async judge(evidence: Evidence): Promise<HuntVerdict> {
+    const { backstage, charges } = evidence
     const rows = groupRows(await backstage.rows())
-    const count = {
-      effects: 0,
-      lost: 0,
-      doubled: 0,
-      untold: 0,
-      wrongAnswers: 0,
-      headsOnly: 0,
-      claims: 0,
-      falseClaims: 0,
-    }
+    const count = { effects: 0, lost: 0, doubled: 0, untold: 0, wrongAnswers: 0, headsOnly: 0 }
     for (const [number, operation] of this.#operations) {
       const [key = ''] = operation.keys
       const done = kindOf(number) === 'payment' ? (charges.get(key) ?? []) : (rows.get(number) ?? [])
       const expected = kindOf(number) === 'refused' ? 0 : 1
       count.effects += done.length
-      count.claims += operation.claims.length
-      for (const claim of operation.claims) {
-        // What has an id may be called again after it was given up.
-        if (hasId(number) && claim.effect === 'none') continue
-        if (isFalse(claim, done.length)) count.falseClaims += this.#complain(number, `claimed ${claim.effect}`)
-      }
       if (done.length > expected) count.doubled += this.#complain(number, `${done.length} effects`)
       if (!operation.accepted) continue
       if (done.length < expected) count.lost += this.#complain(number, `${done.length} effects`)
@@ -125,9 +135,27 @@ export class HuntJudge {
       count.headsOnly += answered.headsOnly
       if (wrong !== undefined) count.wrongAnswers += this.#complain(number, wrong)
     }
+    const falseClaims = this.#falseClaims(evidence, rows)
     const { accepted } = this
     const unfinished = await backstage.unfinished()
-    return { posted: this.#posted, accepted, ...count, unfinished, complaints: this.#complaints }
+    const claims = { claims: this.#claims.counts, falseClaims: falseClaims.length }
+    const complaints = [...this.#complaints, ...falseClaims]
+    return { posted: this.#posted, accepted, ...count, ...claims, unfinished, complaints }
+  }
+
+  #falseClaims({ charges, answers }: Evidence, rows: ReadonlyMap<number, readonly OrderRow[]>): string[] {
+    const factsOf = (number: number): ServerFacts => {
+      const keys = [...(this.#operations.get(number)?.keys ?? [])]
+      const effects = [...(rows.get(number) ?? []), ...keys.flatMap((key) => charges.get(key) ?? [])]
+      const answered = keys.flatMap((key) => answers.get(key) ?? [])
+      return {
+        effectsAt: effects.map(({ at }) => at),
+        fresh: answered.reduce((sum, { fresh }) => sum + fresh, 0),
+        replayed: answered.reduce((sum, { replayed }) => sum + replayed, 0),
+      }
+    }
+    const calledAt = (number: number): number => this.#operations.get(number)?.calledAt ?? 0
+    return this.#claims.falseClaims({ factsOf, calledAt, showsKeys: true })
   }
 
   #complain(number: number, sentence: string): number {

@@ -1,18 +1,21 @@
 import { join } from 'node:path'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
+import { type BlowTable, neverStruck } from '../support/blow-table.ts'
 import type { Backstage } from './backstage.ts'
-import { CuttingProxy, type Fate } from './cutting-proxy.ts'
+import { CuttingProxy } from './cutting-proxy.ts'
+import { type HuntBlow, huntBlows } from './hunt-blows.ts'
 import { HuntJudge, type HuntVerdict } from './hunt-judge.ts'
 import { HuntedProcess } from './hunted-process.ts'
 import { pause } from './pause.ts'
 import { PretendProvider } from './pretend-provider.ts'
+import { Striker } from './striker.ts'
 
 export interface HuntOptions {
   /** For the client's journal. */
   readonly folder: string
   readonly backstage: Backstage
   readonly seed: number
-  /** Goes on for at least so long, and until so many operations were accepted. */
+  /** Goes on for at least so long, until so many operations were accepted, and until each blow has struck. */
   readonly seconds: number
   readonly operations: number
   readonly onProgress?: (line: string) => void
@@ -20,14 +23,11 @@ export interface HuntOptions {
 
 export interface HuntResult extends HuntVerdict {
   readonly requests: number
-  readonly cuts: number
-  readonly doubledRequests: number
-  readonly fates: Readonly<Partial<Record<Fate, number>>>
-  readonly clientKills: number
-  readonly serverKills: number
-  readonly freezes: number
-  /** Backends of Postgres that were terminated, or how often the SQLite file was locked. */
-  readonly storeBlows: number
+  /** How often each blow struck; which ones this hunt has not, and why. */
+  readonly blows: Readonly<Record<string, number>>
+  readonly notDealt: Readonly<Record<string, string>>
+  /** A sentence for each blow that was to strike and did not. */
+  readonly neverStruck: readonly string[]
   /** How often a replica stood still by itself, just before it wanted to write. */
   readonly stalls: number
   /** Processes that ended in an error of their own. */
@@ -48,8 +48,10 @@ const AT_ONCE = 24
 const MOST_OPEN = 60
 const LEASE_MS = 1000
 /** How many lines are said, on average, between two blows: a slow machine is hit as often as a fast one. */
-const LINES_BETWEEN = 14
+const LINES_BETWEEN = 10
 const LONGEST_PEACE_MS = 2000
+/** How long a blow that has not struck keeps a hunt going beyond its time. */
+const LONGEST_OVERTIME_MS = 30_000
 
 /** Both halves, each in its own process, a network that breaks, and somebody who kills: is anything lost or doubled? */
 export async function hunt(options: HuntOptions): Promise<HuntResult> {
@@ -65,29 +67,34 @@ class Hunt {
   readonly #options: HuntOptions
   readonly #random: () => number
   readonly #judge = new HuntJudge()
+  readonly #blows: BlowTable<HuntBlow>
+  readonly #striker: Striker
   readonly #provider: PretendProvider
   readonly #proxy: CuttingProxy
   readonly #shops: HuntedProcess[] = []
   readonly #buyer: HuntedProcess
   readonly #heard = new Map<string, number>()
-  readonly #thawing = new Set<Promise<void>>()
   readonly #origins = { shop: '', provider: '' }
   readonly #startedAt = performance.now()
   #lines = 0
-  #blows = { clientKills: 0, serverKills: 0, freezes: 0, storeBlows: 0 }
 
   constructor(options: HuntOptions) {
     this.#options = options
     const { seed, backstage, folder } = options
     this.#random = seededRandom(seed)
+    this.#blows = huntBlows(backstage)
     this.#provider = new PretendProvider(seededRandom(`${seed} provider`))
-    this.#proxy = new CuttingProxy(seededRandom(`${seed} proxy`), () => this.#shops.flatMap(({ port }) => port ?? []))
+    const ports = (): number[] => this.#shops.flatMap(({ port }) => port ?? [])
+    this.#proxy = new CuttingProxy(this.#blows, seededRandom(`${seed} proxy`), ports)
     for (const adapter of REPLICAS) {
       const input = () => ({ store: backstage.address, provider: this.#origins.provider, adapter, leaseMs: LEASE_MS })
       this.#shops.push(new HuntedProcess('../hunt/shop-process', input, (said) => this.#hear(said)))
     }
     const input = () => ({ origin: this.#origins.shop, db: join(folder, 'operations.db') })
     this.#buyer = new HuntedProcess('../hunt/buyer-process', input, (said) => this.#hear(said))
+    const onClientKilled = (posted: readonly number[]): void => this.#judge.giveBack(posted)
+    const victims = { buyer: this.#buyer, shops: this.#shops, backstage, leaseMs: LEASE_MS, onClientKilled }
+    this.#striker = new Striker(this.#blows, victims, this.#random)
   }
 
   async run(): Promise<HuntResult> {
@@ -96,8 +103,11 @@ class Hunt {
     await Promise.all([this.#buyer, ...this.#shops].map((one) => one.start()))
     await this.#chase()
     await this.#calm()
-    const verdict = await this.#judge.judge(this.#options.backstage, this.#provider.charges)
-    return { ...verdict, ...this.#blows, ...this.#numbers() }
+    const { backstage } = this.#options
+    const { answers } = this.#proxy
+    const verdict = await this.#judge.judge({ backstage, charges: this.#provider.charges, answers })
+    const { counts, notDealt } = this.#blows
+    return { ...verdict, blows: counts, notDealt, neverStruck: neverStruck(counts), ...this.#numbers() }
   }
 
   async end(): Promise<void> {
@@ -110,9 +120,6 @@ class Hunt {
     const heard = (is: string): number => this.#heard.get(is) ?? 0
     return {
       requests: this.#proxy.requests,
-      cuts: this.#proxy.cuts,
-      doubledRequests: this.#proxy.doubles,
-      fates: Object.fromEntries(this.#proxy.counts),
       stalls: heard('stalled'),
       crashes: heard('crashed'),
       takeovers: heard('taken over'),
@@ -124,31 +131,42 @@ class Hunt {
   }
 
   #hear(said: { readonly is: string }): void {
-    this.#lines++
-    this.#heard.set(said.is, (this.#heard.get(said.is) ?? 0) + 1)
+    const { is } = said
+    if (is === 'journal blink' || is === 'ledger blink') this.#blows.struck(is)
+    else this.#lines++
+    this.#heard.set(is, (this.#heard.get(is) ?? 0) + 1)
     this.#judge.hear(said)
   }
 
   async #chase(): Promise<void> {
-    const { seconds, operations, onProgress } = this.#options
-    const until = this.#startedAt + seconds * 1000
+    const { onProgress } = this.#options
     let tellAt = 0
-    while (performance.now() < until || this.#judge.accepted < operations) {
+    while (!this.#isOver()) {
       this.#handOut()
       await this.#someTime()
-      await this.#strike()
+      await this.#striker.strike()
       if (performance.now() < tellAt) continue
       tellAt = performance.now() + 5000
       onProgress?.(this.#progress())
     }
   }
 
+  #isOver(): boolean {
+    const { seconds, operations } = this.#options
+    const overtimeMs = performance.now() - this.#startedAt - seconds * 1000
+    if (overtimeMs < 0 || this.#judge.accepted < operations) return false
+    return this.#blows.due.length === 0 || overtimeMs > LONGEST_OVERTIME_MS
+  }
+
   /** No more blows: everything that was accepted has to come to its end. */
   async #calm(): Promise<void> {
     this.#proxy.isPeaceful = true
-    await Promise.all(this.#thawing)
+    await this.#striker.thawed()
     const progress = setInterval(() => this.#options.onProgress?.(`finishing: ${this.#progress()}`), 5000)
     try {
+      // A client whose journal blinked holds leases that it has no use for; those of a dead one are taken at once.
+      await this.#buyer.kill()
+      await this.#buyer.start()
       await this.#buyer.finish()
       await this.#proxy.idle()
       await this.#allEnded()
@@ -179,51 +197,9 @@ class Hunt {
     await pause(this.#random() * 60)
   }
 
-  async #strike(): Promise<void> {
-    const luck = this.#random()
-    const shop = this.#shops[Math.floor(this.#random() * this.#shops.length)]
-    if (luck < 0.25) return this.#killBuyer()
-    if (luck < 0.6) return shop && this.#killShop(shop)
-    if (luck < 0.75) return shop && this.#freeze(shop)
-    if (await this.#options.backstage.strike(this.#random)) this.#blows.storeBlows++
-  }
-
-  async #killBuyer(): Promise<void> {
-    if (!this.#mayDie(this.#buyer)) return
-    this.#blows.clientKills++
-    const posted = await this.#buyer.kill()
-    this.#judge.giveBack(posted)
-    await this.#buyer.start()
-  }
-
-  async #killShop(shop: HuntedProcess): Promise<void> {
-    if (!this.#mayDie(shop)) return
-    this.#blows.serverKills++
-    await shop.kill()
-    await shop.start()
-  }
-
-  /** Now and then one dies while it starts; mostly they are let come to work. */
-  #mayDie(one: HuntedProcess): boolean {
-    return one.isReady ? !one.isFrozen : this.#random() < 0.2
-  }
-
-  /** Longer than its lease: when it wakes, somebody else may have its work. */
-  #freeze(shop: HuntedProcess): void {
-    if (!shop.isReady || shop.isFrozen) return
-    this.#blows.freezes++
-    const thawed: Promise<void> = shop
-      .freeze(LEASE_MS * (1.5 + this.#random() * 4.5))
-      .finally(() => this.#thawing.delete(thawed))
-    this.#thawing.add(thawed)
-  }
-
   #progress(): string {
-    const { clientKills, serverKills, freezes, storeBlows } = this.#blows
-    return (
-      `${this.#judge.accepted} accepted, ${this.#heard.get('told') ?? 0} told, ${this.#proxy.requests} requests, ` +
-      `${this.#proxy.cuts} cuts, kills: ${clientKills} client, ${serverKills} server, ${storeBlows} store, ` +
-      `${freezes} freezes, ${this.#heard.get('taken over') ?? 0} takeovers, ${this.#heard.get('reconciled') ?? 0} reconciled`
-    )
+    const blows = Object.entries(this.#blows.counts).map(([blow, count]) => `${blow} ${count}`)
+    const told = this.#heard.get('told') ?? 0
+    return `${this.#judge.accepted} accepted, ${told} told, ${this.#proxy.requests} requests; ${blows.join(', ')}`
   }
 }

@@ -39,7 +39,12 @@ export class HuntedProcess {
 
   post(number: number): void {
     this.posted.add(number)
-    this.#child?.say(String(number))
+    this.#child?.say(`post ${number}`)
+  }
+
+  /** Its store fails for so long. */
+  blink(ms: number): void {
+    this.#child?.say(`blink ${ms}`)
   }
 
   /** Resolves when it has come to its end by itself, after all that is pending. */

@@ -11,7 +11,7 @@ afterEach(async () => {
 })
 
 it('answers a payment whose server was killed after the charge as it would have done, and charges once', async () => {
-  backstage = await postgresBackstage(inject('postgresUrl'), `holdfast_payment_${process.pid}`)
+  backstage = await postgresBackstage({ url: inject('postgresUrl') }, `holdfast_payment_${process.pid}`)
   const { answers, ...rest } = await killedPayment(backstage, 'after the charge')
   expect(rest).toEqual({ whileRunning: 409, charges: 1, requests: 1, state: 'done' })
   const answer = { status: 201, text: '{"paid":"ch_1"}', location: '/payments/ch_1', isReplayed: true }
@@ -19,7 +19,7 @@ it('answers a payment whose server was killed after the charge as it would have 
 })
 
 it('runs a payment again whose server was killed before the charge, and charges once', async () => {
-  backstage = await postgresBackstage(inject('postgresUrl'), `holdfast_payment_${process.pid}`)
+  backstage = await postgresBackstage({ url: inject('postgresUrl') }, `holdfast_payment_${process.pid}`)
   const { answers, ...rest } = await killedPayment(backstage, 'before the charge')
   expect(rest).toEqual({ whileRunning: 409, charges: 1, requests: 1, state: 'done' })
   const answer = { status: 201, text: '{"paid":"ch_1"}', location: '/payments/ch_1' }

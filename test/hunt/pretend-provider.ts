@@ -6,6 +6,8 @@ import { pause } from './pause.ts'
 export interface Charge {
   readonly id: string
   readonly reference: string
+  /** Epoch milliseconds. */
+  readonly at: number
 }
 
 /**
@@ -55,7 +57,7 @@ export class PretendProvider {
   #charge(key: string, reference: string): Charge {
     const before = this.#byKey.get(key)
     if (before) return before
-    const charge = { id: `ch_${this.#byKey.size + 1}`, reference }
+    const charge = { id: `ch_${this.#byKey.size + 1}`, reference, at: Date.now() }
     this.#byKey.set(key, charge)
     this.charges.set(reference, [...(this.charges.get(reference) ?? []), charge])
     return charge

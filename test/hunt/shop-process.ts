@@ -3,8 +3,15 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { buffer, json as readJson } from 'node:stream/consumers'
 import { nodeHandler } from '../../src/server/http/node/node-handler.ts'
-import { createLedger, type IdempotencyContext, type ProtectOptions, type Reply } from '../../src/server/index.ts'
-import { inputOf, say } from '../support/child-voice.ts'
+import {
+  createLedger,
+  type IdempotencyContext,
+  type LedgerEvent,
+  type ProtectOptions,
+  type Reply,
+} from '../../src/server/index.ts'
+import { Blink, blinkingLedger } from '../support/blinking-store.ts'
+import { inputOf, onOrder, say } from '../support/child-voice.ts'
 import { openShopStore, type StoreAddress } from './shop-store.ts'
 import { ShopWork, type StopPoint } from './shop-work.ts'
 
@@ -20,17 +27,18 @@ export interface ShopInput {
 const input = inputOf<ShopInput>()
 const store = await openShopStore(input.store)
 const work = new ShopWork(store, input.provider, input.stopAt)
-const ledger = createLedger({
-  store: store.ledger,
+const blink = new Blink(() => say('ledger blink'))
+onOrder('blink', (ms) => blink.begin(Number(ms)))
+const terms = {
+  store: blinkingLedger(store.ledger, blink),
   scope: 'public',
   lease: input.leaseMs,
-  observe: (event) => {
+  observe: (event: LedgerEvent) => {
     if (event.type === 'entry.claimed' && event.takenOver) say('taken over')
     if (event.type === 'claim.lost') say('claim lost')
     if (event.type === 'ledger.failed') say('ledger failed', { message: String(event.error) })
   },
-})
-ledger.startReaper({ every: 1000 })
+}
 
 type Work = (given: { number: number; context: IdempotencyContext<unknown, unknown> }) => Promise<Reply>
 
@@ -39,10 +47,15 @@ const reconcile: NonNullable<ProtectOptions['reconcile']> = async (entry, { deri
   say(found === 'rerun' ? 'not charged' : 'reconciled', { key: entry.key })
   return found
 }
-const order = serve((given) => work.order(given))
-const pay = serve((given) => work.pay(given), { external: true, reconcile })
+const orders = createLedger(terms)
+const payments = createLedger({ ...terms, reconcile })
+orders.startReaper({ every: 1000 })
+// A replica that is killed after it has answered, and before it has recorded that, leaves an entry that no client asks for.
+payments.startReaper({ every: 1000, reconcile: true })
+const order = serve(orders, (given) => work.order(given))
+const pay = serve(payments, (given) => work.pay(given), { external: true })
 
-function serve(handle: Work, options: ProtectOptions = {}): RequestListener {
+function serve(ledger: typeof orders, handle: Work, options: ProtectOptions = {}): RequestListener {
   if (input.adapter === 'node') {
     return nodeHandler(
       ledger as Parameters<typeof nodeHandler>[0],

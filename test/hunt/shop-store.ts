@@ -13,6 +13,7 @@ export type StoreAddress =
 export interface Written {
   readonly number: number
   readonly nonce: string
+  readonly key: string
   /** How long the transaction stays open, where that is possible. */
   readonly pauseMs: number
 }
@@ -37,7 +38,9 @@ async function postgresShop({ url, schema }: StoreAddress & { kind: 'postgres' }
     ledger: postgresLedger({ pool, schema }) as LedgerStore<unknown, unknown>,
     effect: (context, written, answer) =>
       (context as IdempotencyContext<pg.PoolClient>).effect(async (tx) => {
-        await tx.query(`INSERT INTO ${schema}.orders (number, nonce) VALUES ($1, $2)`, [written.number, written.nonce])
+        const { number, nonce, key } = written
+        const text = `INSERT INTO ${schema}.orders (number, nonce, key, at) VALUES ($1, $2, $3, $4)`
+        await tx.query(text, [number, nonce, key, Date.now()])
         await pause(written.pauseMs)
         return answer()
       }),
@@ -50,9 +53,10 @@ async function sqliteShop({ path }: StoreAddress & { kind: 'sqlite' }): Promise<
   const ledger = Math.random() < 0.5 ? sqliteLedger({ path }) : sqliteLedger({ database: new Database(path) })
   return {
     ledger: ledger as LedgerStore<unknown, unknown>,
-    effect: (context, { number, nonce }, answer) =>
+    effect: (context, { number, nonce, key }, answer) =>
       (context as IdempotencyContext<SqliteDatabase, Reply>).effect((tx) => {
-        tx.prepare('INSERT INTO orders (number, nonce) VALUES (?, ?)').run(number, nonce)
+        const text = 'INSERT INTO orders (number, nonce, key, at) VALUES (?, ?, ?, ?)'
+        tx.prepare(text).run(number, nonce, key, Date.now())
         return answer()
       }),
   }

@@ -32,7 +32,8 @@ export class ShopWork {
     const isSlow = kindOf(number) === 'slow'
     if (isSlow) await pause(Math.random() * 600)
     if (isSlow && Math.random() < 0.1) stall()
-    const written: Written = { number, nonce: randomUUID(), pauseMs: isSlow ? Math.random() * 300 : 0 }
+    const { key = '' } = context
+    const written: Written = { number, key, nonce: randomUUID(), pauseMs: isSlow ? Math.random() * 300 : 0 }
     const reply = await this.#store.effect(context, written, () => orderAnswer(written))
     if (isSlow) await pause(Math.random() * 100)
     return reply

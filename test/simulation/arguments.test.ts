@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { readArguments } from './arguments.ts'
@@ -34,6 +37,22 @@ describe('npm run simulate', () => {
     expect(stdout).toContain('First seed: 1')
     expect(stdout).toMatch(/crash points: [a-z-]+:[a-z]+ \d+/)
     expect(stdout).toContain('No promise was broken.')
+    expect(stdout).toContain('Again: npm run simulate -- --seed 1 --histories 300 --workers 2')
+  })
+
+  it('goes on where the run of its state file was', { timeout: 60_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-simulate-'))
+    const state = join(folder, 'state.json')
+    const sums = () => JSON.parse(readFileSync(state, 'utf8')).progress.sums
+    try {
+      await run('--seed', '5', '--histories', '20', '--state', state)
+      expect(sums()).toMatchObject({ histories: 20 })
+      const { stdout } = await run('--histories', '50', '--workers', '1', '--state', state)
+      expect(stdout).toContain('First seed: 5\nDone before: 20 histories')
+      expect(sums()).toMatchObject({ histories: 50 })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   it('tells one history line by line', { timeout: 60_000 }, async () => {

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { runHistory } from '../../src/testing/simulation/history.ts'
 import { progressLine, reportText } from '../../src/testing/simulation/report-text.ts'
-import { readArguments, type SimulationArguments, USAGE } from './arguments.ts'
-import { Workforce } from './workforce.ts'
+import { StateFile } from '../support/state-file.ts'
+import { commandLine, readArguments, type SimulationArguments, traceLine, USAGE } from './arguments.ts'
+import { type RunProgress, Workforce } from './workforce.ts'
 
 /** In a run of this size a fault or crash point that never occurred is a failure of the simulation. */
 const ENOUGH_TO_MEET_EVERYTHING = 10_000
@@ -11,11 +12,17 @@ async function main(): Promise<number> {
   const args = readArguments(process.argv.slice(2), { seed: Date.now() % 1e9, workers: availableParallelism() })
   if (args === 'help') return say(USAGE)
   if (args.trace) return trace(args)
-  say(`First seed: ${args.seed}`)
-  const report = await new Workforce(args, (progress) => {
+  const given = args.seedGiven ? args.seed : undefined
+  const terms = { seed: given, drawnSeed: args.seed, terms: { without: args.without } }
+  const state = new StateFile<RunProgress>(args.state, terms)
+  say(`First seed: ${state.seed}`)
+  if (state.progress) say(`Done before: ${state.progress.sums.histories} histories`)
+  const report = await new Workforce(args, state, (progress) => {
     process.stderr.write(process.stderr.isTTY ? `\r${progressLine(progress)}` : `${progressLine(progress)}\n`)
   }).run()
   say(`\n${reportText(report)}`)
+  for (const { seed, without } of report.failed) say(`Line by line: ${traceLine(seed, without)}`)
+  say(`${args.state === undefined ? 'Again' : 'To go on'}: ${commandLine(args, state.seed)}`)
   const dull = report.histories >= ENOUGH_TO_MEET_EVERYTHING && report.missing.length > 0
   return report.failed.length > 0 || dull ? 1 : 0
 }

@@ -13,13 +13,16 @@ const client = createClient({
   attemptTimeout: 2000,
   onGiveUp: 'keep',
   budget: { ratio: 1, burst: 1000, reservePerSecond: 100 },
+  breaker: false,
   observe: (event) => {
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
   },
 })
-client.onSettled('charge', ({ operation, status, error }) => {
+client.onSettled('charge', ({ operation, status, error, replayed, mayHaveRepeated }) => {
+  const { number } = operation.metadata as { number: number }
   const claim = error ? claimOf(error) : { effect: 'applied' }
-  say('handled', { number: (operation.metadata as { number: number }).number, status, ...claim })
+  const { key } = operation
+  say('handled', { number, key, at: Date.now(), status, replayed, mayHaveRepeated, ...claim })
 })
 
 for (;;) {

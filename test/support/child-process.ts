@@ -3,6 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 /** Processes that a test has started and that have not ended. */
 const running = new Set<LineProcess>()
 
+// A process that is frozen does not see that its standard input has ended.
+process.on('exit', () => {
+  for (const one of running) one.signal('SIGKILL')
+})
+
 /** Ends what is left, each by its own id. */
 export async function endAll(): Promise<void> {
   await Promise.all([...running].map((one) => one.kill()))

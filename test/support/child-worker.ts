@@ -2,11 +2,11 @@
  * One of several processes on one journal: posts what it is told to on its standard input, line by line, and
  * resumes what the others leave behind. It is made to be killed.
  */
-import { createInterface } from 'node:readline'
 import { createClient } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
+import { Blink, blinkingJournal } from './blinking-store.ts'
 import { hasId, mayGiveUp } from './child-hunted.ts'
-import { inputOf, say } from './child-voice.ts'
+import { inputOf, onOrder, say } from './child-voice.ts'
 import { claimOf } from './claim.ts'
 
 export interface WorkerInput {
@@ -15,27 +15,32 @@ export interface WorkerInput {
 }
 
 const input = inputOf<WorkerInput>()
+const blink = new Blink(() => say('journal blink'))
 const client = createClient({
   baseUrl: input.origin,
-  journal: sqliteJournal({ path: input.db }),
+  journal: blinkingJournal(sqliteJournal({ path: input.db }), blink),
   retry: { base: 20, cap: 500 },
   attemptTimeout: 2000,
   onGiveUp: 'keep',
-  // What is hunted here are losses and doubles; that requests stay within a budget is judged elsewhere.
+  // What is hunted here are losses and doubles; that a client spares a server that fails is judged elsewhere.
   budget: { ratio: 1, burst: 1000, reservePerSecond: 100 },
+  breaker: false,
   observe: (event) => {
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
     if (event.type === 'lease.lost') say('lost')
     if (event.type === 'journal.failed') say('trouble', { message: event.error.message })
   },
 })
-client.onSettled('charge', ({ operation, status, error }) => {
+client.onSettled('charge', ({ operation, status, error, replayed, mayHaveRepeated }) => {
+  const { number } = operation.metadata as { number: number }
   const claim = error ? claimOf(error) : { effect: 'applied' }
-  say('handled', { number: (operation.metadata as { number: number }).number, status, ...claim })
+  const { key } = operation
+  say('handled', { number, key, at: Date.now(), status, replayed, mayHaveRepeated, ...claim })
 })
 client.resume({ continuous: true }).catch((error: unknown) => say('trouble', { message: String(error) }))
 
-createInterface(process.stdin).on('line', (line) => void post(Number(line)))
+onOrder('post', (number) => void post(Number(number)))
+onOrder('blink', (ms) => blink.begin(Number(ms)))
 
 async function post(number: number): Promise<void> {
   const id = hasId(number) ? `order:${number}` : undefined
@@ -45,9 +50,9 @@ async function post(number: number): Promise<void> {
     await handle.accepted
     say('accepted', { number, key: handle.key })
     await handle.json()
-    say('answered', { number })
+    say('answered', { number, key: handle.key, at: Date.now(), status: 'answered', effect: 'applied' })
   } catch (error) {
-    say('gave up', { number, message: String(error), ...claimOf(error) })
+    say('gave up', { number, key: handle.key, at: Date.now(), message: String(error), ...claimOf(error) })
   }
 }
 say('ready')

@@ -8,6 +8,7 @@
  *   PUT /mode    { path?, script?, weights?, seed? }   how to treat requests, for one path or for all others
  *   PUT /flow                                          read on, what was stalled
  *   GET /report                                        what was asked and what was done, by key
+ *   GET /last-report                                   the same, and nothing is done or answered after it
  */
 import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
@@ -15,24 +16,29 @@ import { createServer } from 'node:http'
 
 const [file = '', port = '0'] = process.argv.slice(2)
 
-/** key -> { path, requests, effects, bodies (hashes of all that came), hash (of what was done), answer } */
+/** key -> { path, requests, effects, effectsAt, fresh and replayed (answers), bodies (hashes of all that came), hash (of what was done), answer } */
 const operations = new Map()
 const modes = new Map()
 const complaints = []
 const stalled = new Set()
 const totals = { requests: 0, effects: 0, replays: 0 }
+/** How often each fate was met. */
+const met = {}
+let isOver = false
 
 function operation(key, path) {
-  const found = operations.get(key) ?? { path, requests: 0, effects: 0, bodies: new Set(), hash: '', answer: undefined }
+  const nothing = { requests: 0, effects: 0, effectsAt: [], fresh: 0, replayed: 0 }
+  const found = operations.get(key) ?? { path, ...nothing, bodies: new Set(), hash: '', answer: undefined }
   operations.set(key, found)
   return found
 }
 
 if (existsSync(file)) {
   for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
-    const { key, path, hash, answer } = JSON.parse(line)
+    const { key, path, hash, answer, at } = JSON.parse(line)
     const known = operation(key, path)
     known.effects++
+    known.effectsAt.push(at)
     known.bodies.add(hash)
     known.hash = hash
     known.answer = answer
@@ -80,18 +86,23 @@ function apply(key, path, hash) {
   if (known.answer) {
     if (known.hash !== hash) return { status: 422, headers: {}, body: '{"error":"request_signature_mismatch"}' }
     totals.replays++
+    known.replayed++
     return { ...known.answer, headers: { 'idempotency-replayed': 'true' } }
   }
   const answer = { status: 201, body: JSON.stringify({ number: totals.effects + 1 }) }
-  appendFileSync(file, `${JSON.stringify({ key, path, hash, answer })}\n`)
+  const at = Date.now()
+  appendFileSync(file, `${JSON.stringify({ key, path, hash, answer, at })}\n`)
   known.answer = answer
   known.hash = hash
   known.effects++
+  known.effectsAt.push(at)
+  known.fresh++
   totals.effects++
   return { ...answer, headers: {} }
 }
 
 function send(response, { status, headers, body }) {
+  if (isOver) return void response.destroy()
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
 }
 
@@ -110,7 +121,7 @@ const fates = {
   },
   unavailable: ({ response }) => send(response, { status: 503, headers: {}, body: '{"error":"unavailable"}' }),
   'do-not-retry': ({ response }) => send(response, { status: 503, headers: { 'do-not-retry': 'true' }, body: '{}' }),
-  slow: ({ response, work }) => setTimeout(() => send(response, work()), 300),
+  slow: ({ response, work }) => setTimeout(() => isOver || send(response, work()), 300),
   hang: ({ key }) => say('hangs', key),
   'work-and-hang': ({ key, work }) => {
     work()
@@ -134,16 +145,19 @@ const early = {
 }
 
 async function serve(request, response) {
+  if (isOver) return void request.socket.destroy()
   const key = String(request.headers['idempotency-key'] ?? '')
   const path = request.url
   const known = operation(key, path)
   known.requests++
   totals.requests++
   const fate = fateOf(path)
+  met[fate] = (met[fate] ?? 0) + 1
   if (early[fate]) return early[fate](request, key)
   const hash = createHash('sha256')
     .update(await bytesOf(request))
     .digest('hex')
+  if (isOver) return void request.socket.destroy()
   known.bodies.add(hash)
   if (known.bodies.size > 1) complaints.push(`other bytes under ${key}`)
   fates[fate]({ key, response, socket: request.socket, work: () => apply(key, path, hash) })
@@ -151,17 +165,21 @@ async function serve(request, response) {
 
 function report() {
   const byKey = Object.fromEntries(
-    [...operations].map(([key, { path, requests, effects, bodies }]) => [
+    [...operations].map(([key, { path, requests, effects, effectsAt, fresh, replayed, bodies }]) => [
       key,
-      { path, requests, effects, bodies: [...bodies] },
+      { path, requests, effects, effectsAt, fresh, replayed, bodies: [...bodies] },
     ]),
   )
-  return { ...totals, complaints, operations: byKey }
+  return { ...totals, complaints, fates: met, operations: byKey }
 }
 
 const server = createServer(async (request, response) => {
   try {
     if (request.method === 'GET' && request.url === '/report') return void response.end(JSON.stringify(report()))
+    if (request.method === 'GET' && request.url === '/last-report') {
+      isOver = true
+      return void response.end(JSON.stringify(report()))
+    }
     if (request.method === 'PUT' && request.url === '/mode') {
       setMode(JSON.parse(String(await bytesOf(request))))
       return void response.end()

@@ -29,6 +29,11 @@ export interface CountedOperation {
   readonly path: string
   readonly requests: number
   readonly effects: number
+  /** Epoch milliseconds. */
+  readonly effectsAt: readonly number[]
+  /** Answers given by the work itself, and from the record of it. */
+  readonly fresh: number
+  readonly replayed: number
   /** Hashes of the distinct bodies that came with the key. */
   readonly bodies: readonly string[]
 }
@@ -38,6 +43,8 @@ export interface CountingReport {
   readonly effects: number
   readonly replays: number
   readonly complaints: readonly string[]
+  /** How often each fate was met. */
+  readonly fates: Readonly<Partial<Record<Fate, number>>>
   readonly operations: Readonly<Record<string, CountedOperation>>
 }
 
@@ -73,6 +80,12 @@ export class CountingServer {
 
   async report(): Promise<CountingReport> {
     const response = await fetch(`${this.origin}/report`)
+    return (await response.json()) as CountingReport
+  }
+
+  /** The same, and the end: after it nothing is done and nobody is answered. */
+  async lastReport(): Promise<CountingReport> {
+    const response = await fetch(`${this.origin}/last-report`)
     return (await response.json()) as CountingReport
   }
 

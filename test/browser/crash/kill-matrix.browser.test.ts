@@ -9,6 +9,7 @@ const titles = [
 ] as const
 
 const NONE = {
+  neverStruck: [],
   lost: [],
   doubled: [],
   changed: [],
@@ -29,8 +30,12 @@ it.each(titles)(
     const onProgress = (line: string): void => void (kills && process.stdout.write(`${way}: ${line}\n`))
     const result = await killRun({ way, seed, kills, onProgress })
     process.stdout.write(`${JSON.stringify({ way, ...result })}\n`)
-    const { operations, accepted, kills: killed, takeoversMs, ...faults } = result
-    expect(faults).toEqual(NONE)
+    const { operations, accepted, kills: killed, takeoversMs, blows: _, claims, ...faults } = result
+    const again = TORTURE_KILLS
+      ? `npm run torture:browser -- --kills ${TORTURE_KILLS} --seed ${seed}`
+      : `TORTURE_SEED=${seed} npx vitest run --project browser test/browser/crash/kill-matrix`
+    expect(faults, `To run it again: ${again}`).toEqual(NONE)
+    expect(Object.keys(claims)).not.toEqual([])
     expect(accepted).toBeGreaterThan(killed)
     expect(Math.max(0, ...takeoversMs)).toBeLessThan(10_000)
     expect(operations).toBeGreaterThan(accepted)

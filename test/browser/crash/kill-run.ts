@@ -1,3 +1,4 @@
+import { BlowTable, neverStruck } from '../../support/blow-table.ts'
 import { countingApi } from '../support/counting-api.ts'
 import { servePages } from '../support/serve-pages.ts'
 import { openGate } from './gate.ts'
@@ -16,6 +17,9 @@ export interface KillRunOptions {
 
 export interface KillRunResult extends Verdict {
   readonly kills: number
+  /** How often a page was killed at each point, and a sentence for each point that was left out. */
+  readonly blows: Readonly<Record<string, number>>
+  readonly neverStruck: readonly string[]
   /** Points at which nobody stood when the kill came. */
   readonly unreached: readonly string[]
   /** What was not settled as a success in the end, by its status. */
@@ -38,8 +42,10 @@ export async function killRun(options: KillRunOptions): Promise<KillRunResult> {
   const { way, seed } = options
   const run = new KillRun({ api, gate, url: pages.origin + pages.page(), way, dice: new Dice(seed) }, options)
   await run.all()
-  const { kills, unreached, unsettled, takeoversMs } = run
-  return { ...judge(run.orders, api, gate), kills, unreached, unsettled, complaints: api.complaints, takeoversMs }
+  const { kills, blows, unreached, unsettled, takeoversMs } = run
+  const struck = { blows: blows.counts, neverStruck: run.passes > 0 ? neverStruck(blows.counts) : [] }
+  const rest = { unreached, unsettled, complaints: api.complaints, takeoversMs }
+  return { ...judge(run.orders, api, gate), kills, ...struck, ...rest }
 }
 
 class KillRun {
@@ -47,7 +53,10 @@ class KillRun {
   readonly unreached: string[] = []
   readonly unsettled: string[] = []
   readonly takeoversMs: number[] = []
+  readonly blows = new BlowTable<string>(Object.fromEntries(crashes.map(({ title }) => [title, 'dealt' as const])))
   kills = 0
+  /** How often all points were gone through. */
+  passes = 0
   readonly #scene: Scene
   readonly #victims: Victims
   readonly #options: KillRunOptions
@@ -69,6 +78,7 @@ class KillRun {
         // What is wrong is best looked at by itself.
         if (this.#isUnclean()) return
       }
+      this.passes++
     } while (kills !== undefined)
   }
 
@@ -101,6 +111,7 @@ class KillRun {
     for (const crash of round) victims.push(await this.#bring(crash, namespace, orders))
     const killedAt = performance.now()
     this.kills += await this.#victims.kill(victims)
+    for (const { title } of round) this.blows.struck(title)
     if (resumed?.resumerPoint) {
       const resumer = await this.#victims.open(namespace)
       await this.#victims.bringResumerTo(resumed.resumerPoint, resumer, orders).catch(this.#note)

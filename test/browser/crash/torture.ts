@@ -17,5 +17,6 @@ const { values } = parseArgs({
 
 process.env.TORTURE_KILLS = values.kills
 process.env.TORTURE_SEED = values.seed
+process.stdout.write(`npm run torture:browser -- --kills ${values.kills} --seed ${values.seed}\n`)
 const vitest = await startVitest('test', ['test/browser/crash/kill-matrix'], { project: 'browser', watch: false })
 await vitest.close()

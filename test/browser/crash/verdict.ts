@@ -15,7 +15,8 @@ export interface Verdict {
   readonly changed: readonly string[]
   /** Accepted, done, and no handler was told. */
   readonly untold: readonly string[]
-  /** What a page was told of the effect, where that is not true. */
+  /** How often pages were told what of the effect; what they were told where that is not true. */
+  readonly claims: Readonly<Record<string, number>>
   readonly misled: readonly string[]
   /** Sent more often, or less often, than where it died calls for. */
   readonly miscounted: readonly string[]
@@ -46,7 +47,12 @@ export function judge(orders: readonly Order[], api: CountingApi, gate: Gate): V
     doubled: those((order) => effects(order) > 1),
     changed: those(isChanged),
     untold: those(isUntold),
-    misled: those((order) => claimsOf(gate, order.path).some((claim) => isFalse(claim, effects(order)))),
+    claims: claimCounts(gate),
+    misled: orders.flatMap((order) => {
+      const lies = claimsOf(gate, order.path).filter((claim) => isFalse(claim, effects(order)))
+      const key = at(order)[0]?.key ?? accepted.get(order.path) ?? 'unknown'
+      return lies.map((lie) => `${order.path}, key ${key}: told "${claimText(lie)}", ${effects(order)} effects`)
+    }),
     miscounted: those((order) => isMiscounted(orders, order, at(order)[0]?.requests ?? 0)),
   }
 }
@@ -71,6 +77,20 @@ function claimsOf(gate: Gate, path: string): Claim[] {
     const [of, effect, pending] = line.split(' ')
     return of === path ? [{ effect, pending: pending === 'true' }] : []
   })
+}
+
+function claimText({ effect, pending }: Claim): string {
+  return `caller: ${effect}${pending ? ', pending' : ''}`
+}
+
+function claimCounts(gate: Gate): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const line of gate.heard('claimed')) {
+    const [, effect, pending] = line.split(' ')
+    const text = claimText({ effect, pending: pending === 'true' })
+    counts[text] = (counts[text] ?? 0) + 1
+  }
+  return counts
 }
 
 /** Path -> key of what was accepted before its page died. */

@@ -1,0 +1,66 @@
+import { BlowTable } from '../support/blow-table.ts'
+import type { Backstage, StoreBlow } from './backstage.ts'
+
+/** What the network does to a request. */
+export type NetworkBlow =
+  /** The connection breaks before the request is through: nothing of it arrives, or a part. */
+  | 'cut before'
+  /** The server works to the end, and its answer is lost. */
+  | 'cut after'
+  /** A part of the answer comes through. */
+  | 'cut within'
+  /** Both connections break while the server works. */
+  | 'cut while working'
+  /** It arrives twice at the same time, perhaps at two replicas. */
+  | 'doubled'
+  /** It arrives once more, long after it was answered. */
+  | 'doubled late'
+
+/** What is done to the processes and to their stores. */
+export type HandBlow =
+  /** SIGKILL. */
+  | 'client kill'
+  | 'server kill'
+  /** SIGSTOP for longer than the lease, then SIGCONT. */
+  | 'server freeze'
+  /** The client's journal, or the ledger of one replica, fails for a moment. */
+  | 'journal blink'
+  | 'ledger blink'
+  | StoreBlow
+
+export type HuntBlow = NetworkBlow | HandBlow
+
+/** How often each comes where the dice decide. */
+export const HAND_WEIGHTS: Readonly<Record<HandBlow, number>> = {
+  'client kill': 22,
+  'server kill': 30,
+  'server freeze': 13,
+  'journal blink': 8,
+  'ledger blink': 8,
+  'store locked': 15,
+  'backend terminated': 15,
+  'Postgres restart': 2,
+}
+
+export function huntBlows({ blows }: Backstage): BlowTable<HuntBlow> {
+  const ofStore = (blow: StoreBlow): 'dealt' | { readonly never: string } => {
+    const how = blows[blow]
+    return typeof how === 'function' ? 'dealt' : how
+  }
+  return new BlowTable<HuntBlow>({
+    'client kill': 'dealt',
+    'server kill': 'dealt',
+    'server freeze': 'dealt',
+    'cut before': 'dealt',
+    'cut after': 'dealt',
+    'cut within': 'dealt',
+    'cut while working': 'dealt',
+    doubled: 'dealt',
+    'doubled late': 'dealt',
+    'journal blink': 'dealt',
+    'ledger blink': 'dealt',
+    'store locked': ofStore('store locked'),
+    'backend terminated': ofStore('backend terminated'),
+    'Postgres restart': ofStore('Postgres restart'),
+  })
+}

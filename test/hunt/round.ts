@@ -1,0 +1,44 @@
+/** One round of the hunt, in a process of its own. */
+import { endAll } from '../support/child-process.ts'
+import { startPostgres } from '../support/postgres-setup.ts'
+import { type RoundOrder, serveRound } from '../support/rounds.ts'
+import { type Backstage, type PostgresPlace, postgresBackstage, sqliteBackstage } from './backstage.ts'
+import { faultsOf } from './faults-of.ts'
+import { hunt } from './hunt.ts'
+
+interface HuntInput {
+  readonly seconds: string
+  readonly operations: string
+  readonly store: string
+}
+
+serveRound<HuntInput>(async ({ seed, folder, input }, onProgress) => {
+  const { backstage, stop } = await openStore({ seed, folder, input })
+  try {
+    const [seconds, operations] = [Number(input.seconds), Number(input.operations)]
+    const result = await hunt({ folder, backstage, seed, seconds, operations, onProgress })
+    await backstage.close()
+    const { posted, accepted, effects, requests, takeovers, claimsLost, reconciled, stalls, parked } = result
+    const { blows, notDealt, claims, seconds: took } = result
+    const counted = { posted, accepted, effects, requests, takeovers, reconciled, stalls, parked, seconds: took }
+    const numbers = { ...counted, 'claims lost': claimsLost }
+    return { seed, faults: faultsOf(result), blows, notDealt, claims, numbers }
+  } finally {
+    await endAll()
+    await stop()
+  }
+})
+
+interface OpenStore {
+  readonly backstage: Backstage
+  readonly stop: () => Promise<void>
+}
+
+async function openStore({ seed, folder, input }: RoundOrder<HuntInput>): Promise<OpenStore> {
+  if (input.store === 'sqlite') return { backstage: await sqliteBackstage(folder), stop: async () => {} }
+  if (input.store !== 'postgres') throw new TypeError(`--store takes postgres or sqlite, not ${input.store}`)
+  const { PG_URL: url } = process.env
+  const postgres: PostgresPlace & { readonly stop?: () => Promise<void> } = url ? { url } : await startPostgres()
+  const backstage = await postgresBackstage(postgres, `holdfast_hunt_${process.pid}_${seed}`)
+  return { backstage, stop: async () => postgres.stop?.() }
+}
