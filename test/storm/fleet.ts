@@ -82,7 +82,7 @@ class Fleet {
     }
   }
 
-  #send(operation: Operation, ended: (end: AttemptEnd) => void): void {
+  #send(operation: Operation, ended: (end: AttemptEnd, floorMs?: number) => void): void {
     operation.attempts++
     const sentAt = this.time.now
     this.time.after(this.#latency(), () => {
@@ -91,7 +91,7 @@ class Fleet {
       const answeredAt = reply.at + this.#latency()
       const end = endOf(reply, answeredAt <= latest)
       this.#note(reply, end)
-      this.time.at(Math.min(answeredAt, latest), () => ended(end))
+      this.time.at(Math.min(answeredAt, latest), () => ended(end, floorOf(reply, end)))
     })
   }
 
@@ -120,6 +120,10 @@ class Fleet {
     this.log.succeeded.add(startedAt)
     this.log.successes.push({ startedAt, tookMs: this.time.now - startedAt })
   }
+}
+
+function floorOf(reply: Reply, end: AttemptEnd): number | undefined {
+  return end !== 'late' && reply.is === 'refused' ? reply.retryAfterMs : undefined
 }
 
 function endOf(reply: Reply, inTime: boolean): AttemptEnd {

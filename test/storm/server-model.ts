@@ -10,11 +10,13 @@ export interface ServerOptions {
   readonly leftInOutage: number
   /** Does it say do-not-retry when it refuses because it is overloaded? A server that is down says nothing. */
   readonly saysDoNotRetry: boolean
+  /** What it asks for in `Retry-After` when it refuses. */
+  readonly retryAfterMs?: number | undefined
 }
 
 export type Reply =
   | { readonly is: 'served'; readonly at: number; readonly waitedMs: number }
-  | { readonly is: 'refused'; readonly at: number; readonly because: 'down' | 'overload'; readonly doNotRetry: boolean }
+  | { readonly is: 'refused'; readonly at: number; readonly because: 'down' | 'overload'; readonly doNotRetry: boolean; readonly retryAfterMs?: number | undefined }
 
 /**
  * One queue, first come first served, at a fixed rate. It does not notice that a client has gone away: what
@@ -30,14 +32,14 @@ export class ServerModel {
 
   /** Must be asked in the order of time. */
   arrive(now: number): Reply {
-    const { longestQueueMs, refusalCost, saysDoNotRetry } = this.#options
+    const { longestQueueMs, refusalCost, saysDoNotRetry, retryAfterMs } = this.#options
     const serviceMs = this.#serviceMs(now)
-    if (serviceMs === Number.POSITIVE_INFINITY) return { is: 'refused', at: now, because: 'down', doNotRetry: false }
+    if (serviceMs === Number.POSITIVE_INFINITY) return { is: 'refused', at: now, because: 'down', doNotRetry: false, retryAfterMs }
     const waitedMs = Math.max(0, this.#freeAt - now)
     const startsAt = now + waitedMs
     if (waitedMs > longestQueueMs) {
       this.#freeAt = startsAt + serviceMs * refusalCost
-      return { is: 'refused', at: now, because: 'overload', doNotRetry: saysDoNotRetry }
+      return { is: 'refused', at: now, because: 'overload', doNotRetry: saysDoNotRetry, retryAfterMs }
     }
     this.#freeAt = startsAt + serviceMs
     return { is: 'served', at: this.#freeAt, waitedMs }

@@ -28,13 +28,15 @@ export class KeptOperations {
   readonly #world: World
   readonly #resume: Resume
   readonly #atOnce: number
+  readonly #asksBeforeClaiming: boolean
   #all: Kept[] = []
   #running = 0
   /** Budget or breaker said that nothing may be sent before this time. */
   #skipUntil = 0
-  #isLooking = false
+  #nextLookAt = Number.POSITIVE_INFINITY
 
-  constructor(world: World, atOnce: number, resume: Resume) {
+  constructor(world: World, atOnce: number, resume: Resume, claiming: 'then-ask' | 'after-asking' = 'then-ask') {
+    this.#asksBeforeClaiming = claiming === 'after-asking'
     this.#world = world
     this.#resume = resume
     this.#atOnce = atOnce
@@ -51,10 +53,14 @@ export class KeptOperations {
   }
 
   #lookLater(): void {
-    if (this.#isLooking || this.#all.length === 0) return
-    this.#isLooking = true
-    this.#world.after(this.#untilNextLook(), () => {
-      this.#isLooking = false
+    if (this.#all.length === 0) return
+    const at = this.#world.now + this.#untilNextLook()
+    if (at >= this.#nextLookAt) return
+    this.#nextLookAt = at
+    this.#world.after(at - this.#world.now, () => {
+      // An earlier look has taken its place.
+      if (this.#nextLookAt !== at) return
+      this.#nextLookAt = Number.POSITIVE_INFINITY
       this.#look()
       this.#lookLater()
     })
@@ -87,19 +93,26 @@ export class KeptOperations {
       if (end === 'succeeded' || end === 'failed') this.#settle(kept, end)
       else this.#putBack(kept, end)
       // A place is free: a pass goes on at once. From a fresh event, since this may be called while starting.
-      this.#world.after(0, () => this.#look())
+      this.#world.after(0, () => {
+        this.#look()
+        this.#lookLater()
+      })
     })
   }
 
   #settle(kept: Kept, end: 'succeeded' | 'failed'): void {
     this.#all = this.#all.filter((other) => other !== kept)
-    if (end === 'succeeded') this.#world.finish(kept.operation)
+    if (end !== 'succeeded') return
+    // The pace may be another one now: ask again.
+    if (this.#asksBeforeClaiming) this.#skipUntil = 0
+    this.#world.finish(kept.operation)
   }
 
   #putBack(kept: Kept, stop: Stop): void {
     if (stop.tried) kept.fruitlessRuns++
-    kept.dueAt = this.#dueAt(stop, kept.fruitlessRuns)
     const blocked = stop.reason === 'budget' || stop.reason === 'breaker'
+    const isUntouched = this.#asksBeforeClaiming && blocked && !stop.tried
+    if (!isUntouched) kept.dueAt = this.#dueAt(stop, kept.fruitlessRuns)
     if (blocked) this.#skipUntil = Math.max(this.#skipUntil, stop.retryAt ?? 0)
   }
 }

@@ -41,9 +41,9 @@ function stripeDelay(retry: number, random: Random): number {
 
 export const PEER_RULES = {
   fetch: { name: 'fetch, no retry', retries: 0, backoff: always(0) },
-  ky: { name: 'ky', retries: 2, backoff: each(doubling(300)) },
+  ky: { name: 'ky', heedsRetryAfter: true, retries: 2, backoff: each(doubling(300)) },
   undici: {
-    name: 'undici RetryAgent',
+    name: 'undici RetryAgent', heedsRetryAfter: true,
     retries: 5,
     backoff: each((retry) => Math.min(30_000, doubling(500)(retry))),
   },
@@ -55,18 +55,18 @@ export const PEER_RULES = {
     gate: consecutiveBreaker({ failures: 5, halfOpenAfterMs: 1000 }),
   },
   aws: {
-    name: 'AWS SDK (standard)',
+    name: 'AWS SDK (standard)', heedsRetryAfter: true,
     retries: 2,
     backoff: each((retry, random) => Math.min(20_000, random() * 50 * 2 ** retry)),
     allowance: awsBucket({ cost: 14 }),
   },
-  stripe: { name: 'stripe-node', retries: 2, backoff: each(stripeDelay) },
-  axiosRetry: { name: 'axios-retry', retries: 3, backoff: always(0) },
-  got: { name: 'got', retries: 2, backoff: each((retry, random) => 1000 * 2 ** retry + random() * 100) },
+  stripe: { name: 'stripe-node', heedsRetryAfter: true, retries: 2, backoff: each(stripeDelay) },
+  axiosRetry: { name: 'axios-retry', heedsRetryAfter: true, retries: 3, backoff: always(0) },
+  got: { name: 'got', heedsRetryAfter: true, retries: 2, backoff: each((retry, random) => 1000 * 2 ** retry + random() * 100) },
   ofetch: { name: 'ofetch', retries: 1, backoff: always(0) },
   wretch: { name: 'wretch', retries: 10, backoff: each((retry) => 500 * (retry + 1)) },
   openai: {
-    name: 'openai-node',
+    name: 'openai-node', heedsRetryAfter: true,
     retries: 2,
     backoff: each((retry, random) => Math.min(8000, 500 * 2 ** retry) * (1 - 0.25 * random())),
   },
@@ -79,7 +79,7 @@ export const PEER_RULES = {
     backoff: each((retry, random) => Math.min(1000, 100 * 2 ** retry) * (0.8 + 0.4 * random())),
     allowance: grpcThrottle,
   },
-  polly: { name: 'Polly', retries: 3, backoff: always(2000) },
+  polly: { name: 'Polly', heedsRetryAfter: true, retries: 3, backoff: always(2000) },
   resilience4j: { name: 'resilience4j', retries: 2, backoff: always(500) },
 } satisfies Record<string, RetryRules>
 

@@ -16,7 +16,7 @@ export interface World {
   readonly random: Random
   after(ms: number, run: () => void): void
   /** Sends one request; `ended` is called once. */
-  send(operation: Operation, ended: (end: AttemptEnd) => void): void
+  send(operation: Operation, ended: (end: AttemptEnd, floorMs?: number) => void): void
   /** The caller gets an answer: the operation succeeded, failed for good, or is kept to be finished later. */
   settle(operation: Operation, as: 'succeeded' | 'failed' | 'kept'): void
   /** A kept operation has been finished. */
@@ -30,5 +30,8 @@ export interface ClientModel {
 
 export interface Policy {
   readonly name: string
-  newClient(world: World): ClientModel
+  /** `memory`: what a journal kept of the process that ran before, from `newMemory`. */
+  newClient(world: World, memory?: unknown): ClientModel
+  /** Undefined where nothing outlives a process. */
+  newMemory?(): unknown
 }

@@ -28,11 +28,20 @@ export interface RetryRules {
   readonly backoff: () => Backoff
   readonly allowance?: (() => Allowance) | undefined
   readonly gate?: (() => Gate) | undefined
+  /** Waits at least as long as `Retry-After` asks. */
+  readonly heedsRetryAfter?: boolean
 }
 
 /** A loop around a request, as most libraries have it: so many retries, with a delay by formula. */
 export function retryingPolicy(rules: RetryRules): Policy {
   return { name: rules.name, newClient: (world) => new RetryingClient(rules, world) }
+}
+
+interface Concluded {
+  readonly end: AttemptEnd
+  readonly retry: number
+  readonly backoff: Backoff
+  readonly floorMs: number | undefined
 }
 
 class RetryingClient implements ClientModel {
@@ -53,11 +62,11 @@ class RetryingClient implements ClientModel {
   }
 
   #try(operation: Operation, retry: number, backoff: Backoff): void {
-    if (this.#gate && !this.#gate.admits(this.#world.now)) this.#failed(operation, retry, backoff)
-    else this.#world.send(operation, (end) => this.#conclude(operation, { end, retry, backoff }))
+    if (this.#gate && !this.#gate.admits(this.#world.now)) this.#failed(operation, { retry, backoff, floorMs: 0 })
+    else this.#world.send(operation, (end, floorMs) => this.#conclude(operation, { end, retry, backoff, floorMs }))
   }
 
-  #conclude(operation: Operation, { end, retry, backoff }: { end: AttemptEnd; retry: number; backoff: Backoff }): void {
+  #conclude(operation: Operation, { end, retry, backoff, floorMs = 0 }: Concluded): void {
     const world = this.#world
     this.#gate?.learn(end === 'success' ? 'success' : 'failure', world.now)
     if (end === 'success') {
@@ -66,14 +75,15 @@ class RetryingClient implements ClientModel {
     } else {
       // To most of them a do-not-retry verdict is one more 503.
       this.#allowance?.failed?.()
-      this.#failed(operation, retry, backoff)
+      this.#failed(operation, { retry, backoff, floorMs: this.#rules.heedsRetryAfter ? floorMs : 0 })
     }
   }
 
-  #failed(operation: Operation, retry: number, backoff: Backoff): void {
+  #failed(operation: Operation, { retry, backoff, floorMs = 0 }: Omit<Concluded, 'end'>): void {
     const world = this.#world
     const allowed = retry < this.#rules.retries && (this.#allowance?.mayRetry() ?? true)
-    if (allowed) world.after(backoff(retry, world.random), () => this.#try(operation, retry + 1, backoff))
-    else world.settle(operation, 'failed')
+    if (!allowed) return world.settle(operation, 'failed')
+    const delayMs = Math.max(floorMs, backoff(retry, world.random))
+    world.after(delayMs, () => this.#try(operation, retry + 1, backoff))
   }
 }
