@@ -16,7 +16,13 @@ export interface ServerOptions {
 
 export type Reply =
   | { readonly is: 'served'; readonly at: number; readonly waitedMs: number }
-  | { readonly is: 'refused'; readonly at: number; readonly because: 'down' | 'overload'; readonly doNotRetry: boolean; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly is: 'refused'
+      readonly at: number
+      readonly because: 'down' | 'overload'
+      readonly doNotRetry: boolean
+      readonly retryAfterMs?: number | undefined
+    }
 
 /**
  * One queue, first come first served, at a fixed rate. It does not notice that a client has gone away: what
@@ -34,7 +40,8 @@ export class ServerModel {
   arrive(now: number): Reply {
     const { longestQueueMs, refusalCost, saysDoNotRetry, retryAfterMs } = this.#options
     const serviceMs = this.#serviceMs(now)
-    if (serviceMs === Number.POSITIVE_INFINITY) return { is: 'refused', at: now, because: 'down', doNotRetry: false, retryAfterMs }
+    if (serviceMs === Number.POSITIVE_INFINITY)
+      return { is: 'refused', at: now, because: 'down', doNotRetry: false, retryAfterMs }
     const waitedMs = Math.max(0, this.#freeAt - now)
     const startsAt = now + waitedMs
     if (waitedMs > longestQueueMs) {

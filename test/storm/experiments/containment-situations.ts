@@ -15,7 +15,8 @@ export function quietSituations(): Situation[] {
 }
 
 export function halfCapacitySituations(): Situation[] {
-  const half = (server: 'sheds' | 'queues'): Scenario => outage({ clients: 1000, server, kind: 'slow', observedMs: 60_000 })
+  const half = (server: 'sheds' | 'queues'): Scenario =>
+    outage({ clients: 1000, server, kind: 'slow', observedMs: 60_000 })
   return [
     fleet({ name: 'half capacity, refuses early', scenario: half('sheds') }),
     fleet({ name: 'half capacity, refuses late', scenario: half('queues') }),

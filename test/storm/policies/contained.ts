@@ -15,30 +15,38 @@ import type { AttemptEnd, ClientModel, Operation, Policy, World } from './policy
 export interface ContainedOptions {
   readonly limits?: Partial<ContainmentLimits>
   readonly giveUp?: 'fail' | 'keep'
-  readonly waits?: boolean
-  readonly ask?: 'before-delay' | 'after-delay'
-  readonly maxAttempts?: number
+  /** What a call does that gets no leave: it ends, or waits for leave within its deadline. */
+  readonly withoutLeave?: 'ends' | 'waits'
+  /** So many clients, one after the other, share their level, as tabs do. */
   readonly sharing?: number
 }
 
-/** The level outlives a client in here, as a journal would keep it. */
+/** What a journal keeps: the level, and the operations that a dead process left. */
 export interface Memory {
   state: Containment | undefined
-  kept: Operation[]
+  readonly kept: Operation[]
 }
 
+const newMemory = (): Memory => ({ state: undefined, kept: [] })
+
+interface Settings extends ContainedOptions {
+  readonly limits: ContainmentLimits
+}
+
+/** Holdfast with one level per origin in place of budget, breaker and resume budget: the library's own pure code. */
 export function containedPolicy(name: string, options: ContainedOptions = {}): Policy {
-  const limits = { ...DEFAULT_CONTAINMENT, ...options.limits }
+  const settings = { ...options, limits: { ...DEFAULT_CONTAINMENT, ...options.limits } }
+  const sharing = options.sharing ?? 1
   let made = 0
-  let memory: Memory = { state: undefined, kept: [] }
+  let shared = newMemory()
   return {
     name,
-    newClient: (world, given) => {
-      if (given) return new ContainedClient({ limits, options }, given as Memory, world)
-      if (made++ % (options.sharing ?? 1) === 0) memory = { state: undefined, kept: [] }
-      return new ContainedClient({ limits, options }, memory, world)
+    newMemory,
+    newClient: (world, memory) => {
+      if (memory) return new ContainedClient(settings, memory as Memory, world)
+      if (made++ % sharing === 0) shared = newMemory()
+      return new ContainedClient(settings, shared, world)
     },
-    newMemory: () => ({ state: undefined, kept: [] }),
   }
 }
 
@@ -52,73 +60,83 @@ interface Run {
   readonly ended: (end: 'succeeded' | 'failed' | Stop) => void
 }
 
+interface Attempted {
+  readonly end: AttemptEnd
+  readonly kind: RequestKind
+  readonly sentAt: number
+  readonly floorMs: number | undefined
+}
+
 const DEADLINE_MS = 30_000
+/** As the engine has it. */
+const CONCURRENCY = 8
 
 class ContainedClient implements ClientModel {
-  readonly #limits: ContainmentLimits
-  readonly #options: ContainedOptions
+  readonly #settings: Settings
   readonly #memory: Memory
   readonly #world: World
   readonly #kept: KeptOperations
 
-  constructor({ limits, options }: { limits: ContainmentLimits; options: ContainedOptions }, memory: Memory, world: World) {
-    this.#limits = limits
-    this.#options = options
+  constructor(settings: Settings, memory: Memory, world: World) {
+    this.#settings = settings
     this.#memory = memory
     this.#world = world
-    this.#kept = new KeptOperations(world, 8, (operation, end) => this.#start(operation, 'resume', end), 'after-asking')
-    const left = memory.kept.splice(0)
-    for (const operation of left) this.adopt(operation)
+    const terms = { atOnce: CONCURRENCY, claims: 'with leave' } as const
+    this.#kept = new KeptOperations(world, terms, (operation, end) => this.#start(operation, 'resume', end))
+    for (const operation of memory.kept) this.#kept.keep(operation, { reason: 'network', tried: false })
   }
 
   get #state(): Containment {
-    this.#memory.state ??= newContainment(this.#limits, this.#world.now)
+    this.#memory.state ??= newContainment(this.#settings.limits, this.#world.now)
     return this.#memory.state
-  }
-
-  adopt(operation: Operation): void {
-    this.#kept.keep(operation, { reason: 'network', tried: false })
   }
 
   submit(operation: Operation): void {
     this.#start(operation, 'call', (end) => {
-      if (typeof end === 'string') return this.#world.settle(operation, end)
-      const keeps = this.#options.giveUp === 'keep'
-      this.#world.settle(operation, keeps ? 'kept' : 'failed')
-      if (keeps) this.#kept.keep(operation, end)
+      if (typeof end === 'string') this.#world.settle(operation, end)
+      else this.#giveUp(operation, end)
     })
+  }
+
+  #giveUp(operation: Operation, stop: Stop): void {
+    const keeps = this.#settings.giveUp === 'keep'
+    this.#world.settle(operation, keeps ? 'kept' : 'failed')
+    if (keeps) this.#kept.keep(operation, stop)
   }
 
   #start(operation: Operation, mode: Run['mode'], ended: Run['ended']): void {
     const deadlineAt = this.#world.now + DEADLINE_MS
-    this.#step({ operation, mode, deadlineAt, attempts: 0, previousMs: DEFAULT_RETRY.baseMs, probe: undefined, ended })
-  }
-
-  #kindOf(run: Run): RequestKind {
-    if (run.attempts > 0) return 'retry'
-    return run.mode === 'resume' ? 'kept' : 'call'
+    const previousMs = DEFAULT_RETRY.baseMs
+    this.#step({ operation, mode, deadlineAt, attempts: 0, previousMs, probe: undefined, ended })
   }
 
   #step(run: Run): void {
     const { now, random } = this.#world
-    const kind = this.#kindOf(run)
-    const { state, given, reason = 'budget', retryAt = now, probe } = askLeave(this.#state, this.#limits, { now, kind, random })
-    this.#memory.state = state
-    run.probe = probe
-    if (given) {
-      this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, kind, sentAt: now, floorMs }))
-      return
-    }
-    const waits = this.#options.waits && run.mode === 'call' && retryAt < run.deadlineAt
-    if (waits) this.#world.after(Math.max(1, retryAt - now) * (1 + random()), () => this.#step(run))
+    const kind = kindOf(run)
+    const leave = askLeave(this.#state, this.#settings.limits, { now, kind, random })
+    this.#memory.state = leave.state
+    run.probe = leave.probe
+    const { reason = 'budget', retryAt = now } = leave
+    if (leave.given) this.#send(run, kind)
+    else if (this.#mayWait(run, retryAt)) this.#world.after((retryAt - now) * (1 + random()), () => this.#step(run))
     else this.#stop(run, { reason, retryAt })
   }
 
-  #conclude(run: Run, { end, kind, sentAt, floorMs }: { end: AttemptEnd; kind: RequestKind; sentAt: number; floorMs: number | undefined }): void {
+  #send(run: Run, kind: RequestKind): void {
+    const sentAt = this.#world.now
+    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, kind, sentAt, floorMs }))
+  }
+
+  #mayWait({ mode, deadlineAt }: Run, retryAt: number): boolean {
+    return this.#settings.withoutLeave === 'waits' && mode === 'call' && retryAt < deadlineAt
+  }
+
+  #conclude(run: Run, { end, kind, sentAt, floorMs }: Attempted): void {
     const { now, random } = this.#world
     run.attempts++
     const outcome = end === 'success' ? 'success' : 'failure'
-    this.#memory.state = learnOutcome(this.#state, this.#limits, { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random })
+    const ended = { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random } as const
+    this.#memory.state = learnOutcome(this.#state, this.#settings.limits, ended)
     if (end === 'success') run.ended('succeeded')
     else if (end === 'do-not-retry') run.ended('failed')
     else this.#decide(run, floorMs)
@@ -127,16 +145,28 @@ class ContainedClient implements ClientModel {
   #decide(run: Run, floorMs: number | undefined): void {
     const { now, random } = this.#world
     const { deadlineAt, attempts: attemptsMade, previousMs } = run
-    const retry = { ...DEFAULT_RETRY, maxAttempts: this.#options.maxAttempts ?? 5 }
-    const question = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, retry, previousMs, floorMs }
-    const decision = decideRetry(question, random)
-    if (decision.do === 'stop') return this.#stop(run, decision)
-    if (this.#options.ask !== 'after-delay' && !this.#options.waits && this.#limits.budget && this.#state.level < 0) return this.#stop(run, { reason: 'budget' })
-    run.previousMs = decision.backoffMs
-    this.#world.after(decision.delayMs, () => this.#step(run))
+    const standing = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, previousMs, floorMs }
+    const decision = decideRetry({ ...standing, retry: DEFAULT_RETRY }, random)
+    if (decision.do === 'stop') this.#stop(run, decision)
+    else if (this.#isHopeless()) this.#stop(run, { reason: 'budget' })
+    else {
+      run.previousMs = decision.backoffMs
+      this.#world.after(decision.delayMs, () => this.#step(run))
+    }
+  }
+
+  /** Without credit now, a call ends at once instead of after its backoff. */
+  #isHopeless(): boolean {
+    const { limits, withoutLeave } = this.#settings
+    return withoutLeave !== 'waits' && limits.budget !== false && this.#state.level < 0
   }
 
   #stop(run: Run, { reason, retryAt }: Omit<Stop, 'tried'>): void {
     run.ended({ reason, retryAt, tried: run.attempts > 0 })
   }
+}
+
+function kindOf({ attempts, mode }: Run): RequestKind {
+  if (attempts > 0) return 'retry'
+  return mode === 'resume' ? 'kept' : 'call'
 }

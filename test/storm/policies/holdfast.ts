@@ -70,8 +70,8 @@ class HoldfastClient implements ClientModel {
     this.#settings = settings
     this.#world = world
     this.#borrowing = new Borrowing(settings.budget, ORIGIN)
-    const { concurrency } = settings
-    this.#kept = new KeptOperations(world, concurrency, (operation, end) => this.#start(operation, 'resume', end))
+    const terms = { atOnce: settings.concurrency }
+    this.#kept = new KeptOperations(world, terms, (operation, end) => this.#start(operation, 'resume', end))
   }
 
   submit(operation: Operation): void {

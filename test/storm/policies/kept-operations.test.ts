@@ -18,7 +18,7 @@ it('resumes so many kept operations at once and no more, in the order of accepta
     settle: () => {},
     finish: ({ startedAt }: Operation) => void finished.push(startedAt),
   }
-  const kept = new KeptOperations(world, 3, (_operation, ended) => {
+  const kept = new KeptOperations(world, { atOnce: 3 }, (_operation, ended) => {
     most = Math.max(most, ++running)
     time.after(100, () => {
       running--

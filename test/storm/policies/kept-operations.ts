@@ -20,6 +20,12 @@ interface Kept {
 type RunEnd = 'succeeded' | 'failed' | Stop
 type Resume = (operation: Operation, ended: (end: RunEnd) => void) => void
 
+/** `claims`: an operation is claimed and then asks for leave, or is left alone until leave can be had. */
+export interface ResumeTerms {
+  readonly atOnce: number
+  readonly claims?: 'first' | 'with leave'
+}
+
 /** As the engine has it. */
 const LOOK_EVERY_MS = 500
 
@@ -35,8 +41,8 @@ export class KeptOperations {
   #skipUntil = 0
   #nextLookAt = Number.POSITIVE_INFINITY
 
-  constructor(world: World, atOnce: number, resume: Resume, claiming: 'then-ask' | 'after-asking' = 'then-ask') {
-    this.#asksBeforeClaiming = claiming === 'after-asking'
+  constructor(world: World, { atOnce, claims = 'first' }: ResumeTerms, resume: Resume) {
+    this.#asksBeforeClaiming = claims === 'with leave'
     this.#world = world
     this.#resume = resume
     this.#atOnce = atOnce

@@ -82,8 +82,8 @@ class RetryingClient implements ClientModel {
   #failed(operation: Operation, { retry, backoff, floorMs = 0 }: Omit<Concluded, 'end'>): void {
     const world = this.#world
     const allowed = retry < this.#rules.retries && (this.#allowance?.mayRetry() ?? true)
-    if (!allowed) return world.settle(operation, 'failed')
-    const delayMs = Math.max(floorMs, backoff(retry, world.random))
-    world.after(delayMs, () => this.#try(operation, retry + 1, backoff))
+    const again = (): void => this.#try(operation, retry + 1, backoff)
+    if (allowed) world.after(Math.max(floorMs, backoff(retry, world.random)), again)
+    else world.settle(operation, 'failed')
   }
 }
