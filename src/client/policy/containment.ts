@@ -33,7 +33,7 @@ export interface Containment {
   readonly level: number
   /** Up to when the way back to rest is counted. */
   readonly at: number
-  /** The last success; before the first one: when the client began to count. */
+  /** The last success; 0 before the first one. */
   readonly succeededAt: number
   /** Absent: the circuit breaker is closed. */
   readonly openUntil?: number | undefined
@@ -69,7 +69,7 @@ const USUAL_MS = 300_000
 
 export function newContainment({ budget }: ContainmentLimits, now: number): Containment {
   const level = restOf(budget)
-  return { level, at: now, succeededAt: now, gapMs: 0, keptAt: now, usualMs: 0, answers: 0 }
+  return { level, at: now, succeededAt: 0, gapMs: 0, keptAt: now, usualMs: 0, answers: 0 }
 }
 
 export interface LeaveQuestion {
@@ -137,7 +137,7 @@ function succeeded(before: Containment, limits: ContainmentLimits, ended: EndedR
   const closed = { ...state, succeededAt: ended.now, openUntil: undefined, probe: undefined }
   const next = { ...closed, level: raised(state, limits, { kind: ended.kind, isSlow }) }
   // In an overload everything that is still answered is slow.
-  if (isSlow) return ended.now < next.keptAt ? next : held(next, Math.max(FIRST_GAP_MS, next.gapMs * SLOWER), ended)
+  if (isSlow) return slowed(next, ended)
   return ended.kind === 'kept' ? quickened(next, ended.now) : next
 }
 
@@ -157,11 +157,12 @@ function raised(state: Containment, { budget }: ContainmentLimits, { kind, isSlo
 function failed(state: Containment, { openForMs }: ContainmentLimits, ended: EndedRequest): Containment {
   const { now, kind, random } = ended
   const level = Math.max(DEAD, kind === 'kept' ? state.level : state.level - 1)
-  const next = level < 0 ? held({ ...state, level }, LONGEST_GAP_MS, ended) : { ...state, level }
+  const isSilent = now - state.succeededAt >= SILENT_MS
+  const moved = { ...state, level }
+  const next = level >= 0 ? moved : isSilent ? held(moved, LONGEST_GAP_MS, ended) : slowed(moved, ended)
   const isOpen = state.openUntil !== undefined
   if (openForMs === false || (isOpen && !isProbe(state, ended))) return next
-  const isDead = level <= DEAD && now - state.succeededAt >= SILENT_MS
-  if (!isOpen && !isDead) return next
+  if (!isOpen && !(isSilent && level <= DEAD)) return next
   // Clients that failed together must not probe together.
   return { ...next, openUntil: now + openForMs * (0.75 + random() / 2), probe: undefined }
 }
@@ -190,6 +191,11 @@ function keptSent(state: Containment, now: number, random: () => number): Contai
 
 function isHeld({ keptAt }: Containment, now: number): boolean {
   return now < keptAt && keptAt - now <= 2 * LONGEST_GAP_MS
+}
+
+/** Once for all slow answers of one hold. */
+function slowed(state: Containment, ended: EndedRequest): Containment {
+  return isHeld(state, ended.now) ? state : held(state, Math.max(FIRST_GAP_MS, state.gapMs * SLOWER), ended)
 }
 
 /** A hold that lasts still is not begun again, so that clients come back at times spread over the whole gap. */

@@ -21,7 +21,7 @@ export function backlogRow(operations: number, failing: number, seed: number): B
   let done = 0
   let doneAfterMs = Number.POSITIVE_INFINITY
   const latency = (): number => uniform(latencyMs[0], latencyMs[1], random)
-  const kept = Array.from({ length: operations }, (): Operation => ({ startedAt: 0, attempts: 0 }))
+  const left = Array.from({ length: operations }, (): Operation => ({ startedAt: 0, attempts: 0 }))
   containedPolicy('Holdfast', { giveUp: 'keep' }).newClient(
     {
       get now() {
@@ -43,7 +43,7 @@ export function backlogRow(operations: number, failing: number, seed: number): B
         if (done === operations) doneAfterMs = time.now
       },
     },
-    { state: undefined, kept },
+    { state: undefined, kept: new Set(left) },
   )
   time.runUntil(3_600_000)
   return { doneAfterMs, requests: requests / operations }

@@ -24,10 +24,13 @@ export interface ContainedOptions {
 /** What a journal keeps: the level, and the operations that a dead process left. */
 export interface Memory {
   state: Containment | undefined
-  readonly kept: Operation[]
+  readonly kept: Set<Operation>
 }
 
-const newMemory = (): Memory => ({ state: undefined, kept: [] })
+const newMemory = (former?: unknown): Memory => ({
+  state: undefined,
+  kept: (former as Memory | undefined)?.kept ?? new Set(),
+})
 
 interface Settings extends ContainedOptions {
   readonly limits: ContainmentLimits
@@ -82,7 +85,7 @@ class ContainedClient implements ClientModel {
     this.#memory = memory
     this.#world = world
     const terms = { atOnce: CONCURRENCY, claims: 'with leave' } as const
-    this.#kept = new KeptOperations(world, terms, (operation, end) => this.#start(operation, 'resume', end))
+    this.#kept = new KeptOperations(world, terms, (operation, end) => this.#resume(operation, end))
     for (const operation of memory.kept) this.#kept.keep(operation, { reason: 'network', tried: false })
   }
 
@@ -101,7 +104,16 @@ class ContainedClient implements ClientModel {
   #giveUp(operation: Operation, stop: Stop): void {
     const keeps = this.#settings.giveUp === 'keep'
     this.#world.settle(operation, keeps ? 'kept' : 'failed')
-    if (keeps) this.#kept.keep(operation, stop)
+    if (!keeps) return
+    this.#memory.kept.add(operation)
+    this.#kept.keep(operation, stop)
+  }
+
+  #resume(operation: Operation, ended: Run['ended']): void {
+    this.#start(operation, 'resume', (end) => {
+      if (typeof end === 'string') this.#memory.kept.delete(operation)
+      ended(end)
+    })
   }
 
   #start(operation: Operation, mode: Run['mode'], ended: Run['ended']): void {

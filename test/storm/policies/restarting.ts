@@ -20,7 +20,7 @@ class MortalClient implements ClientModel {
   readonly #policy: Policy
   readonly #restarts: Restarts
   readonly #world: World
-  readonly #memory: unknown
+  #memory: unknown
   #inside: ClientModel
   #life = 0
   #open = new Set<Operation>()
@@ -50,8 +50,8 @@ class MortalClient implements ClientModel {
   }
 
   #born(): ClientModel {
-    const memory = this.#restarts.level === 'restored' ? this.#memory : this.#policy.newMemory?.()
-    return this.#policy.newClient(this.#mortalWorld(), memory)
+    if (this.#restarts.level === 'forgotten') this.#memory = this.#policy.newMemory?.(this.#memory)
+    return this.#policy.newClient(this.#mortalWorld(), this.#memory)
   }
 
   /** Whatever a dead process waited for never happens. */

@@ -79,8 +79,8 @@ describe('the level', () => {
 })
 
 describe('the breaker', () => {
-  it('opens after six failures of a new client, not before two seconds without success', () => {
-    let state = newContainment(LIMITS, 0)
+  it('opens at minus five, not before two seconds without success', () => {
+    let state = succeed(newContainment(LIMITS, 0))
     for (let count = 0; count < 50; count++) state = fail(state, count)
     expect(phaseOf(state, 50)).toBe('closed')
     state = fail(state, 2000)
@@ -132,14 +132,21 @@ describe('kept operations', () => {
     expect(state).toMatchObject({ level: 1.5, gapMs: 0 })
   })
 
+  it('slow down, and are not held for a minute, where successes still come', () => {
+    const state = fail(fail(fail(fail(succeed(newContainment(LIMITS, 0))))))
+    expect(state).toMatchObject({ gapMs: 100, level: -1.5 })
+  })
+
   it('wait for up to two minutes after a failure without credit, and a third of the wait after each success', () => {
-    const state = fail(fail(newContainment(LIMITS, 0)))
-    expect(state).toMatchObject({ gapMs: 60_000, keptAt: 60_000 })
-    expect(may(state, 'kept', 59_999)).toBe(false)
-    const { state: sent } = askLeave(state, LIMITS, { now: 60_000, kind: 'kept', random })
-    expect(sent.keptAt).toBe(120_000)
-    const done = learnOutcome(sent, LIMITS, ended('kept', 'success', { now: 60_000 }))
-    expect(done).toMatchObject({ gapMs: 20_000, keptAt: 80_000 })
+    const start = 1_000_000
+    const state = fail(fail(newContainment(LIMITS, start), start), start)
+    expect(state).toMatchObject({ gapMs: 60_000, keptAt: start + 60_000 })
+    expect(may(state, 'kept', start + 59_999)).toBe(false)
+    const now = start + 60_000
+    const { state: sent } = askLeave(state, LIMITS, { now, kind: 'kept', random })
+    expect(sent.keptAt).toBe(now + 60_000)
+    const done = learnOutcome(sent, LIMITS, ended('kept', 'success', { now }))
+    expect(done).toMatchObject({ gapMs: 20_000, keptAt: now + 20_000 })
   })
 })
 
