@@ -61,3 +61,38 @@ export function consecutiveBreaker({
     }
   }
 }
+
+/** The client-side throttling of the SRE book: refuses by chance once requests exceed `factor` times the accepted ones. */
+export function adaptiveThrottle({
+  factor,
+  forgetMs,
+  random,
+}: {
+  readonly factor: number
+  readonly forgetMs: number
+  readonly random: () => number
+}): () => Gate {
+  return () => {
+    let requests = 0
+    let accepted = 0
+    let at = 0
+    const fade = (now: number): void => {
+      const left = Math.exp((at - now) / forgetMs)
+      requests *= left
+      accepted *= left
+      at = now
+    }
+    return {
+      admits: (now) => {
+        fade(now)
+        const refuses = random() < (requests - factor * accepted) / (requests + 1)
+        requests++
+        return !refuses
+      },
+      learn: (end, now) => {
+        fade(now)
+        if (end === 'success') accepted++
+      },
+    }
+  }
+}

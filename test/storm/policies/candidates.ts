@@ -1,0 +1,43 @@
+import { seededRandom } from '../../../src/testing/seeded-random.ts'
+import { containedPolicy } from './contained.ts'
+import type { Policy } from './policy.ts'
+import { type Allowance, retryingPolicy } from './retrying-client.ts'
+import { adaptiveThrottle } from './shared-limits.ts'
+
+/* What was tried beside the level, and lost. All with five attempts and full jitter. */
+
+const FULL_JITTER = () => (retry: number, random: () => number) => random() * 100 * 2 ** retry
+
+/** A success pays, a retry costs 1; nothing stands in front of first attempts. */
+function successFunded({ ratio, burst }: { readonly ratio: number; readonly burst: number }): () => Allowance {
+  return () => {
+    let tokens = 1
+    return {
+      mayRetry: () => {
+        if (tokens < 1) return false
+        tokens--
+        return true
+      },
+      succeeded: () => {
+        tokens = Math.min(burst, tokens + ratio)
+      },
+    }
+  }
+}
+
+export function candidates(): Policy[] {
+  const throttle = (factor: number) => adaptiveThrottle({ factor, forgetMs: 30_000, random: seededRandom(factor) })
+  const common = { retries: 4, backoff: FULL_JITTER }
+  return [
+    retryingPolicy({ ...common, name: 'a success pays 1', allowance: successFunded({ ratio: 1, burst: 10 }) }),
+    retryingPolicy({ ...common, name: 'a success pays 0.9', allowance: successFunded({ ratio: 0.9, burst: 10 }) }),
+    retryingPolicy({ ...common, name: 'adaptive throttling, K = 2', gate: throttle(2) }),
+    retryingPolicy({ ...common, name: 'adaptive throttling, K = 4', gate: throttle(4) }),
+    containedPolicy('level, calls wait for leave', { withoutLeave: 'waits' }),
+    containedPolicy('level, a success pays 1', { limits: { budget: { ratio: 1, burst: 9 } } }),
+    containedPolicy('level, a success pays 2', { limits: { budget: { ratio: 2, burst: 9 } } }),
+    containedPolicy('level, burst 4', { limits: { budget: { ratio: 1.5, burst: 4 } } }),
+    containedPolicy('level, no breaker', { limits: { openForMs: false } }),
+    containedPolicy('level, open for 5 s', { limits: { openForMs: 5000 } }),
+  ]
+}
