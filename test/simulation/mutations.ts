@@ -66,7 +66,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/client/engine/deliver.ts',
     find: 'const outcome = await attemptDelivery(engine, operation)',
     replace: 'await markAsDelivered(engine, operation); const outcome = await attemptDelivery(engine, operation)',
-    breaks: ['P4'],
+    // It writes a second time, under a lease that it has let go.
+    breaks: ['P4', 'P8'],
     within: 500,
   },
   {
@@ -157,6 +158,14 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'if (this.#attempts < 0) {',
     breaks: ['P3'],
     within: 2000,
+  },
+  {
+    name: 'taking an old list of locks for what tabs there are',
+    file: 'src/client/coordination/tab-neighbours.ts',
+    find: 'const alive = await LifeSign.given(this.#locks)',
+    replace: 'const alive = await (this.seen ??= LifeSign.given(this.#locks))',
+    breaks: ['P8'],
+    within: 3000,
   },
   {
     name: 'saying nothing of a possible repetition',

@@ -24,6 +24,13 @@ export function drawActs(seed: number | string, cast: Cast & { readonly machines
     slot,
     ms: dice.pick([500, 12 * SECOND, 31 * SECOND, 90 * SECOND]),
   }))
+  act('page-hidden', (dice, at, slot) => ({
+    do: 'hide',
+    at,
+    slot,
+    ms: dice.pick([50, 2 * SECOND, 31 * SECOND, 90 * SECOND]),
+  }))
+  act('offline', (dice, at) => ({ do: 'offline', at, ms: dice.pick([500, 10 * SECOND, 50 * SECOND]) }))
   act('listed', (_, at, slot) => ({ do: 'list', at, slot }))
   act('power-cut', (_, at) => ({ do: 'power-cut', at }))
   act('outage', (dice, at) => ({ do: 'outage', at, ms: dice.pick([2 * SECOND, 30 * SECOND, 3 * MINUTE, 12 * MINUTE]) }))

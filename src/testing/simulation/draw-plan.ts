@@ -23,9 +23,12 @@ const LIKELY: Partial<Record<Fault, number>> = {
 const USUAL = 0.2
 
 export function drawPlan(seed: number | string, without: ReadonlySet<string> = new Set()): Plan {
-  const faults = drawFaults(seed, without)
+  const platform = diceFor(seed, 'platform').chance(0.3) ? 'tabs' : 'processes'
+  const drawn = drawFaults(seed, without)
+  const faults = platform === 'tabs' ? drawn : new Set([...drawn].filter((fault) => !OF_TABS.includes(fault)))
   const shape = diceFor(seed, 'shape')
-  const machines = shape.chance(0.3) ? 2 : 1
+  // Tabs share a store, and so a machine.
+  const machines = shape.chance(0.3) && platform === 'processes' ? 2 : 1
   const slots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
   const calls = drawCalls(seed, { slots: slots.length, faults })
   const acts = drawActs(seed, { slots: slots.length, machines, faults })
@@ -39,6 +42,7 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
     acts,
     crashes: faults.has('crash') ? drawCrashes(diceFor(seed, 'crashes'), slots.length) : [],
     ...drawOptions(diceFor(seed, 'options')),
+    platform,
     liveness: shape.chance(0.5) ? 'known' : 'lease-only',
     observed: shape.chance(0.15),
     credentials: shape.pick(['at-hand', 'asked-for']),
@@ -61,6 +65,7 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
   return new Set(fair.filter((fault) => !without.has(fault)))
 }
 
+const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown']
 const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'short-window', 'same-key']
 
 /** A program that calls a server which ignores keys mostly says so; now and then a program is careful without need. */

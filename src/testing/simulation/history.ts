@@ -11,6 +11,7 @@ import { judgeEnd } from './oracle/final-rules.ts'
 import { Oracle } from './oracle/oracle.ts'
 import type { Act, Plan } from './plan.ts'
 import { RUN_DEADLINE_MS } from './program.ts'
+import { SimulatedBrowser } from './simulated-browser.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
 import { Slots } from './slots.ts'
@@ -81,8 +82,9 @@ function rightClock({ timeline }: World): Clock {
 async function happen(world: World, store: Journal, server: WireServer): Promise<void> {
   const { plan, timeline, oracle } = world
   const disk = new SimulatedDisk(world, store)
-  const slots = new Slots(world, { disk, network: new SimulatedNetwork(world, server) })
-  schedule(world, { plan, slots, disk, server })
+  const browser = new SimulatedBrowser(world)
+  const slots = new Slots(world, { disk, network: new SimulatedNetwork(world, server, browser), browser })
+  schedule(world, { plan, slots, disk, server, browser })
   try {
     await timeline.run(plan.endsAt)
     await new Ending(world, slots, disk).come()
@@ -99,6 +101,7 @@ interface Stage {
   readonly slots: Slots
   readonly disk: SimulatedDisk
   readonly server: WireServer
+  readonly browser: SimulatedBrowser
 }
 
 function schedule(world: World, stage: Stage): void {
@@ -115,10 +118,13 @@ function schedule(world: World, stage: Stage): void {
   if (plan.faults.has('fresh-signature')) world.happened('fresh-signature')
 }
 
-function perform(world: World, act: Act, { slots, disk, server }: Stage): void {
+function perform(world: World, act: Act, { slots, disk, server, browser }: Stage): void {
   switch (act.do) {
     case 'outage':
       server.stopFor(act.ms)
+      break
+    case 'offline':
+      browser.goOffline(act.ms)
       break
     case 'disk-full':
       disk.fillUp(act.ms)

@@ -17,8 +17,8 @@ export class Onlooker {
 
   list(): void {
     const look = async (): Promise<void> => {
-      for await (const { key, effect } of this.#client.operations()) {
-        if (this.#process.alive) this.#world.oracle.claimed(key, { effect, by: 'a view' })
+      for await (const { key, effect, url } of this.#client.operations()) {
+        if (this.#process.alive) this.#world.oracle.claimed(key, { effect, url, by: 'a view' })
       }
     }
     look().catch(() => {})
@@ -30,7 +30,7 @@ export class Onlooker {
       const found = await this.#client.operation(keyOrId)
       if (!found || !this.#process.alive) return
       const { oracle } = this.#world
-      oracle.claimed(found.key, { effect: found.effect, by: 'a look-up' })
+      oracle.claimed(found.key, { effect: found.effect, url: found.url, by: 'a look-up' })
       this.#process.later(readsLaterMs, () => {
         if (this.#world.calm) return
         found.result.then(

@@ -50,11 +50,11 @@ export interface CallPlan {
 
 /** What happens to the world at a time. */
 export type Act =
-  | { readonly do: 'freeze'; readonly at: number; readonly slot: number; readonly ms: number }
+  | { readonly do: 'freeze' | 'hide'; readonly at: number; readonly slot: number; readonly ms: number }
   | { readonly do: 'jump'; readonly at: number; readonly machine: number; readonly ms: number }
   | { readonly do: 'crash' | 'close' | 'resume' | 'list'; readonly at: number; readonly slot: number }
   | { readonly do: 'power-cut'; readonly at: number }
-  | { readonly do: 'outage' | 'disk-full'; readonly at: number; readonly ms: number }
+  | { readonly do: 'outage' | 'disk-full' | 'offline'; readonly at: number; readonly ms: number }
 
 /** The process in that slot ends when it comes to this point for that time. */
 export interface PlannedCrash {
@@ -74,6 +74,8 @@ export interface Plan {
   readonly crashes: readonly PlannedCrash[]
   readonly options: Pick<ClientOptions, 'retry' | 'budget' | 'breaker' | 'attemptTimeout'>
   readonly burst: number | undefined
+  /** Processes of services, or tabs of one browser. */
+  readonly platform: 'processes' | 'tabs'
   /** Can a process tell that a neighbour is dead, or does only its lease tell? */
   readonly liveness: 'known' | 'lease-only'
   /** Does the program have its credentials at hand, or does it ask for them at every attempt? */

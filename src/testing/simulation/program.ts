@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import { composeClient } from '../../client/compose-client.ts'
+import type { Coordination } from '../../client/coordination/port.ts'
 import type { CallOptions, ClientOptions } from '../../client/options.ts'
 import { isHoldfastError } from '../../errors/holdfast-error.ts'
 import type { HoldfastEvent } from '../../observe/port.ts'
@@ -22,8 +23,8 @@ export interface Surroundings {
   readonly world: World
   readonly disk: SimulatedDisk
   readonly network: SimulatedNetwork
-  /** Does a process of that name certainly not run any more? */
-  readonly isDead: (name: string) => boolean
+  /** How a process knows of its neighbours. */
+  readonly coordinationOf: (process: SimulatedProcess) => Coordination
   /** What the client's headers make. */
   readonly headers: SlotPlan['headers']
 }
@@ -49,12 +50,11 @@ export class Program {
           `${texts.join(' ')} ${bytes?.length ?? 0}:${bytes ? String.fromCharCode(...bytes) : ''}`,
         defaultJournal: () => around.disk.openIn(process),
         transport: () => around.network.transportOf(process),
-        coordination: () => ({
-          owner: process.name,
-          findDead: (owners) => owners.filter(around.isDead),
-          onWake: () => () => {},
-          leave: () => {},
-        }),
+        coordination: () => {
+          const coordination = around.coordinationOf(process)
+          process.owner = coordination.owner
+          return coordination
+        },
       },
       this.#options(around),
     )

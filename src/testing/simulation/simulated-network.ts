@@ -1,6 +1,7 @@
 import type { Transport, TransportOutcome, TransportRequest } from '../../client/transport/port.ts'
 import { onAbort } from '../../foundation/abort.ts'
 import { headerValue } from '../../protocol/headers.ts'
+import type { SimulatedBrowser } from './simulated-browser.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Sent, WireAnswer, WireServer } from './wire.ts'
 import type { World } from './world.ts'
@@ -12,10 +13,12 @@ const encoder = new TextEncoder()
 export class SimulatedNetwork {
   readonly #world: World
   readonly #server: WireServer
+  readonly #browser: SimulatedBrowser
   #count = 0
 
-  constructor(world: World, server: WireServer) {
+  constructor(world: World, server: WireServer, browser: SimulatedBrowser) {
     this.#world = world
+    this.#browser = browser
     this.#server = server
   }
 
@@ -36,7 +39,7 @@ export class SimulatedNetwork {
     const dice = this.#world.dice('network')
     const delay = dice.between(1, 30) + (this.#world.strikes('slow-network') ? dice.between(500, 15_000) : 0)
     const { timeline } = this.#world
-    if (this.#world.strikes('refused')) call.later(delay, () => call.refuse())
+    if (!this.#browser.isOnline || this.#world.strikes('refused')) call.later(delay, () => call.refuse())
     else if (this.#world.strikes('request-lost')) call.later(delay, () => call.fault('ECONNRESET'))
     else timeline.at(timeline.now + delay, () => this.#arrive(call))
     process.reach('send:travelling')

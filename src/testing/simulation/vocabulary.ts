@@ -34,6 +34,12 @@ export const FAULTS = [
   'freeze',
   'clock-ahead',
   'clock-back',
+  // The browser around tabs.
+  'page-hidden',
+  'offline',
+  'messages-slow',
+  'locks-slow',
+  'locks-unknown',
   // The program around the client.
   'handler-throws',
   'handler-slow',

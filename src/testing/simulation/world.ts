@@ -33,6 +33,9 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'odd-body': 0.6,
   'store-blinks': 0.06,
   'headers-slow': 0.3,
+  'messages-slow': 0.5,
+  'locks-slow': 0.5,
+  'locks-unknown': 0.3,
 }
 
 /** 1 January 2025 at noon, by every machine whose clock is right. */

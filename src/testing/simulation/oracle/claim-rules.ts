@@ -9,6 +9,8 @@ import type { Shadow } from './shadow.ts'
 export interface Claim {
   readonly effect: Effect
   readonly by: 'an event' | 'a view' | 'a look-up' | 'a handler'
+  /** Of the operation that it speaks of, where it says so: a slow look may still see an earlier use of the key. */
+  readonly url?: string
 }
 
 interface Truth {

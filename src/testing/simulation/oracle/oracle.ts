@@ -5,7 +5,7 @@ import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
 import { type CallPlan, MINUTE, type Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
-import type { Sight } from '../vocabulary.ts'
+import type { Fault, Sight } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
 import { type Claim, judgeClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
@@ -14,8 +14,15 @@ import { EffectAccount } from './effect-account.ts'
 import type { BrokenPromise, CallFact, PromiseName, SentFact, Told } from './facts.ts'
 import { JournalAccount } from './journal-account.ts'
 import { judgeSecrets } from './journal-rules.ts'
+import { Roster } from './roster.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
+
+/** Where clocks jump, a cancel comes from outside or a page comes back, a lease changes hands while its runner still works. */
+const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
+
+/** A tab without work lets go of its lock after half a lease; one with work renews its lease at a third. */
+const TAB_LETS_GO_MS = 15_000
 
 /** A broken promise and how it was broken. */
 export type Verdict = readonly [promise: PromiseName, sentence: string]
@@ -37,9 +44,9 @@ export class Oracle {
   readonly broken: BrokenPromise[] = []
   readonly sents: SentFact[] = []
   readonly calls: CallFact[] = []
+  readonly roster: Roster
   readonly #effects: EffectAccount
   readonly #terms: OracleTerms
-  readonly #processes = new Map<string, SimulatedProcess>()
   readonly #budgets = new Map<string, BudgetRule>()
   /** Until when a process may send an operation, by process and key or label. */
   readonly #business = new Map<string, number>()
@@ -50,17 +57,19 @@ export class Oracle {
 
   constructor(terms: OracleTerms) {
     this.#terms = terms
+    this.roster = new Roster(terms.now)
     this.#effects = new EffectAccount(terms.now)
     this.#account = new JournalAccount({
       coverage: terms.coverage,
       now: terms.now,
       breaks: (verdict) => this.breaks(verdict),
-      isAlive: (process) => this.isAlive(process),
+      isAlive: (owner) => this.roster.isAlive(owner),
+      letGoMs: terms.plan.platform === 'tabs' ? TAB_LETS_GO_MS : Number.POSITIVE_INFINITY,
       keptMs: knowsMinutes(terms.plan) ? MINUTE : 0,
       cancels: (process) => this.#cancelling.has(process),
     })
     const { faults } = terms.plan
-    this.#leaseIsLaw = !faults.has('clock-ahead') && !faults.has('clock-back') && !faults.has('cancel')
+    this.#leaseIsLaw = !LAWLESS.some((fault) => faults.has(fault))
   }
 
   /** What the journal holds, by key. */
@@ -80,13 +89,9 @@ export class Oracle {
   // The processes and the program.
 
   born(process: SimulatedProcess): void {
-    this.#processes.set(process.name, process)
+    this.roster.born(process)
     const { burst } = this.#terms.plan
     if (burst !== undefined) this.#budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
-  }
-
-  isAlive(process: string): boolean {
-    return this.#processes.get(process)?.alive === true
   }
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
@@ -116,6 +121,7 @@ export class Oracle {
   /** Something says of an operation, now, what became of it. */
   claimed(key: string, claim: Claim): void {
     this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
+    if (claim.url !== undefined && claim.url !== this.shadows.get(key)?.url) return
     const truth = { done: this.doneOf(key), doneInThisLife: this.doneInThisLife(key), plan: this.#terms.plan }
     this.breaks(judgeClaim(claim, truth))
   }

@@ -25,6 +25,8 @@ export class Shadow {
   removedBy: string | undefined
   settledAt = 0
   readonly bornAt: number
+  /** When the holder of its lease last wrote. */
+  touchedAt: number
   settlements = 0
   reopenings = 0
   /** A do-not-retry verdict is on record, or somebody was told of it. */
@@ -34,6 +36,7 @@ export class Shadow {
 
   constructor(row: JournalRow, bornAt: number) {
     this.bornAt = bornAt
+    this.touchedAt = bornAt
     this.key = row.key
     this.name = row.name
     this.body = row.body && new Uint8Array(row.body)
@@ -92,7 +95,8 @@ export class Shadow {
     return `settle ${status}`
   }
 
-  claim(row: ClaimedRow): Transition {
+  claim(row: ClaimedRow, now: number): Transition {
+    this.touchedAt = now
     const { previousOwner } = row
     this.owner = row.owner
     this.epoch = row.epoch
