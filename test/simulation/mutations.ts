@@ -168,6 +168,14 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 3000,
   },
   {
+    name: 'forgetting the horizon while headers are made',
+    file: 'src/client/engine/attempt.ts',
+    find: "if (late !== 'yes') return",
+    replace: "if (late === 'deadline') return",
+    breaks: ['P5'],
+    within: 3000,
+  },
+  {
     name: 'saying nothing of a possible repetition',
     file: 'src/client/engine/end-run.ts',
     find: 'return !showsKeyHonoured(last?.response?.headers ?? [], key)',

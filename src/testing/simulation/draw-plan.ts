@@ -47,7 +47,8 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
     observed: shape.chance(0.15),
     credentials: shape.pick(['at-hand', 'asked-for']),
     windowMs: faults.has('short-window') ? SHORT_WINDOW_MS : DEDUP_WINDOW_MS,
-    horizonMs: diceFor(seed, 'horizon').chance(0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
+    // Headers that take their time are interesting where little of it is left.
+    horizonMs: diceFor(seed, 'horizon').chance(faults.has('headers-slow') ? 0.5 : 0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
     server: faults.has('keys-ignored') ? 'ignores-keys' : 'honours-keys',
     honoursKeys: drawHonoursKeys(diceFor(seed, 'honours-keys'), faults),
     endsAt: last + shape.between(0, 40) * SECOND,

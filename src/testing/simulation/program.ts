@@ -85,7 +85,7 @@ export class Program {
       this.#headers === 'full' ? { authorization: `Bearer ${SECRET}` } : { 'x-tenant': 'acme' }
     const slow = this.#world.strikes('headers-slow')
     if (this.#world.plan.credentials === 'at-hand' && !slow) return made
-    const ms = slow ? this.#world.dice('headers-slow').pick([200, 3000, 20_000, 100_000, 250_000]) : 0
+    const ms = slow ? this.#world.dice('headers-slow').pick([200, 1000, 3000, 6000, 6000, 20_000, 250_000]) : 0
     return new Promise((resolve) => this.process.later(ms, () => this.process.reach('headers') && resolve(made)))
   }
 
