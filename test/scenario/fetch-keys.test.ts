@@ -141,6 +141,16 @@ describe('a key that comes again through client.fetch', () => {
     expect(fetch.calls).toHaveLength(1)
   })
 
+  it('is told of a do-not-retry verdict, and nothing is sent', async () => {
+    const refusal = { status: 503, headers: { 'do-not-retry': 'true' }, text: 'closed' }
+    const { client, fetch } = scenario([refusal, { status: 201 }])
+    expect((await client.fetch('/a', keyed)).status).toBe(503)
+    const again = await client.fetch('/a', keyed)
+    expect(again.status).toBe(503)
+    expect(again.headers.get('do-not-retry')).toBe('true')
+    expect(fetch.calls).toHaveLength(1)
+  })
+
   it('is refused for another body, and nothing is sent', async () => {
     const { client, fetch } = scenario([{ status: 201 }])
     await client.fetch('/a', keyed)

@@ -176,6 +176,22 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 3000,
   },
   {
+    name: 'answering a look-up from memory alone',
+    file: 'src/client/holdfast-client.ts',
+    find: 'const isTaken = record && (',
+    replace: 'const isTaken = record && !live && (',
+    breaks: ['P3'],
+    within: 10_000,
+  },
+  {
+    name: 'asking again by fetch after a do-not-retry verdict',
+    file: 'src/client/engine/join-stored.ts',
+    find: "record.reason !== 'do-not-retry' && ",
+    replace: '',
+    breaks: ['P7'],
+    within: 2000,
+  },
+  {
     name: 'saying nothing of a possible repetition',
     file: 'src/client/engine/end-run.ts',
     find: 'return !showsKeyHonoured(last?.response?.headers ?? [], key)',

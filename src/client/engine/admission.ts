@@ -10,6 +10,11 @@ export interface Stop {
   readonly retryAt?: number | undefined
 }
 
+/** Would it be tried again, if it could be without being done twice? */
+function failedForNow(verdict: Verdict): boolean {
+  return verdict.is === 'retry' || (verdict.is === 'final' && verdict.reason === 'not-replayable')
+}
+
 /**
  * What an attempt needs from its origin before it may start, and what the origin learns from it: the
  * breaker's leave and, by kind of attempt, a deposit, a token or a borrowed token.
@@ -94,7 +99,7 @@ export class Admission {
     const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
     const outcome = ours || refusedHere ? 'ignored' : failed ? 'failure' : 'success'
     this.#tellBreaker(outcome)
-    this.#return(verdict.is === 'retry' && !ours ? 'spent' : 'returned')
+    this.#return(failedForNow(verdict) && !ours ? 'spent' : 'returned')
   }
 
   #tellBreaker(outcome: BreakerOutcome): void {

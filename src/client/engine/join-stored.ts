@@ -51,7 +51,7 @@ export async function joinStored(
 async function giveRecorded(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<void> {
   const { record } = operation
   const isWhole = record.response?.bodyOmitted === false
-  const isAskable = record.status !== 'expired' && record.honoursKeys
+  const isAskable = record.status !== 'expired' && record.reason !== 'do-not-retry' && record.honoursKeys
   if (!terms.dropIn || isWhole || !isAskable) return operation.finish({ is: 'settled', record })
   const lease = { owner: engine.coordination.owner, epoch: record.epoch, until: engine.clock.now() + LEASE_MS }
   operation.record = askAgain(record, lease)

@@ -7,6 +7,8 @@ export const MINUTE = 60 * SECOND
 /** What every client of every history is told, and what an honest server keeps. */
 export const DEDUP_WINDOW_MS = 30 * MINUTE
 export const HORIZON_MS = 4 * MINUTE
+/** How long a call by a resume, by key or through `client.fetch` may take. */
+export const RUN_DEADLINE_MS = 30 * SECOND
 export const SHORT_HORIZON_MS = 8 * SECOND
 /** A server with a shorter memory than it promised. */
 export const SHORT_WINDOW_MS = 20 * SECOND
@@ -33,6 +35,8 @@ export interface CallPlan {
   readonly key: string | undefined
   readonly name: string | undefined
   readonly method: 'post' | 'put' | 'patch' | 'delete'
+  /** Called by a verb of the client, or by `client.fetch`. */
+  readonly through: 'verb' | 'fetch'
   readonly onGiveUp: 'fail' | 'keep'
   readonly deadlineMs: number
   readonly withCredentials: boolean

@@ -83,7 +83,7 @@ export class SimulatedProcess {
   }
 
   freeze(ms: number): void {
-    this.#frozenUntil = this.#world.timeline.now + ms
+    this.#frozenUntil = Math.max(this.#frozenUntil, this.#world.timeline.now + ms)
     this.#world.say(this.name, `freezes for ${ms} ms`)
   }
 

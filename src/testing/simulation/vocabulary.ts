@@ -133,6 +133,7 @@ export const SIGHTS = [
   'in-flight answer',
   'doubled by a short window',
   'joined',
+  'asked again by fetch',
   'kept for later',
 ] as const
 export type Sight = (typeof SIGHTS)[number]

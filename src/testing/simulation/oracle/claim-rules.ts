@@ -11,6 +11,8 @@ export interface Claim {
   readonly by: 'an event' | 'a view' | 'a look-up' | 'a handler'
   /** Of the operation that it speaks of, where it says so: a slow look may still see an earlier use of the key. */
   readonly url?: string
+  /** When it was asked for. A process may have stood still since: of what was done after that it says nothing. */
+  readonly askedAt?: number
 }
 
 interface Truth {

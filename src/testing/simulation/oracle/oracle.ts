@@ -8,6 +8,7 @@ import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Fault, Sight } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
+import { CallBook } from './call-book.ts'
 import { type Claim, judgeClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
 import { EffectAccount } from './effect-account.ts'
@@ -22,7 +23,10 @@ import { judgeLeaving } from './wire-rules.ts'
 const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
 
 /** A tab without work lets go of its lock after half a lease; one with work renews its lease at a third. */
-const TAB_LETS_GO_MS = 15_000
+function lettingGoMs(plan: Plan): number {
+  if (plan.platform !== 'tabs') return Number.POSITIVE_INFINITY
+  return knowsMinutes(plan) ? 15_000 : 0
+}
 
 /** A broken promise and how it was broken. */
 export type Verdict = readonly [promise: PromiseName, sentence: string]
@@ -43,13 +47,11 @@ export interface OracleTerms {
 export class Oracle {
   readonly broken: BrokenPromise[] = []
   readonly sents: SentFact[] = []
-  readonly calls: CallFact[] = []
+  readonly #book = new CallBook()
   readonly roster: Roster
   readonly #effects: EffectAccount
   readonly #terms: OracleTerms
   readonly #budgets = new Map<string, BudgetRule>()
-  /** Until when a process may send an operation, by process and key or label. */
-  readonly #business = new Map<string, number>()
   readonly #cancelling = new Set<string>()
   readonly #credentials = new CredentialsRule()
   readonly #account: JournalAccount
@@ -64,7 +66,7 @@ export class Oracle {
       now: terms.now,
       breaks: (verdict) => this.breaks(verdict),
       isAlive: (owner) => this.roster.isAlive(owner),
-      letGoMs: terms.plan.platform === 'tabs' ? TAB_LETS_GO_MS : Number.POSITIVE_INFINITY,
+      letGoMs: lettingGoMs(terms.plan),
       keptMs: knowsMinutes(terms.plan) ? MINUTE : 0,
       cancels: (process) => this.#cancelling.has(process),
     })
@@ -75,6 +77,10 @@ export class Oracle {
   /** What the journal holds, by key. */
   get shadows(): ReadonlyMap<string, Shadow> {
     return this.#account.shadows
+  }
+
+  get calls(): readonly CallFact[] {
+    return this.#book.calls
   }
 
   sight(sight: Sight): void {
@@ -96,8 +102,8 @@ export class Oracle {
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
     const fact: CallFact = { plan, process, at: this.#terms.now(), accepted: false, told: undefined }
-    this.calls.push(fact)
-    this.#allow(process, plan.label, plan.deadlineMs)
+    this.#book.calls.push(fact)
+    this.#book.allow(process, plan.label, plan.deadlineMs)
     return fact
   }
 
@@ -122,7 +128,11 @@ export class Oracle {
   claimed(key: string, claim: Claim): void {
     this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
     if (claim.url !== undefined && claim.url !== this.shadows.get(key)?.url) return
-    const truth = { done: this.doneOf(key), doneInThisLife: this.doneInThisLife(key), plan: this.#terms.plan }
+    const truth = {
+      done: this.doneOf(key),
+      doneInThisLife: this.doneInThisLife(key, claim.askedAt),
+      plan: this.#terms.plan,
+    }
     this.breaks(judgeClaim(claim, truth))
   }
 
@@ -190,7 +200,7 @@ export class Oracle {
   ): void {
     commands.forEach((command, index) => {
       if (command.do !== 'claim') return
-      for (const row of results[index] as ClaimedRow[]) this.#allow(process, row.key, this.#terms.runDeadlineMs)
+      for (const row of results[index] as ClaimedRow[]) this.#book.allow(process, row.key, this.#terms.runDeadlineMs)
     })
   }
 
@@ -199,16 +209,12 @@ export class Oracle {
   sent(process: SimulatedProcess, sent: Sent): void {
     this.sents.push({ sent, process, at: this.#terms.now(), outcome: undefined })
     this.#budgets.get(process.name)?.left(attemptOf(sent))
-    const until = Math.max(this.#until(process, sent.key), this.#until(process, sent.label))
-    const allowed = until === 0 ? undefined : until
+    const until = this.#book.allowedUntil(process, sent)
     const shadow = this.shadows.get(sent.key)
-    this.breaks(this.#credentials.left(sent, { asked: this.#asksFor(process, sent) }))
-    this.breaks(judgeLeaving({ sent, process, shadow, until: allowed, leaseIsLaw: this.#leaseIsLaw }))
-  }
-
-  /** Has this process itself called for it? Then what its call brings is what it means. */
-  #asksFor(process: SimulatedProcess, { label }: Sent): boolean {
-    return this.calls.some((call) => call.process === process && call.plan.label === label)
+    const again = this.#book.asksAgain(process, shadow)
+    if (again) this.sight('asked again by fetch')
+    this.breaks(this.#credentials.left(sent, { asked: this.#book.asksFor(process, sent.label) }))
+    this.breaks(judgeLeaving({ sent, process, shadow, until, leaseIsLaw: this.#leaseIsLaw && !again }))
   }
 
   learned(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
@@ -222,8 +228,8 @@ export class Oracle {
   }
 
   /** The same, since it was accepted: where a record was gone, its key begins a life of its own. */
-  doneInThisLife(key: string): number {
-    return this.#effects.inThisLife(key, this.shadows.get(key))
+  doneInThisLife(key: string, until?: number): number {
+    return this.#effects.inThisLife(key, this.shadows.get(key), until)
   }
 
   done(key: string, label: string): void {
@@ -233,15 +239,6 @@ export class Oracle {
   /** How often the operation was done that the journal has under this key. */
   doneOf(key: string): number {
     return this.#effects.of(key, this.shadows.get(key))
-  }
-
-  #allow(process: SimulatedProcess, what: string, ms: number): void {
-    const until = Math.max(this.#until(process, what), process.clock.now() + ms)
-    this.#business.set(`${process.name} ${what}`, until)
-  }
-
-  #until(process: SimulatedProcess, what: string): number {
-    return this.#business.get(`${process.name} ${what}`) ?? 0
   }
 }
 
