@@ -19,6 +19,7 @@ export class LedgerServer implements WireServer {
   readonly #gates: Gates
   readonly #traps: { readonly point: CrashPoint; readonly occurrence: number; reached: number }[]
   readonly #replicas: Replica[] = []
+  readonly #received = new Set<number>()
   #lives = 0
   #downUntil = 0
 
@@ -51,6 +52,7 @@ export class LedgerServer implements WireServer {
   }
 
   receive(sent: Sent, reply: Reply): void {
+    if (this.#isUnfair(sent)) return
     const refused = this.#gates.of(sent)
     const living = this.#living
     if (refused) reply(refused)
@@ -60,6 +62,16 @@ export class LedgerServer implements WireServer {
         .dice('replica')
         .pick(living)
         .serve(sent, (answer) => reply(this.#passOn(answer)))
+  }
+
+  /**
+   * A client that does not count on keys takes "503, come back in a second" for the last word on its request. A copy of
+   * that request, made by the network, could do it all the same; no client can help that.
+   */
+  #isUnfair({ number }: Sent): boolean {
+    const isCopy = this.#received.has(number)
+    this.#received.add(number)
+    return isCopy && !this.#world.plan.honoursKeys
   }
 
   /** The history is over: what is on record now stays. */

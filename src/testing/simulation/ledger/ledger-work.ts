@@ -72,7 +72,7 @@ export class LedgerWork {
   #fail({ notDone }: Context): Reply {
     const dice = this.#parts.world.dice('work-fails')
     if (dice.chance(0.5)) notDone()
-    if (dice.chance(0.5)) return reply(null, { status: dice.pick([500, 503, 429]) })
+    if (dice.chance(0.5)) return reply(null, { status: dice.pick([500, 503]) })
     throw failure()
   }
 

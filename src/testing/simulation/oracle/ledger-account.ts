@@ -92,8 +92,11 @@ export class LedgerAccount {
   }
 }
 
-/** A handler's final word, told now or again. What a ledger refuses with is a problem; 5xx and 401 are for now. */
+/** Said of this moment, or of the caller. */
+const FOR_NOW = [401, 407, 408, 425, 429]
+
+/** A handler's final word, told now or again. What a ledger refuses with is a problem. */
 function isLasting({ status, headers }: WireAnswer): boolean {
   const isProblem = headerValue(headers, 'content-type') === 'application/problem+json'
-  return headerValue(headers, HEADER.idempotencyRetention) !== undefined && !isProblem && status < 500
+  return headerValue(headers, HEADER.idempotencyRetention) !== undefined && !isProblem && status < 500 && !FOR_NOW.includes(status)
 }
