@@ -4,7 +4,8 @@ import { type Fault, LEDGER_POINTS } from './vocabulary.ts'
 
 /** Points that few histories come to are aimed at more often. */
 const RARE = LEDGER_POINTS.filter((point) => /take-over|renew|release|abandon|find|entries|reconciling/.test(point))
-const AIMS = [...LEDGER_POINTS, ...RARE, ...RARE]
+const RAREST = LEDGER_POINTS.filter((point) => point.startsWith('ledger:find'))
+const AIMS = [...LEDGER_POINTS, ...RARE, ...RARE, ...RAREST, ...RAREST, ...RAREST]
 
 /** The server of a history that has the ledger for it. The dice fall in every history alike. */
 export function drawLedger(seed: number | string, faults: ReadonlySet<Fault>): LedgerPlan {

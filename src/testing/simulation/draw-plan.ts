@@ -21,6 +21,7 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'same-id': 0.4,
   'keys-ignored': 0.1,
   'ledger-crash': 0.5,
+  'ledger-record-fails': 0.3,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
 const LEDGERS = 0.4

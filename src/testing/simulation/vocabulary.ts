@@ -54,6 +54,7 @@ export const FAULTS = [
   'ledger-store-slow',
   'ledger-store-blinks',
   'ledger-store-answer-lost',
+  'ledger-record-fails',
   'work-fails',
   'work-fails-after',
   'work-slow',

@@ -36,6 +36,7 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'ledger-store-slow': 0.15,
   'ledger-store-blinks': 0.15,
   'ledger-store-answer-lost': 0.12,
+  'ledger-record-fails': 0.6,
   'work-fails': 0.4,
   'work-fails-after': 0.4,
   'work-slow': 0.4,

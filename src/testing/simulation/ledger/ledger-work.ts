@@ -28,7 +28,8 @@ export class LedgerWork {
   }
 
   async handle(context: Context, sent: Sent): Promise<Reply> {
-    const { world, process } = this.#parts
+    const { world, process, account } = this.#parts
+    account.served(sent)
     await this.#pause()
     if (!process.reach('ledger:serving')) return never()
     if (world.strikes('work-fails')) return this.#fail(context)

@@ -151,7 +151,8 @@ export class SimulatedLedgerStore implements Store {
     const { timeline } = world
     return new Promise<T>((resolve, reject) => {
       if (!process.reach(`ledger:${call}:asked`)) return
-      const blinks = world.strikes('ledger-store-blinks')
+      const blinks =
+        world.strikes('ledger-store-blinks') || (call === 'complete' && world.strikes('ledger-record-fails'))
       const isAnswerLost = world.strikes('ledger-store-answer-lost')
       const [there, back] = [this.#travelMs(), this.#travelMs()]
       timeline.at(timeline.now + there, () => {

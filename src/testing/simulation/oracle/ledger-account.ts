@@ -25,6 +25,7 @@ export class LedgerAccount {
   readonly #failed = new Set<string>()
   readonly #known = new Map<string, KnownAnswer>()
   readonly #firstAnswers = new Map<string, string>()
+  readonly #served = new Set<string>()
 
   constructor(oracle: Oracle, { honest }: { readonly honest: boolean }) {
     this.#oracle = oracle
@@ -55,6 +56,11 @@ export class LedgerAccount {
     this.#open.delete(token)
   }
 
+  /** A handler begins to work on a request. */
+  served(sent: Sent): void {
+    this.#served.add(requestOf(sent))
+  }
+
   /** A handler gives its lasting answer to the ledger of its process, which records it after the fact. */
   knows(process: SimulatedProcess, { key, label }: Sent): void {
     const token = this.#claims.get(`${process.name} ${key}`)
@@ -74,8 +80,13 @@ export class LedgerAccount {
   }
 
   /** P3: what was the final word once stays so. */
-  answered({ key, label }: Sent, answer: WireAnswer): void {
-    if (!this.#honest || !isLasting(answer)) return
+  answered(sent: Sent, answer: WireAnswer): void {
+    if (!isLasting(answer)) return
+    const { key, label, number } = sent
+    if (!this.#served.has(requestOf(sent))) {
+      this.#oracle.breaks(['P3', `request ${number} (${label}) was told the answer of another request under its key`])
+    }
+    if (!this.#honest) return
     const said = `${answer.status} ${answer.body}`
     const first = this.#firstAnswers.get(`${key} ${label}`)
     if (first === undefined) this.#firstAnswers.set(`${key} ${label}`, said)
@@ -92,11 +103,21 @@ export class LedgerAccount {
   }
 }
 
+/** Everything that makes a request the same one. */
+function requestOf({ key, method, url, label }: Sent): string {
+  return `${key} ${method} ${url} ${label}`
+}
+
 /** Said of this moment, or of the caller. */
 const FOR_NOW = [401, 407, 408, 425, 429]
 
 /** A handler's final word, told now or again. What a ledger refuses with is a problem. */
 function isLasting({ status, headers }: WireAnswer): boolean {
   const isProblem = headerValue(headers, 'content-type') === 'application/problem+json'
-  return headerValue(headers, HEADER.idempotencyRetention) !== undefined && !isProblem && status < 500 && !FOR_NOW.includes(status)
+  return (
+    headerValue(headers, HEADER.idempotencyRetention) !== undefined &&
+    !isProblem &&
+    status < 500 &&
+    !FOR_NOW.includes(status)
+  )
 }
