@@ -65,7 +65,7 @@ export class LedgerWork {
     const answer = declined ?? (await provider.ask(process, { sent, answer: this.#success(sent) }))
     if (!declined && world.strikes('work-fails-after')) return this.#failAfter()
     if (world.plan.ledger.records === 'in-transaction') return context.effect(async () => answer)
-    account.knows(process, sent)
+    account.knows(process, sent, context.attempt)
     return answer
   }
 

@@ -20,6 +20,7 @@ export class LedgerAccount {
   /** Does the server remember keys for as long as the client was told? */
   readonly #honest: boolean
   readonly #holders = new Map<string, SimulatedProcess>()
+  /** Tokens, by process, key and attempt: one process may have two claims on a key, the older one lost. */
   readonly #claims = new Map<string, string>()
   readonly #open = new Set<string>()
   readonly #failed = new Set<string>()
@@ -32,9 +33,9 @@ export class LedgerAccount {
     this.#honest = honest
   }
 
-  claimed(process: SimulatedProcess, { key, token }: Claim): void {
+  claimed(process: SimulatedProcess, { key, token, attempt }: Claim): void {
     this.#holders.set(token, process)
-    this.#claims.set(`${process.name} ${key}`, token)
+    this.#claims.set(`${process.name} ${key} ${attempt}`, token)
   }
 
   /** P8: a claim is taken only from the dead, the late, the finished and oneself. */
@@ -62,8 +63,8 @@ export class LedgerAccount {
   }
 
   /** A handler gives its lasting answer to the ledger of its process, which records it after the fact. */
-  knows(process: SimulatedProcess, { key, label }: Sent): void {
-    const token = this.#claims.get(`${process.name} ${key}`)
+  knows(process: SimulatedProcess, { key, label }: Sent, attempt: number): void {
+    const token = this.#claims.get(`${process.name} ${key} ${attempt}`)
     if (token !== undefined) this.#known.set(key, { process, token, label })
   }
 
