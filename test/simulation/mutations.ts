@@ -212,7 +212,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (verdict.kind !== 'keep') undo.rollBack()",
     replace: "if (verdict.kind === 'free') undo.rollBack()",
     breaks: ['P3'],
-    within: 2000,
+    within: 4000,
   },
   {
     name: 'running an external handler again without asking what it did',

@@ -3,9 +3,9 @@ import { type LedgerPlan, SECOND } from './plan.ts'
 import { type Fault, LEDGER_POINTS } from './vocabulary.ts'
 
 /** Points that few histories come to are aimed at more often. */
-const RARE = LEDGER_POINTS.filter((point) => /take-over|renew|release|abandon|find|entries|reconciling/.test(point))
+const RARE = LEDGER_POINTS.filter((point) => /take-over|renew|release|abandon|complete|committing|in-transaction|reconciling|provider/.test(point))
 const RAREST = LEDGER_POINTS.filter((point) => point.startsWith('ledger:find'))
-const AIMS = [...LEDGER_POINTS, ...RARE, ...RARE, ...RAREST, ...RAREST, ...RAREST]
+const AIMS = [...LEDGER_POINTS, ...RARE, ...RARE, ...Array.from({ length: 6 }, () => RAREST).flat()]
 
 /** The server of a history that has the ledger for it. The dice fall in every history alike. */
 export function drawLedger(seed: number | string, faults: ReadonlySet<Fault>): LedgerPlan {
@@ -39,9 +39,9 @@ function isBlind({ work, reconcile, provider }: Pick<LedgerPlan, 'work' | 'recon
 }
 
 function drawCrashes(dice: Dice): LedgerPlan['crashes'] {
-  return Array.from({ length: dice.pick([1, 2, 3, 6]) }, () => ({
+  return Array.from({ length: dice.pick([1, 3, 6, 10]) }, () => ({
     point: dice.pick(AIMS),
-    occurrence: dice.pick([1, 1, 1, 2, 3]),
+    occurrence: dice.pick([1, 1, 1, 1, 2, 3]),
   }))
 }
 

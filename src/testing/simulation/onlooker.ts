@@ -16,10 +16,9 @@ export class Onlooker {
   }
 
   list(): void {
-    const asked = this.#world.timeline.now
     const look = async (): Promise<void> => {
       for await (const { key, effect } of this.#client.operations()) {
-        if (this.#isFresh(asked)) this.#world.oracle.claimed(key, { effect, by: 'a view' })
+        if (this.#process.alive) this.#world.oracle.claimed(key, { effect, by: 'a view' })
       }
     }
     look().catch(() => {})
@@ -27,10 +26,9 @@ export class Onlooker {
 
   /** Looks an operation up, and reads later what it found. */
   look(keyOrId: string, { readsLaterMs }: Pick<CallPlan, 'readsLaterMs'>): void {
-    const asked = this.#world.timeline.now
     const look = async (): Promise<void> => {
       const found = await this.#client.operation(keyOrId)
-      if (!found || !this.#isFresh(asked)) return
+      if (!found || !this.#process.alive) return
       const { oracle } = this.#world
       oracle.claimed(found.key, { effect: found.effect, by: 'a look-up' })
       this.#process.later(readsLaterMs, () => {
@@ -42,10 +40,5 @@ export class Onlooker {
       })
     }
     look().catch(() => {})
-  }
-
-  /** What a process read before it froze was true then; the world has gone on meanwhile. */
-  #isFresh(asked: number): boolean {
-    return this.#process.alive && this.#process.thawsAt <= asked
   }
 }
