@@ -129,8 +129,8 @@ export class HoldfastClient implements Client {
       await live.onRecord.catch(() => {})
       return this.operation(keyOrId)
     }
-    // After a freeze, another runner may have it by now: then only the journal knows what became of it.
-    if (live && !engine.leases.hasLapsed(live)) return this.#found(live.record, live)
+    // Without a lease, or after a freeze, another runner may have it: then only the journal knows what became of it.
+    if (live && engine.leases.isHeld(live)) return this.#found(live.record, live)
     await engine.keeper.open()
     const record = await engine.keeper.read(engine.options.namespace, keyOrId)
     return record && this.#found(record, live)

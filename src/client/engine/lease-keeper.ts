@@ -36,6 +36,11 @@ export class LeaseKeeper {
     this.#cancelTimer = undefined
   }
 
+  /** Ours for certain: no other runner can have changed its record. */
+  isHeld(operation: LiveOperation): boolean {
+    return this.#held.has(operation) && !this.hasLapsed(operation)
+  }
+
   /** Its time is up by our own clock; whether somebody has taken it, only the journal knows. */
   hasLapsed(operation: LiveOperation): boolean {
     return this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#clock.now()
