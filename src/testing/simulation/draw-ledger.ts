@@ -3,7 +3,9 @@ import { type LedgerPlan, SECOND } from './plan.ts'
 import { type Fault, LEDGER_POINTS } from './vocabulary.ts'
 
 /** Points that few histories come to are aimed at more often. */
-const RARE = LEDGER_POINTS.filter((point) => /take-over|renew|release|abandon|complete|committing|in-transaction|reconciling|provider/.test(point))
+const RARE = LEDGER_POINTS.filter((point) =>
+  /take-over|renew|release|abandon|complete|committing|in-transaction|reconciling|provider/.test(point),
+)
 const RAREST = LEDGER_POINTS.filter((point) => point.startsWith('ledger:find'))
 const AIMS = [...LEDGER_POINTS, ...RARE, ...RARE, ...Array.from({ length: 6 }, () => RAREST).flat()]
 
