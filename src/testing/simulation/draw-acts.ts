@@ -1,7 +1,7 @@
 import { type Dice, diceFor } from './dice.ts'
 import type { Cast } from './draw-calls.ts'
 import { type Act, MINUTE, type PlannedCrash, SECOND } from './plan.ts'
-import { CRASH_POINTS, type Fault } from './vocabulary.ts'
+import { CLIENT_POINTS, type Fault } from './vocabulary.ts'
 
 export function drawActs(seed: number | string, cast: Cast & { readonly machines: number }): Act[] {
   const { slots, machines, faults } = cast
@@ -43,9 +43,9 @@ export function drawActs(seed: number | string, cast: Cast & { readonly machines
 }
 
 /** Points that few histories come to are aimed at more often. */
-const RARE = CRASH_POINTS.filter((point) => /^(renew|read|claim-one|deliver|release|remove)/.test(point))
-const RAREST = CRASH_POINTS.filter((point) => point.startsWith('remove'))
-const AIMS = [...CRASH_POINTS, ...RARE, ...RARE, ...RARE, ...RAREST, ...RAREST, ...RAREST]
+const RARE = CLIENT_POINTS.filter((point) => /^(renew|read|claim-one|deliver|release|remove)/.test(point))
+const RAREST = CLIENT_POINTS.filter((point) => point.startsWith('remove'))
+const AIMS = [...CLIENT_POINTS, ...RARE, ...RARE, ...RARE, ...RAREST, ...RAREST, ...RAREST]
 
 /** Anywhere, several times; now and then a loop that ends at the same point in every life. */
 export function drawCrashes(dice: Dice, slots: number): PlannedCrash[] {

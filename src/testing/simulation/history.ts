@@ -5,6 +5,7 @@ import { ApiServer, type SimulatedApi } from './api-server.ts'
 import { Coverage, type CoverageCounts } from './coverage.ts'
 import { drawPlan } from './draw-plan.ts'
 import { Ending } from './ending.ts'
+import { LedgerServer } from './ledger/ledger-server.ts'
 import { ModelServer } from './model-server.ts'
 import type { BrokenPromise } from './oracle/facts.ts'
 import { judgeEnd } from './oracle/final-rules.ts'
@@ -44,7 +45,8 @@ export interface History {
 
 /** Lets one history happen: the same seed is the same history. */
 export async function runHistory(seed: number | string, options: HistoryOptions = {}): Promise<History> {
-  const plan = drawPlan(seed, options.without)
+  const drawn = drawPlan(seed, options.without)
+  const plan: Plan = options.api && drawn.server === 'ledger' ? { ...drawn, server: 'honours-keys' } : drawn
   const coverage = new Coverage()
   const trace = options.traced ? new WrittenTrace() : undefined
   const now = (): number => world.timeline.now
@@ -53,8 +55,7 @@ export async function runHistory(seed: number | string, options: HistoryOptions 
   const store = (await options.journal?.()) ?? memoryJournal()
   await store.open()
   try {
-    const server = options.api ? new ApiServer(world, await options.api(rightClock(world))) : new ModelServer(world)
-    await happen(world, store, server)
+    await happen(world, store, await serverOf(world, options))
   } finally {
     await store.close()
   }
@@ -70,6 +71,11 @@ export async function runHistory(seed: number | string, options: HistoryOptions 
     operations: plan.calls.length,
     lines: trace?.lines ?? [],
   }
+}
+
+async function serverOf(world: World, { api }: HistoryOptions): Promise<WireServer> {
+  if (api) return new ApiServer(world, await api(rightClock(world)))
+  return world.plan.server === 'ledger' ? new LedgerServer(world) : new ModelServer(world)
 }
 
 /** Simulated time, by a machine whose clock nobody sets. */
@@ -88,6 +94,7 @@ async function happen(world: World, store: Journal, server: WireServer): Promise
     await timeline.run(plan.endsAt)
     await new Ending(world, slots, disk).come()
     judgeEnd(oracle, plan, server.effects())
+    await server.judgeEnd?.()
   } catch (error) {
     oracle.breaks(['P4', `the history did not come to its end: ${String(error)}`])
   } finally {

@@ -1,5 +1,5 @@
 import type { ClientOptions } from '../../client/options.ts'
-import type { CrashPoint, Fault } from './vocabulary.ts'
+import type { ClientPoint, Fault, LedgerPoint } from './vocabulary.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -63,8 +63,27 @@ export type Act =
 /** The process in that slot ends when it comes to this point for that time. */
 export interface PlannedCrash {
   readonly slot: number
-  readonly point: CrashPoint
+  readonly point: ClientPoint
   readonly occurrence: number
+}
+
+/** A server behind the real ledger: one to two replicas over one store. */
+export interface LedgerPlan {
+  /** `effect`: inside the ledger's transaction. `external`: at a provider, where nothing can be undone. */
+  readonly work: 'effect' | 'external'
+  /** Where an external handler has its answer put on record: by returning it, or in a transaction of its own. */
+  readonly records: 'after' | 'in-transaction'
+  readonly reconcile: 'asks-the-provider' | 'none'
+  /** Does the provider do something once per derived key, or each time that it is asked? */
+  readonly provider: 'dedups' | 'blind'
+  readonly replicas: number
+  readonly restartAfterMs: number
+  readonly leaseMs: number
+  readonly inFlight: 'reject' | 'wait'
+  readonly reapEveryMs: number
+  /** A replica ends when it, or an earlier one, comes to this point for that time. */
+  readonly crashes: readonly { readonly point: LedgerPoint; readonly occurrence: number }[]
+  readonly freezes: readonly { readonly at: number; readonly replica: number; readonly ms: number }[]
 }
 
 /** Everything about a history that is decided before it begins. */
@@ -89,7 +108,8 @@ export interface Plan {
   readonly windowMs: number
   readonly horizonMs: number
   /** Does the server know keys, and does the client believe that it does? */
-  readonly server: 'honours-keys' | 'ignores-keys'
+  readonly server: 'honours-keys' | 'ignores-keys' | 'ledger'
+  readonly ledger: LedgerPlan
   readonly honoursKeys: boolean
   /** From then on nothing goes wrong any more, and everything accepted has to come to its end. */
   readonly endsAt: number

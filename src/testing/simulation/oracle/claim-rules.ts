@@ -31,7 +31,7 @@ export function judgeClaim({ effect, by }: Claim, { done, doneInThisLife, plan }
 
 /** A client that takes a server which ignores keys for one that knows them is told what it can't know. */
 export function isHonest({ faults, server, honoursKeys }: Plan): boolean {
-  return !faults.has('short-window') && (server === 'honours-keys' || !honoursKeys)
+  return !faults.has('short-window') && (server !== 'ignores-keys' || !honoursKeys)
 }
 
 /** A success that may have been a second one says so. */
