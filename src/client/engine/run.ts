@@ -191,7 +191,11 @@ export class Run {
     }
     const verdict = classify(result.facts, circumstances)
     const failed = verdict.is === 'retry' || (!this.#replayable && isRetryable(result.facts, circumstances))
-    this.#admission.learn({ result, failed, ours: this.#operation.stopOrder !== undefined || result.hook !== undefined })
+    this.#admission.learn({
+      result,
+      failed,
+      ours: this.#operation.stopOrder !== undefined || result.hook !== undefined,
+    })
     noteAttemptEnd(this.#engine, this.#operation, { result, verdict, startedAt, keyed: this.#terms.keyed })
     this.#sending = false
     return verdict

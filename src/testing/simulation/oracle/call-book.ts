@@ -32,7 +32,7 @@ export class CallBook {
 
   /** The record of an answer to `client.fetch` has no body: a call with its key asks the server itself, in memory. */
   asksAgain(process: SimulatedProcess, shadow: Shadow | undefined): boolean {
-    if (shadow?.status !== 'succeeded' && shadow?.status !== 'rejected') return false
+    if (shadow?.status !== 'succeeded') return false
     const label = labelOf(shadow)
     return this.calls.some(
       ({ process: by, plan }) => by === process && plan.through === 'fetch' && plan.label === label,

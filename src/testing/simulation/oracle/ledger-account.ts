@@ -96,6 +96,9 @@ export class LedgerAccount {
 
   /** P4: an answer that a living process knows is not lost, as long as its claim is its own. */
   judgeEnd(entries: readonly Entry[]): void {
+    // Past its retention an answer need not be kept.
+    if (!this.#honest) return
+    if (!this.#honest) return
     for (const { key, token, state } of entries) {
       const known = this.#known.get(key)
       if (state === 'done' || known?.token !== token || !known.process.alive) continue

@@ -90,7 +90,7 @@ export class Shadow {
     if (this.head.reason === 'do-not-retry') this.verdictKnown = true
     if (before === status) return 'delivered'
     // Reopened and settled again between two writes.
-    if (before === 'failed' || before === 'cancelled') this.reopenings++
+    if (before !== 'pending') this.reopenings++
     this.settlements++
     return `settle ${status}`
   }
