@@ -129,11 +129,12 @@ export class HoldfastClient implements Client {
       await live.onRecord.catch(() => {})
       return this.operation(keyOrId)
     }
-    // After a freeze, another runner may have it by now: then only the journal knows what became of it.
-    if (live && !engine.leases.hasLapsed(live)) return this.#found(live.record, live)
     await engine.keeper.open()
     const record = await engine.keeper.read(engine.options.namespace, keyOrId)
-    return record && this.#found(record, live)
+    // After a freeze or a stay in the back/forward cache, another runner may have it: then only the journal knows.
+    const isTaken = record && (record.lease?.owner !== live?.fence.owner || record.epoch !== live?.fence.epoch)
+    const newest = isTaken ? record : live?.record
+    return newest && this.#found(newest, live)
   }
 
   #found(record: OperationRecord, live?: LiveOperation): FoundOperation {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import {
   checkBoolean,
   checkDuration,
@@ -14,7 +13,6 @@ import {
 import { readFields, readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
-import { framed } from '../foundation/digest.ts'
 import { HEADER } from '../protocol/header-names.ts'
 import { Background } from './guard/background.ts'
 import type { GuardOptions, Protection } from './guard/guard-options.ts'
@@ -55,7 +53,10 @@ const FIELDS = {
 } as const
 
 /** Checked once; a mistake is told at start-up, not by the first request. */
-export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unknown>): GuardOptions {
+export function resolveLedgerOptions(
+  given: LedgerOptions<unknown, unknown, unknown>,
+  digest: GuardOptions['digest'],
+): GuardOptions {
   if (!isObject(given)) return refuse('options', 'an object', given)
   const known = Object.keys(FIELDS)
   for (const name of Object.keys(given)) if (!known.includes(name)) refuseUnknown('', name, known)
@@ -91,7 +92,7 @@ export function resolveLedgerOptions(given: LedgerOptions<unknown, unknown, unkn
     reconcile: given.reconcile,
     clock,
     background: new Background(),
-    digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
+    digest,
   }
 }
 

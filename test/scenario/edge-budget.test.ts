@@ -65,6 +65,26 @@ function writesOf(key: string): NonNullable<FaultJournal['fault']> {
   return (command) => (command.do === 'commit' && command.key === key ? 'fail' : undefined)
 }
 
+describe('a resumed run whose failure cannot be retried', () => {
+  it('costs its token all the same', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ fault: 'refused' })
+    const leaving = place.client({ onGiveUp: 'keep', retry: false, honoursKeys: false })
+    await outcome(leaving.post('/charges', { body: 'one' }))
+    await outcome(leaving.post('/charges', { body: 'two' }))
+    await leaving.close()
+    await place.clock.advance(LEASE_MS)
+    place.server.weather = () => 'request-lost'
+    const before = place.server.calls.length
+    const client = place.client({ budget: { burst: 1, reservePerSecond: 0 }, honoursKeys: false })
+    const resumed = client.resume()
+    await place.clock.advance(1000)
+    expect(await resumed).toMatchObject({ claimed: 2, failed: 1, pending: 1 })
+    expect(place.server.calls.length - before).toBe(1)
+    expect(client.budget(ORIGIN)).toBe(0)
+  })
+})
+
 describe('a resumed run that the journal breaks off', () => {
   it('gives its borrowed token back, so that nobody waits for it for ever', async () => {
     const place = neighbourhood()

@@ -173,6 +173,20 @@ describe('an append that fails', () => {
     expect(place.server.calls).toHaveLength(0)
   })
 
+  it('says of an operation that an earlier call has left under its id that a resume may go on with it', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ status: 503 })
+    const order = { body: 'one', id: 'order:1' }
+    await outcome(place.client({ onGiveUp: 'keep', retry: false }).post('/charges', order))
+    const client = place.client()
+    client.journal.fault = () => 'fail'
+    const { error } = await outcome(client.post('/charges', order))
+    expect(error).toMatchObject({ effect: 'unknown', pending: true, reason: 'storage' })
+    place.server.weather = () => 'fine'
+    await place.clock.advance(LEASE_MS)
+    expect(await place.client().resume()).toMatchObject({ succeeded: 1 })
+  })
+
   it('is told in the same way where the journal rejects with an error of its own', async () => {
     const place = neighbourhood()
     const cause = new Error('no space left')

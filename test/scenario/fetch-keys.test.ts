@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ClientOptions, isHoldfastError, memoryJournal } from '../../src/index.ts'
 import { elapse, ORIGIN, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
+import { LEASE_MS, leaveBehind, neighbourhood } from '../support/shared-clients.ts'
 
 const MINUTE = 60_000
 const KEY = { 'idempotency-key': 'order-42' }
@@ -139,6 +140,39 @@ describe('a key that comes again through client.fetch', () => {
     const error = (await elapse(clock, 1000, rejection(client.fetch('/a', keyed)))) as Error
     expect(error.cause).toMatchObject({ name: 'IndeterminateError', reason: 'horizon', effect: 'unknown' })
     expect(fetch.calls).toHaveLength(1)
+  })
+
+  it('is told of a do-not-retry verdict, and nothing is sent', async () => {
+    const refusal = { status: 503, headers: { 'do-not-retry': 'true' }, body: 'closed' }
+    const { client, fetch } = scenario([refusal, { status: 201 }])
+    expect((await client.fetch('/a', keyed)).status).toBe(503)
+    const again = await client.fetch('/a', keyed)
+    expect(again.status).toBe(503)
+    expect(again.headers.get('do-not-retry')).toBe('true')
+    expect(fetch.calls).toHaveLength(1)
+  })
+
+  it('may be done after a refusal, and then the record says so', async () => {
+    const { client, fetch } = scenario([
+      { status: 401, body: 'no' },
+      { status: 201, body: 'done' },
+    ])
+    expect((await client.fetch('/a', keyed)).status).toBe(401)
+    expect(await (await client.fetch('/a', keyed)).text()).toBe('done')
+    expect(await client.operation(KEY['idempotency-key'])).toMatchObject({ status: 'succeeded', effect: 'applied' })
+    expect(fetch.calls.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-42', 'order-42'])
+  })
+
+  it('is asked for once by a call that takes it over from a runner that is gone', async () => {
+    const place = neighbourhood()
+    const key = await leaveBehind(place)
+    const client = place.client()
+    client.onSettled('*', () => Promise.reject(new Error('busy')))
+    const answer = client.fetch('/charges', { method: 'POST', body: 'one', headers: { 'idempotency-key': key } })
+    const { status } = await elapse(place.clock, LEASE_MS + 1000, answer)
+    expect(status).toBe(201)
+    expect(place.server.calls).toHaveLength(2)
+    expect(await client.operation(key)).toMatchObject({ status: 'succeeded', effect: 'applied' })
   })
 
   it('is refused for another body, and nothing is sent', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../src/index.ts'
-import { scenario, turn } from '../support/client-scenario.ts'
+import { failure, scenario, turn } from '../support/client-scenario.ts'
 import { heldJournal } from '../support/held-journal.ts'
 import { neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
@@ -20,6 +20,25 @@ describe('an operation that is looked up while its call is being written', () =>
     await turn()
     release()
     expect((await found)?.key).toBe(done.key)
+    expect(await joined.text()).toBe('done')
+  })
+
+  it('shows what became of it while this process, which does not run it, waited for the answer of its disk', async () => {
+    const disk = memoryJournal()
+    const keeps = { journal: disk, onGiveUp: 'keep', retry: false } as const
+    const first = scenario([{ status: 429 }, { status: 201, body: 'done' }], keeps)
+    expect(await failure(first.client.post('/a', { id: 'order:1' }))).toMatchObject({ effect: 'none', pending: true })
+    const journal = heldJournal(disk)
+    const second = scenario([], { journal })
+    const release = journal.hold('append', 'after')
+    const joined = second.client.post('/a', { id: 'order:1' })
+    await turn()
+    const found = second.client.operation('order:1')
+    await first.clock.advance(60_000)
+    expect(await first.client.resume()).toMatchObject({ succeeded: 1 })
+    release()
+    expect(await found).toMatchObject({ status: 'succeeded', effect: 'applied' })
+    await second.clock.advance(60_000)
     expect(await joined.text()).toBe('done')
   })
 })

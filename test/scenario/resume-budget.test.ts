@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import type { ClientOptions } from '../../src/index.ts'
 import { type Neighbourhood, neighbourhood, outcome } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
-async function backlog(place: Neighbourhood, count: number): Promise<void> {
+async function backlog(place: Neighbourhood, count: number, options: ClientOptions = {}): Promise<void> {
   const { weather } = place.server
   place.server.weather = () => ({ fault: 'refused' })
-  const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false })
+  const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false, ...options })
   const calls = Array.from({ length: count }, (_, n) => outcome(client.post('/charges', { body: `${n}` })))
   await Promise.all(calls)
   await client.close()
@@ -36,6 +37,18 @@ describe('the budget in a resume', () => {
     expect(place.server.calls.length - before).toBe(10)
     expect(report.claimed).toBe(report.pending)
     expect(report.claimed).toBeLessThan(200)
+  })
+
+  it('lets a dead server that ignores keys see no more of them, although each is sent only once', async () => {
+    const place = neighbourhood()
+    await backlog(place, 200, { honoursKeys: false })
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 503 })
+    const client = place.client({ breaker: false, honoursKeys: false })
+    const resumed = client.resume()
+    await place.clock.advance(1000)
+    await resumed
+    expect(place.server.calls.length - before).toBe(10)
   })
 
   it('then lets only the reserve through, however long it watches', async () => {

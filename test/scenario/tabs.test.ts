@@ -69,6 +69,22 @@ describe('a tab that is gone', () => {
     expect(totalEffects(server)).toBe(1)
     expect(server.calls).toHaveLength(2)
   })
+
+  it('is told by a look-up, when it comes back, what another tab has done meanwhile', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    server.weather = () => ({ fault: 'refused' })
+    const tab = place.client({ deadline: '5m', retry: { base: 20_000, jitter: 'none' } }, mine)
+    const handle = tab.post('/charges', { body: 'one' })
+    const call = outcome(handle)
+    await settle(clock)
+    expect(await tab.operation(handle.key)).toMatchObject({ status: 'pending', effect: 'none' })
+    server.weather = () => 'fine'
+    theirs.dead.add(mine.owner)
+    expect(await place.client({}, theirs).resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+    expect(await tab.operation(handle.key)).toMatchObject({ status: 'succeeded', effect: 'applied' })
+    await clock.advance(60_000)
+    expect((await call).value?.status).toBe(201)
+  })
 })
 
 describe('a tab that lives', () => {

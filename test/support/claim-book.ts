@@ -86,10 +86,8 @@ function contradictions(all: readonly Told[], rules: ClaimRules): string[] {
 function contradicts(settlement: Told, other: Told, { calledAt }: ClaimRules): boolean {
   if (other.by === 'handler') return other.status !== settlement.status
   if (other.status === 'answered') return settlement.status !== 'succeeded'
-  // A call that could not ask the journal speaks for itself alone: an earlier one with its id may go on, hence unknown.
-  const speaksForBoth = other.effect === 'none' || other.key === settlement.key
   const ended = other.pending === false && other.effect !== 'applied' && calledAt(other.number) <= other.at
-  return ended && speaksForBoth && settlement.status === 'succeeded'
+  return ended && settlement.status === 'succeeded'
 }
 
 function effectLie({ effect, pending, number, at }: Told, { effectsAt }: ServerFacts, rules: ClaimRules) {

@@ -1,4 +1,4 @@
-import { startTimer, systemClock } from '../../foundation/clock.ts'
+import { type Clock, startTimer, systemClock } from '../../foundation/clock.ts'
 
 /** While there are leases it is asked for at least every ten seconds. */
 const LINGER_MS = 15_000
@@ -10,13 +10,15 @@ const LINGER_MS = 15_000
 export class LifeSign {
   readonly #locks: LockManager
   readonly #name: string
+  readonly #clock: Clock
   #letGo: (() => void) | undefined
   #released: Promise<unknown> | undefined
   #cancelTimer: (() => void) | undefined
 
-  constructor(locks: LockManager, name: string) {
+  constructor(locks: LockManager, name: string, clock: Clock = systemClock) {
     this.#locks = locks
     this.#name = name
+    this.#clock = clock
   }
 
   get given(): boolean {
@@ -26,7 +28,7 @@ export class LifeSign {
   /** From now on, and for a while after the last time that it was asked for. */
   give(): void {
     this.#cancelTimer?.()
-    this.#cancelTimer = startTimer(systemClock, LINGER_MS, () => void this.end())
+    this.#cancelTimer = startTimer(this.#clock, LINGER_MS, () => void this.end())
     if (this.#letGo) return
     const held = new Promise<void>((resolve) => {
       this.#letGo = resolve

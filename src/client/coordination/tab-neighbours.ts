@@ -1,3 +1,4 @@
+import type { Clock } from '../../foundation/clock.ts'
 import { newRunnerId } from '../../foundation/identity.ts'
 import { LifeSign } from './life-sign.ts'
 import type { Coordination, Hint } from './port.ts'
@@ -13,13 +14,19 @@ export type TabScope = Pick<EventTarget, 'addEventListener' | 'removeEventListen
   readonly BroadcastChannel?: typeof BroadcastChannel | undefined
 }
 
+/** For a simulation: time and a name of its own. */
+export interface TabTerms {
+  readonly clock?: Clock
+  readonly runnerId?: string
+}
+
 /**
  * The tabs and workers of one origin. A tab's owner is the name of a Web Lock that it holds while it has leases: an
  * owner without its lock is closed, crashed or in the back/forward cache, and may be succeeded at once. It may be
  * wrong, in the moment in which a page comes back; then the lease's epoch keeps the two apart.
  */
-export function tabNeighbours(scope: TabScope = globalThis as unknown as TabScope): Coordination {
-  return new TabNeighbours(scope)
+export function tabNeighbours(scope: TabScope = globalThis as unknown as TabScope, terms: TabTerms = {}): Coordination {
+  return new TabNeighbours(scope, terms)
 }
 
 class TabNeighbours implements Coordination {
@@ -33,11 +40,11 @@ class TabNeighbours implements Coordination {
   #left = false
   #asleep: { readonly worked: boolean } | undefined
 
-  constructor(scope: TabScope) {
+  constructor(scope: TabScope, { clock, runnerId = newRunnerId() }: TabTerms) {
     this.#scope = scope
     this.#locks = scope.navigator?.locks
-    this.owner = this.#locks ? PREFIX + newRunnerId() : newRunnerId()
-    this.#sign = this.#locks && new LifeSign(this.#locks, this.owner)
+    this.owner = this.#locks ? PREFIX + runnerId : runnerId
+    this.#sign = this.#locks && new LifeSign(this.#locks, this.owner, clock)
     this.#stops = [listen(scope, 'pagehide', () => this.#hide()), listen(scope, 'pageshow', () => this.#show())]
   }
 

@@ -1,6 +1,5 @@
 import type { Reason } from '../../errors/reason.ts'
 import type { BreakerOutcome } from '../policy/breaker.ts'
-import type { Verdict } from '../policy/classify.ts'
 import type { AttemptResult } from './attempt.ts'
 import type { EngineContext } from './engine-context.ts'
 
@@ -81,20 +80,21 @@ export class Admission {
   /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
   learn({
     result,
-    verdict,
+    failed,
     ours,
   }: {
     readonly result: AttemptResult
-    readonly verdict: Verdict
+    /** In a way that another attempt could mend. */
+    readonly failed: boolean
     readonly ours: boolean
   }): void {
     this.#inside = false
     const { facts } = result
-    const failed = facts.is === 'fault' || facts.status >= 500
+    const unwell = facts.is === 'fault' || facts.status >= 500
     const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
-    const outcome = ours || refusedHere ? 'ignored' : failed ? 'failure' : 'success'
+    const outcome = ours || refusedHere ? 'ignored' : unwell ? 'failure' : 'success'
     this.#tellBreaker(outcome)
-    this.#return(verdict.is === 'retry' && !ours ? 'spent' : 'returned')
+    this.#return(failed && !ours ? 'spent' : 'returned')
   }
 
   #tellBreaker(outcome: BreakerOutcome): void {

@@ -11,7 +11,7 @@ import { unwritten } from './persistence.ts'
 import type { RunTerms } from './run-terms.ts'
 import { work } from './work.ts'
 
-const REOPENABLE: readonly OperationStatus[] = ['failed', 'cancelled']
+const OPEN: readonly OperationStatus[] = ['pending', 'failed', 'cancelled']
 
 /**
  * Goes on with an operation that the journal already has: a settled one gives its recorded answer, one
@@ -24,15 +24,14 @@ export async function joinStored(
 ): Promise<void> {
   engine.live.remove(operation)
   operation.record = existing
-  const statuses: readonly OperationStatus[] = [...REOPENABLE, 'pending']
-  if (!statuses.includes(existing.status)) return giveRecorded(engine, operation, terms)
+  if (!isOpen(existing, terms)) return giveRecorded(engine, operation, terms)
   // A resume of this client may have taken it up while we looked.
   const worker = engine.live.byKey(existing.key)
   if (worker) return operation.finish(await attach(engine, worker, { signal: undefined, leaveAt: terms.deadlineAt }))
   engine.live.add(operation)
   engine.followers.add(operation)
   try {
-    await takeOrFollow(engine, operation, { existing, terms, statuses })
+    await takeOrFollow(engine, operation, { existing, terms })
   } catch (cause) {
     // The journal failed, but the operation is there: beginning anew would not be safe.
     const { record } = operation
@@ -44,15 +43,25 @@ export async function joinStored(
   }
 }
 
-/**
- * The recorded answer of a settled operation. Answers of `client.fetch` are recorded without their bodies, so such a
- * call asks the server again, under the same key; the record stays as it is.
- */
+/** Is there still something to do for such a call? */
+function isOpen(record: OperationRecord, terms: RunTerms): boolean {
+  return openStatuses(record, terms).includes(record.status)
+}
+
+/** A server that is asked again for the body of its refusal may do it now: that is a run with a record. */
+function openStatuses(record: OperationRecord, terms: RunTerms): readonly OperationStatus[] {
+  return lacksAnswer(record, terms) ? [...OPEN, 'rejected'] : OPEN
+}
+
+/** Answers of `client.fetch` are recorded without their bodies: such a call asks the server again, under the same key. */
+function lacksAnswer({ response, reason, honoursKeys }: OperationRecord, { dropIn }: RunTerms): boolean {
+  return dropIn !== undefined && response?.bodyOmitted !== false && reason !== 'do-not-retry' && honoursKeys
+}
+
+/** The recorded answer of a settled operation. Where a success is asked for again, its record stays as it is. */
 async function giveRecorded(engine: EngineContext, operation: LiveOperation, terms: RunTerms): Promise<void> {
   const { record } = operation
-  const isWhole = record.response?.bodyOmitted === false
-  const isAskable = record.status !== 'expired' && record.honoursKeys
-  if (!terms.dropIn || isWhole || !isAskable) return operation.finish({ is: 'settled', record })
+  if (record.status !== 'succeeded' || !lacksAnswer(record, terms)) return operation.finish({ is: 'settled', record })
   const lease = { owner: engine.coordination.owner, epoch: record.epoch, until: engine.clock.now() + LEASE_MS }
   operation.record = askAgain(record, lease)
   await work(engine, operation, { ...terms, persistence: unwritten, giveUp: 'fail' })
@@ -61,14 +70,14 @@ async function giveRecorded(engine: EngineContext, operation: LiveOperation, ter
 interface Joining {
   readonly existing: OperationRecord
   readonly terms: RunTerms
-  readonly statuses: readonly OperationStatus[]
 }
 
 async function takeOrFollow(
   engine: EngineContext,
   operation: LiveOperation,
-  { existing, terms, statuses }: Joining,
+  { existing, terms }: Joining,
 ): Promise<void> {
+  const statuses = openStatuses(existing, terms)
   const deadOwners = await goneOwner(engine, existing, operation)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
@@ -77,7 +86,10 @@ async function takeOrFollow(
     return
   }
   const finish = await follow(engine, operation, terms)
-  if (finish.is !== 'settled' || statuses.includes(finish.record.status)) return operation.finish(finish)
+  // With `rest` it is the answer to this very call, which has taken the operation over.
+  const isFound = finish.is === 'settled' && finish.rest === undefined && !OPEN.includes(finish.record.status)
+  if (!isFound) return operation.finish(finish)
   operation.record = finish.record
-  await giveRecorded(engine, operation, terms)
+  if (isOpen(finish.record, terms)) await takeOrFollow(engine, operation, { existing: finish.record, terms })
+  else await giveRecorded(engine, operation, terms)
 }

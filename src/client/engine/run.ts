@@ -1,7 +1,7 @@
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { withdrawAttempt } from '../operation/transition.ts'
-import { classify, type Verdict } from '../policy/classify.ts'
+import { classify, isRetryable, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart, timeLeft } from '../policy/decide.ts'
 import { Admission, type Stop } from './admission.ts'
 import { withoutRest } from './answer-rest.ts'
@@ -63,8 +63,8 @@ export class Run {
 
   /** On record, but it never left. */
   #withdrawUnsent(): void {
-    const { record } = this.#operation
-    if (record.inFlightSince !== undefined) this.#operation.record = withdrawAttempt(record)
+    const operation = this.#operation
+    if (operation.record.inFlightSince !== undefined) operation.record = withdrawAttempt(operation.record)
   }
 
   get #ended(): Ended {
@@ -173,25 +173,29 @@ export class Run {
   /** What the attempt means; breaker, budget and record learn it. */
   #judge(result: AttemptResult, startedAt: number): Verdict {
     const { record } = this.#operation
-    const { call } = this.#terms
-    const asked = result.hook
-      ? { decision: false }
-      : askShouldRetry(call.retry.shouldRetry, { result, record, attempt: this.#attempts })
+    const { shouldRetry, statuses } = this.#terms.call.retry
+    const standing = { result, record, attempt: this.#attempts }
+    const asked = result.hook ? { decision: false } : askShouldRetry(shouldRetry, standing)
     this.#seen = {
       last: asked.error === undefined ? result : { ...result, cause: asked.error },
       lastAnswer: result.response ?? this.#seen.lastAnswer,
       earlierEffect: record.effect,
     }
-    const verdict = classify(result.facts, {
+    const circumstances = {
       now: this.#engine.clock.now(),
       replayable: this.#replayable,
       earlierUnknown: record.effect !== 'none',
-      statuses: call.retry.statuses,
+      statuses,
       doNotRetry: this.#engine.options.doNotRetry,
       override: asked.decision,
+    }
+    const verdict = classify(result.facts, circumstances)
+    const failed = verdict.is === 'retry' || (!this.#replayable && isRetryable(result.facts, circumstances))
+    this.#admission.learn({
+      result,
+      failed,
+      ours: this.#operation.stopOrder !== undefined || result.hook !== undefined,
     })
-    const ours = this.#operation.stopOrder !== undefined || result.hook !== undefined
-    this.#admission.learn({ result, verdict, ours })
     noteAttemptEnd(this.#engine, this.#operation, { result, verdict, startedAt, keyed: this.#terms.keyed })
     this.#sending = false
     return verdict

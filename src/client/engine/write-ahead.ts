@@ -71,8 +71,12 @@ async function takenBack(
     if (ours && !removed) return await takenBack(engine, operation, { cause, named })
     return new StorageError(message, { ...told, effect: 'none' })
   } catch {
-    // The journal can't be asked: it may have the record, and of a named operation an earlier one.
-    return new StorageError(message, { ...told, effect: named ? 'unknown' : 'none', pending: cause.effect !== 'none' })
+    // The journal can't be asked: it may have the record, and of a named operation an earlier one, which may go on.
+    return new StorageError(message, {
+      ...told,
+      effect: named ? 'unknown' : 'none',
+      pending: named || cause.effect !== 'none',
+    })
   }
 }
 

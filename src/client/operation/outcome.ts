@@ -79,8 +79,8 @@ export function tellUnrecorded(call: Unrecorded, why: WhyUnrecorded): HoldfastEr
   const details = { ...said, operation: call.operation }
   const message = `${call.method} ${call.origin}: ${because} before anything was sent`
   if (!call.named) return new NotSentError(`${message}. It was not done.`, { ...details, effect: 'none' })
-  const known = `${message}. Whether an earlier call with this id or key has done it, the journal could not be asked.`
-  return new IndeterminateError(known, { ...details, effect: 'unknown' })
+  const known = `${message}. Whether an earlier call with this id or key has done it, or still will, the journal could not be asked.`
+  return new IndeterminateError(known, { ...details, effect: 'unknown', pending: true })
 }
 
 function answerOf({ response }: OperationRecord, rest: Telling['rest']): AnswerDetails {

@@ -140,9 +140,12 @@ const UNSETTLED = {
   deliveryDue: false,
 } as const
 
+/** A refusal, too, where a caller needs the whole of its answer. */
+const REOPENABLE: readonly OperationRecord['status'][] = ['pending', 'failed', 'cancelled', 'rejected']
+
 /** Asked for by key or id: goes on with the same key and bytes, also where it had been given up or parked. */
 export function reopen(record: OperationRecord): OperationRecord {
-  demand(['pending', 'failed', 'cancelled'].includes(record.status) && record.lease !== undefined, 'reopen', record)
+  demand(REOPENABLE.includes(record.status) && record.lease !== undefined, 'reopen', record)
   return {
     ...record,
     ...UNSETTLED,
@@ -155,7 +158,7 @@ export function reopen(record: OperationRecord): OperationRecord {
 
 /** A settled operation as a new run in memory sees it: what is known of its effect stays known. */
 export function askAgain(record: OperationRecord, lease: Lease): OperationRecord {
-  demand(record.status === 'succeeded' || record.status === 'rejected', 'ask again', record)
+  demand(record.status === 'succeeded', 'ask again', record)
   return { ...record, ...UNSETTLED, lease }
 }
 

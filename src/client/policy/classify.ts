@@ -61,6 +61,11 @@ export function classify(facts: AttemptFacts, circumstances: Circumstances): Ver
   return facts.is === 'fault' ? classifyFault(facts, circumstances) : classifyAnswer(facts, circumstances)
 }
 
+/** A failure as hard on its server as one that is tried again, also where this server gets nothing a second time. */
+export function isRetryable(facts: AttemptFacts, circumstances: Circumstances): boolean {
+  return classify(facts, { ...circumstances, replayable: true }).is === 'retry'
+}
+
 function classifyFault(fault: FaultFacts, { replayable, override }: Circumstances): Verdict {
   const effect = effectOfFault(fault)
   if (fault.lasting && !override) return { is: 'halt', reason: 'network', effect }

@@ -121,6 +121,15 @@ export function refusal(reason: RefusalReason): Refusal {
   return { status: problem.status, headers, body: encoder.encode(JSON.stringify(problem)), problem }
 }
 
+/**
+ * The same for a request that may have been done: without a time to come back, since a 503 with `Retry-After` is how
+ * servers say that they did not begin, and clients take them at their word.
+ */
+export function inDoubtRefusal(): Refusal {
+  const refused = refusal('unavailable')
+  return { ...refused, headers: refused.headers.filter(([name]) => name !== 'retry-after') }
+}
+
 export function isRefusal(answer: object): answer is Refusal {
   return 'problem' in answer
 }

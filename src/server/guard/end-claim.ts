@@ -1,5 +1,5 @@
 import { judgeAnswer } from '../admission/judge-answer.ts'
-import { refusal } from '../admission/refusal.ts'
+import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
 import type { Answer } from '../http/port.ts'
 import type { Claim } from '../ledger/port.ts'
 import type { KeyRequest } from './claim-key.ts'
@@ -41,8 +41,10 @@ export async function recordClaim(guard: GuardOptions, held: Held, answer: Answe
     return answer
   }
   const completed = await completeClaim(guard, held, recordedAnswer(answer, guard))
-  // Where the store failed the work is done all the same: a refusal would make the caller ask again.
-  return completed === 'lost' ? refusal('in-flight') : answer
+  if (completed === 'lost') return refusal('in-flight')
+  // Where the store failed, a success is done all the same. A "no" is the last word only once it is on record: until
+  // then another run could still say yes, after a caller was told that nothing was done.
+  return completed === 'failed' && answer.status >= 400 ? inDoubtRefusal() : answer
 }
 
 /** Ends a claim without an answer on record. */

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import { isForNow } from '../admission/judge-answer.ts'
-import { refusal } from '../admission/refusal.ts'
+import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
 import { type Reply, replyOf } from '../entry/reply.ts'
 import type { Answer } from '../http/port.ts'
 import type { TransactOptions } from '../ledger/port.ts'
@@ -235,6 +235,6 @@ export class Session {
   /** Given up only where it is still running: a commit whose answer was lost stays what it is. */
   async #inDoubt(error: unknown): Promise<Answer> {
     if (this.#held) await letGo(this.#guard, this.#held, { status: 503, error })
-    return refusal('unavailable')
+    return inDoubtRefusal()
   }
 }

@@ -1,7 +1,7 @@
 import { type Dice, diceFor } from './dice.ts'
 import type { Cast } from './draw-calls.ts'
 import { type Act, MINUTE, type PlannedCrash, SECOND } from './plan.ts'
-import { CRASH_POINTS, type Fault } from './vocabulary.ts'
+import { CLIENT_POINTS, type Fault } from './vocabulary.ts'
 
 export function drawActs(seed: number | string, cast: Cast & { readonly machines: number }): Act[] {
   const { slots, machines, faults } = cast
@@ -24,6 +24,13 @@ export function drawActs(seed: number | string, cast: Cast & { readonly machines
     slot,
     ms: dice.pick([500, 12 * SECOND, 31 * SECOND, 90 * SECOND]),
   }))
+  act('page-hidden', (dice, at, slot) => ({
+    do: 'hide',
+    at,
+    slot,
+    ms: dice.pick([50, 2 * SECOND, 31 * SECOND, 90 * SECOND]),
+  }))
+  act('offline', (dice, at) => ({ do: 'offline', at, ms: dice.pick([500, 10 * SECOND, 50 * SECOND]) }))
   act('listed', (_, at, slot) => ({ do: 'list', at, slot }))
   act('power-cut', (_, at) => ({ do: 'power-cut', at }))
   act('outage', (dice, at) => ({ do: 'outage', at, ms: dice.pick([2 * SECOND, 30 * SECOND, 3 * MINUTE, 12 * MINUTE]) }))
@@ -36,9 +43,9 @@ export function drawActs(seed: number | string, cast: Cast & { readonly machines
 }
 
 /** Points that few histories come to are aimed at more often. */
-const RARE = CRASH_POINTS.filter((point) => /^(renew|read|claim-one|deliver|release|remove)/.test(point))
-const RAREST = CRASH_POINTS.filter((point) => point.startsWith('remove'))
-const AIMS = [...CRASH_POINTS, ...RARE, ...RARE, ...RARE, ...RAREST, ...RAREST, ...RAREST]
+const RARE = CLIENT_POINTS.filter((point) => /^(renew|read|claim-one|deliver|release|remove)/.test(point))
+const RAREST = CLIENT_POINTS.filter((point) => point.startsWith('remove'))
+const AIMS = [...CLIENT_POINTS, ...RARE, ...RARE, ...RARE, ...RAREST, ...RAREST, ...RAREST]
 
 /** Anywhere, several times; now and then a loop that ends at the same point in every life. */
 export function drawCrashes(dice: Dice, slots: number): PlannedCrash[] {

@@ -1,5 +1,5 @@
 import { type Dice, diceFor } from './dice.ts'
-import { type CallPlan, SECOND } from './plan.ts'
+import { type CallPlan, RUN_DEADLINE_MS, SECOND } from './plan.ts'
 import type { Fault } from './vocabulary.ts'
 
 export interface Cast {
@@ -37,7 +37,22 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
     calls[0] = { ...(calls[0] as CallPlan), ...name }
     calls.push({ ...other, label: 'other', id: undefined, key: undefined, ...name })
   }
-  return calls
+  // Calls of one operation mostly come the same way.
+  const fetched = new Set(
+    calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(0.2)),
+  )
+  return calls.map((call, n) => {
+    const isFetch = fetched.has(call.label) !== diceFor(seed, `otherwise ${n}`).chance(0.05)
+    return isFetch ? throughFetch(call) : call
+  })
+}
+
+/** A fetch knows neither ids nor names, nor a deadline of its own; with a key it is journaled. */
+function throughFetch(call: CallPlan): CallPlan {
+  const { id, key = `fetch-${call.label}` } = call
+  if (id !== undefined) return call
+  const plain = { id: undefined, name: undefined, onGiveUp: 'fail', withCredentials: false, reads: 'response' } as const
+  return { ...call, ...plain, key, through: 'fetch', deadlineMs: RUN_DEADLINE_MS }
 }
 
 function drawCall(dice: Dice, { slots, faults, n }: Cast & { readonly n: number }): CallPlan {
@@ -47,6 +62,7 @@ function drawCall(dice: Dice, { slots, faults, n }: Cast & { readonly n: number 
     at: dice.pick([0, 0, dice.between(0, 500), dice.between(0, 20 * SECOND), dice.between(0, 60 * SECOND)]),
     id: dice.chance(0.3) ? `order-${n}` : undefined,
     name: dice.chance(0.5) ? 'order' : undefined,
+    through: 'verb',
     method: dice.pick(['post', 'post', 'put', 'patch', 'delete']),
     onGiveUp: dice.chance(0.4) ? 'keep' : 'fail',
     deadlineMs: dice.pick([500, 2 * SECOND, 10 * SECOND, 30 * SECOND, 60 * SECOND]),

@@ -1,6 +1,7 @@
 import { type Dice, diceFor } from './dice.ts'
 import { drawActs, drawCrashes } from './draw-acts.ts'
 import { drawCalls } from './draw-calls.ts'
+import { drawLedger } from './draw-ledger.ts'
 import {
   DEDUP_WINDOW_MS,
   HORIZON_MS,
@@ -19,13 +20,20 @@ const LIKELY: Partial<Record<Fault, number>> = {
   busy: 0.35,
   'same-id': 0.4,
   'keys-ignored': 0.1,
+  'ledger-crash': 0.5,
+  'ledger-record-fails': 0.3,
 }
+/** How many of the histories whose server knows keys have the real ledger for it. */
+const LEDGERS = 0.4
 const USUAL = 0.2
 
 export function drawPlan(seed: number | string, without: ReadonlySet<string> = new Set()): Plan {
-  const faults = drawFaults(seed, without)
+  const platform = diceFor(seed, 'platform').chance(0.3) ? 'tabs' : 'processes'
+  const drawn = drawFaults(seed, without)
+  const faults = platform === 'tabs' ? drawn : new Set([...drawn].filter((fault) => !OF_TABS.includes(fault)))
   const shape = diceFor(seed, 'shape')
-  const machines = shape.chance(0.3) ? 2 : 1
+  // Tabs share a store, and so a machine.
+  const machines = shape.chance(0.3) && platform === 'processes' ? 2 : 1
   const slots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
   const calls = drawCalls(seed, { slots: slots.length, faults })
   const acts = drawActs(seed, { slots: slots.length, machines, faults })
@@ -39,12 +47,15 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
     acts,
     crashes: faults.has('crash') ? drawCrashes(diceFor(seed, 'crashes'), slots.length) : [],
     ...drawOptions(diceFor(seed, 'options')),
+    platform,
     liveness: shape.chance(0.5) ? 'known' : 'lease-only',
     observed: shape.chance(0.15),
     credentials: shape.pick(['at-hand', 'asked-for']),
     windowMs: faults.has('short-window') ? SHORT_WINDOW_MS : DEDUP_WINDOW_MS,
-    horizonMs: diceFor(seed, 'horizon').chance(0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
-    server: faults.has('keys-ignored') ? 'ignores-keys' : 'honours-keys',
+    // Headers that take their time are interesting where little of it is left.
+    horizonMs: diceFor(seed, 'horizon').chance(faults.has('headers-slow') ? 0.5 : 0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
+    server: drawServer(diceFor(seed, 'which server'), faults),
+    ledger: drawLedger(seed, faults),
     honoursKeys: drawHonoursKeys(diceFor(seed, 'honours-keys'), faults),
     endsAt: last + shape.between(0, 40) * SECOND,
   }
@@ -61,7 +72,14 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
   return new Set(fair.filter((fault) => !without.has(fault)))
 }
 
+const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown']
 const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'short-window', 'same-key']
+
+function drawServer(dice: Dice, faults: ReadonlySet<Fault>): Plan['server'] {
+  const isLedger = dice.chance(LEDGERS)
+  if (faults.has('keys-ignored')) return 'ignores-keys'
+  return isLedger ? 'ledger' : 'honours-keys'
+}
 
 /** A program that calls a server which ignores keys mostly says so; now and then a program is careful without need. */
 function drawHonoursKeys(dice: Dice, faults: ReadonlySet<Fault>): boolean {

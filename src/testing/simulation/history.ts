@@ -5,12 +5,13 @@ import { ApiServer, type SimulatedApi } from './api-server.ts'
 import { Coverage, type CoverageCounts } from './coverage.ts'
 import { drawPlan } from './draw-plan.ts'
 import { Ending } from './ending.ts'
+import { LedgerServer } from './ledger/ledger-server.ts'
 import { ModelServer } from './model-server.ts'
 import type { BrokenPromise } from './oracle/facts.ts'
 import { judgeEnd } from './oracle/final-rules.ts'
 import { Oracle } from './oracle/oracle.ts'
-import type { Act, Plan } from './plan.ts'
-import { RUN_DEADLINE_MS } from './program.ts'
+import { type Act, type Plan, RUN_DEADLINE_MS } from './plan.ts'
+import { SimulatedBrowser } from './simulated-browser.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
 import { Slots } from './slots.ts'
@@ -44,7 +45,8 @@ export interface History {
 
 /** Lets one history happen: the same seed is the same history. */
 export async function runHistory(seed: number | string, options: HistoryOptions = {}): Promise<History> {
-  const plan = drawPlan(seed, options.without)
+  const drawn = drawPlan(seed, options.without)
+  const plan: Plan = options.api && drawn.server === 'ledger' ? { ...drawn, server: 'honours-keys' } : drawn
   const coverage = new Coverage()
   const trace = options.traced ? new WrittenTrace() : undefined
   const now = (): number => world.timeline.now
@@ -53,8 +55,7 @@ export async function runHistory(seed: number | string, options: HistoryOptions 
   const store = (await options.journal?.()) ?? memoryJournal()
   await store.open()
   try {
-    const server = options.api ? new ApiServer(world, await options.api(rightClock(world))) : new ModelServer(world)
-    await happen(world, store, server)
+    await happen(world, store, await serverOf(world, options))
   } finally {
     await store.close()
   }
@@ -72,6 +73,11 @@ export async function runHistory(seed: number | string, options: HistoryOptions 
   }
 }
 
+async function serverOf(world: World, { api }: HistoryOptions): Promise<WireServer> {
+  if (api) return new ApiServer(world, await api(rightClock(world)))
+  return world.plan.server === 'ledger' ? new LedgerServer(world) : new ModelServer(world)
+}
+
 /** Simulated time, by a machine whose clock nobody sets. */
 function rightClock({ timeline }: World): Clock {
   const after = (ms: number, callback: () => void): (() => void) => timeline.at(timeline.now + ms, callback)
@@ -81,12 +87,14 @@ function rightClock({ timeline }: World): Clock {
 async function happen(world: World, store: Journal, server: WireServer): Promise<void> {
   const { plan, timeline, oracle } = world
   const disk = new SimulatedDisk(world, store)
-  const slots = new Slots(world, { disk, network: new SimulatedNetwork(world, server) })
-  schedule(world, { plan, slots, disk, server })
+  const browser = new SimulatedBrowser(world)
+  const slots = new Slots(world, { disk, network: new SimulatedNetwork(world, server, browser), browser })
+  schedule(world, { plan, slots, disk, server, browser })
   try {
     await timeline.run(plan.endsAt)
     await new Ending(world, slots, disk).come()
     judgeEnd(oracle, plan, server.effects())
+    await server.judgeEnd?.()
   } catch (error) {
     oracle.breaks(['P4', `the history did not come to its end: ${String(error)}`])
   } finally {
@@ -99,6 +107,7 @@ interface Stage {
   readonly slots: Slots
   readonly disk: SimulatedDisk
   readonly server: WireServer
+  readonly browser: SimulatedBrowser
 }
 
 function schedule(world: World, stage: Stage): void {
@@ -115,10 +124,13 @@ function schedule(world: World, stage: Stage): void {
   if (plan.faults.has('fresh-signature')) world.happened('fresh-signature')
 }
 
-function perform(world: World, act: Act, { slots, disk, server }: Stage): void {
+function perform(world: World, act: Act, { slots, disk, server, browser }: Stage): void {
   switch (act.do) {
     case 'outage':
       server.stopFor(act.ms)
+      break
+    case 'offline':
+      browser.goOffline(act.ms)
       break
     case 'disk-full':
       disk.fillUp(act.ms)

@@ -1,5 +1,5 @@
-import type { HeaderList } from '../../protocol/headers.ts'
 import { PROBLEM } from '../../protocol/problem-details.ts'
+import { Gates, refusal } from './gates.ts'
 import type { Effect, Reply, Sent, WireAnswer, WireServer } from './wire.ts'
 import type { World } from './world.ts'
 
@@ -22,7 +22,7 @@ export const SECRET = 'hf-s3cr3t'
 export class ModelServer implements WireServer {
   readonly #world: World
   readonly #ledger = new Map<string, Entry>()
-  readonly #gates = new Map<number, WireAnswer | undefined>()
+  readonly #gates: Gates
   readonly #effects: Effect[] = []
   #downUntil = 0
   /** Grows with each crash: what an earlier life was working on is gone. */
@@ -30,6 +30,7 @@ export class ModelServer implements WireServer {
 
   constructor(world: World) {
     this.#world = world
+    this.#gates = new Gates(world)
   }
 
   listens(): boolean {
@@ -46,7 +47,7 @@ export class ModelServer implements WireServer {
   }
 
   receive(sent: Sent, reply: Reply): void {
-    const known = this.#gateOf(sent) ?? (this.#ignoresKeys ? undefined : this.#knownAnswer(sent))
+    const known = this.#gates.of(sent) ?? (this.#ignoresKeys ? undefined : this.#knownAnswer(sent))
     if (known) reply(known)
     else this.#work(sent, reply)
   }
@@ -64,24 +65,6 @@ export class ModelServer implements WireServer {
     if (known.body !== text(sent) || known.sent.url !== sent.url) return problem(422, PROBLEM.keyReused)
     oracle.sight(known.answer ? 'replayed answer' : 'in-flight answer')
     return known.answer ? replayed(known.answer) : problem(409, PROBLEM.inFlight)
-  }
-
-  /** A copy of a request is judged as the request was: it has the same credentials and the same place in the queue. */
-  #gateOf({ number }: Sent): WireAnswer | undefined {
-    if (!this.#gates.has(number)) this.#gates.set(number, this.#gate())
-    return this.#gates.get(number)
-  }
-
-  /** What stands before the operation: it says that this request did nothing. */
-  #gate(): WireAnswer | undefined {
-    const world = this.#world
-    if (world.strikes('do-not-retry')) return refusal(503, [['do-not-retry', 'true']])
-    if (world.strikes('unauthorized')) return refusal(401)
-    if (world.strikes('busy-with-timing')) {
-      const seconds = world.dice('timing').pick([1, 5, 45, 200, 2000])
-      return refusal(world.dice('timing').pick([429, 503]), [['retry-after', String(seconds)]])
-    }
-    return world.strikes('busy') ? refusal(world.dice('busy').pick([500, 503, 429, 408, 425, 502, 504])) : undefined
   }
 
   #work(sent: Sent, reply: Reply): void {
@@ -139,10 +122,6 @@ export class ModelServer implements WireServer {
 
 function text({ body }: Sent): string {
   return body ? String.fromCharCode(...body) : ''
-}
-
-function refusal(status: number, headers: HeaderList = []): WireAnswer {
-  return { status, headers, body: '' }
 }
 
 function problem(status: number, type: string): WireAnswer {

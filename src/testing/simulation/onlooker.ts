@@ -16,9 +16,10 @@ export class Onlooker {
   }
 
   list(): void {
+    const askedAt = this.#world.timeline.now
     const look = async (): Promise<void> => {
-      for await (const { key, effect } of this.#client.operations()) {
-        if (this.#process.alive) this.#world.oracle.claimed(key, { effect, by: 'a view' })
+      for await (const { key, effect, url } of this.#client.operations()) {
+        if (this.#process.alive) this.#world.oracle.claimed(key, { effect, url, askedAt, by: 'a view' })
       }
     }
     look().catch(() => {})
@@ -26,11 +27,13 @@ export class Onlooker {
 
   /** Looks an operation up, and reads later what it found. */
   look(keyOrId: string, { readsLaterMs }: Pick<CallPlan, 'readsLaterMs'>): void {
+    const askedAt = this.#world.timeline.now
     const look = async (): Promise<void> => {
+      this.#world.say(this.#process.name, `looks ${keyOrId} up`)
       const found = await this.#client.operation(keyOrId)
       if (!found || !this.#process.alive) return
       const { oracle } = this.#world
-      oracle.claimed(found.key, { effect: found.effect, by: 'a look-up' })
+      oracle.claimed(found.key, { effect: found.effect, url: found.url, askedAt, by: 'a look-up' })
       this.#process.later(readsLaterMs, () => {
         if (this.#world.calm) return
         found.result.then(

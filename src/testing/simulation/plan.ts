@@ -1,5 +1,5 @@
 import type { ClientOptions } from '../../client/options.ts'
-import type { CrashPoint, Fault } from './vocabulary.ts'
+import type { ClientPoint, Fault, LedgerPoint } from './vocabulary.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -7,6 +7,8 @@ export const MINUTE = 60 * SECOND
 /** What every client of every history is told, and what an honest server keeps. */
 export const DEDUP_WINDOW_MS = 30 * MINUTE
 export const HORIZON_MS = 4 * MINUTE
+/** How long a call by a resume, by key or through `client.fetch` may take. */
+export const RUN_DEADLINE_MS = 30 * SECOND
 export const SHORT_HORIZON_MS = 8 * SECOND
 /** A server with a shorter memory than it promised. */
 export const SHORT_WINDOW_MS = 20 * SECOND
@@ -33,6 +35,8 @@ export interface CallPlan {
   readonly key: string | undefined
   readonly name: string | undefined
   readonly method: 'post' | 'put' | 'patch' | 'delete'
+  /** Called by a verb of the client, or by `client.fetch`. */
+  readonly through: 'verb' | 'fetch'
   readonly onGiveUp: 'fail' | 'keep'
   readonly deadlineMs: number
   readonly withCredentials: boolean
@@ -50,17 +54,36 @@ export interface CallPlan {
 
 /** What happens to the world at a time. */
 export type Act =
-  | { readonly do: 'freeze'; readonly at: number; readonly slot: number; readonly ms: number }
+  | { readonly do: 'freeze' | 'hide'; readonly at: number; readonly slot: number; readonly ms: number }
   | { readonly do: 'jump'; readonly at: number; readonly machine: number; readonly ms: number }
   | { readonly do: 'crash' | 'close' | 'resume' | 'list'; readonly at: number; readonly slot: number }
   | { readonly do: 'power-cut'; readonly at: number }
-  | { readonly do: 'outage' | 'disk-full'; readonly at: number; readonly ms: number }
+  | { readonly do: 'outage' | 'disk-full' | 'offline'; readonly at: number; readonly ms: number }
 
 /** The process in that slot ends when it comes to this point for that time. */
 export interface PlannedCrash {
   readonly slot: number
-  readonly point: CrashPoint
+  readonly point: ClientPoint
   readonly occurrence: number
+}
+
+/** A server behind the real ledger: one to two replicas over one store. */
+export interface LedgerPlan {
+  /** `effect`: inside the ledger's transaction. `external`: at a provider, where nothing can be undone. */
+  readonly work: 'effect' | 'external'
+  /** Where an external handler has its answer put on record: by returning it, or in a transaction of its own. */
+  readonly records: 'after' | 'in-transaction'
+  readonly reconcile: 'asks-the-provider' | 'none'
+  /** Does the provider do something once per derived key, or each time that it is asked? */
+  readonly provider: 'dedups' | 'blind'
+  readonly replicas: number
+  readonly restartAfterMs: number
+  readonly leaseMs: number
+  readonly inFlight: 'reject' | 'wait'
+  readonly reapEveryMs: number
+  /** A replica ends when it, or an earlier one, comes to this point for that time. */
+  readonly crashes: readonly { readonly point: LedgerPoint; readonly occurrence: number }[]
+  readonly freezes: readonly { readonly at: number; readonly replica: number; readonly ms: number }[]
 }
 
 /** Everything about a history that is decided before it begins. */
@@ -74,6 +97,8 @@ export interface Plan {
   readonly crashes: readonly PlannedCrash[]
   readonly options: Pick<ClientOptions, 'retry' | 'budget' | 'breaker' | 'attemptTimeout'>
   readonly burst: number | undefined
+  /** Processes of services, or tabs of one browser. */
+  readonly platform: 'processes' | 'tabs'
   /** Can a process tell that a neighbour is dead, or does only its lease tell? */
   readonly liveness: 'known' | 'lease-only'
   /** Does the program have its credentials at hand, or does it ask for them at every attempt? */
@@ -83,7 +108,8 @@ export interface Plan {
   readonly windowMs: number
   readonly horizonMs: number
   /** Does the server know keys, and does the client believe that it does? */
-  readonly server: 'honours-keys' | 'ignores-keys'
+  readonly server: 'honours-keys' | 'ignores-keys' | 'ledger'
+  readonly ledger: LedgerPlan
   readonly honoursKeys: boolean
   /** From then on nothing goes wrong any more, and everything accepted has to come to its end. */
   readonly endsAt: number

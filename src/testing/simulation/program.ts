@@ -1,12 +1,14 @@
 import type { Client } from '../../client/client.ts'
 import { composeClient } from '../../client/compose-client.ts'
-import type { CallOptions, ClientOptions } from '../../client/options.ts'
+import type { Coordination } from '../../client/coordination/port.ts'
+import type { ClientOptions } from '../../client/options.ts'
 import { isHoldfastError } from '../../errors/holdfast-error.ts'
 import type { HoldfastEvent } from '../../observe/port.ts'
+import { callOptions, fetchInit, pathOf } from './call-arguments.ts'
 import { SECRET } from './model-server.ts'
 import { Onlooker } from './onlooker.ts'
 import type { CallFact, Told } from './oracle/facts.ts'
-import { type CallPlan, DEDUP_WINDOW_MS, type SlotPlan } from './plan.ts'
+import { type CallPlan, DEDUP_WINDOW_MS, RUN_DEADLINE_MS, type SlotPlan } from './plan.ts'
 import { ProgramHandlers } from './program-handlers.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
@@ -14,16 +16,14 @@ import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
 export const ORIGIN = 'http://api.test'
-/** How long a call by a resume or by key may take. */
-export const RUN_DEADLINE_MS = 30_000
 const LONGEST_WATCH_MS = 6_000
 
 export interface Surroundings {
   readonly world: World
   readonly disk: SimulatedDisk
   readonly network: SimulatedNetwork
-  /** Does a process of that name certainly not run any more? */
-  readonly isDead: (name: string) => boolean
+  /** How a process knows of its neighbours. */
+  readonly coordinationOf: (process: SimulatedProcess) => Coordination
   /** What the client's headers make. */
   readonly headers: SlotPlan['headers']
 }
@@ -49,12 +49,11 @@ export class Program {
           `${texts.join(' ')} ${bytes?.length ?? 0}:${bytes ? String.fromCharCode(...bytes) : ''}`,
         defaultJournal: () => around.disk.openIn(process),
         transport: () => around.network.transportOf(process),
-        coordination: () => ({
-          owner: process.name,
-          findDead: (owners) => owners.filter(around.isDead),
-          onWake: () => () => {},
-          leave: () => {},
-        }),
+        coordination: () => {
+          const coordination = around.coordinationOf(process)
+          process.owner = coordination.owner
+          return coordination
+        },
       },
       this.#options(around),
     )
@@ -85,7 +84,7 @@ export class Program {
       this.#headers === 'full' ? { authorization: `Bearer ${SECRET}` } : { 'x-tenant': 'acme' }
     const slow = this.#world.strikes('headers-slow')
     if (this.#world.plan.credentials === 'at-hand' && !slow) return made
-    const ms = slow ? this.#world.dice('headers-slow').pick([200, 3000, 20_000, 100_000, 250_000]) : 0
+    const ms = slow ? this.#world.dice('headers-slow').pick([200, 1000, 3000, 6000, 6000, 20_000, 250_000]) : 0
     return new Promise((resolve) => this.process.later(ms, () => this.process.reach('headers') && resolve(made)))
   }
 
@@ -144,8 +143,12 @@ export class Program {
     this.#world.say(process.name, `calls ${plan.method} ${plan.label}${plan.id ? ` with id ${plan.id}` : ''}`)
     const controller = new AbortController()
     const fact = this.#world.oracle.called(process, plan)
-    const path = plan.signature === undefined ? `/${plan.label}` : `/${plan.label}?signature=${plan.signature}${SECRET}`
-    const handle = this.client[plan.method](path, this.#callOptions(plan, controller.signal))
+    if (plan.through === 'fetch') {
+      this.#fetch(plan, fact, controller.signal)
+      this.#later(plan, plan.key ?? '', controller)
+      return
+    }
+    const handle = this.client[plan.method](pathOf(plan), callOptions(plan, controller.signal))
     handle.accepted.then(
       () => process.alive && this.#world.oracle.accepted(fact),
       () => {},
@@ -158,18 +161,12 @@ export class Program {
     this.#later(plan, handle.key, controller)
   }
 
-  #callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
-    const { label, id, key, name, onGiveUp, deadlineMs, withCredentials } = plan
-    return {
-      body: `{"operation":"${label}"}`,
-      deadline: deadlineMs,
-      onGiveUp,
-      signal,
-      ...(id === undefined ? {} : { id }),
-      ...(key === undefined ? {} : { key }),
-      ...(name === undefined ? {} : { name }),
-      ...(withCredentials ? { headers: { cookie: `session=${SECRET}` } } : {}),
-    }
+  #fetch(plan: CallPlan, fact: CallFact, signal: AbortSignal): void {
+    const at = (): number => this.#world.timeline.now
+    this.client.fetch(pathOf(plan), fetchInit(plan, signal)).then(
+      ({ ok }) => this.#tell(fact, { is: ok ? 'response' : 'other', at: at() }),
+      (error: Error) => this.#tell(fact, this.#failure(error.cause)),
+    )
   }
 
   /** What the program does about a call that it has made: aborts it, cancels it by its name, asks again. */

@@ -1,6 +1,13 @@
-import type { Transport, TransportOutcome, TransportRequest } from '../../client/transport/port.ts'
+import type {
+  DropIn,
+  Transport,
+  TransportOutcome,
+  TransportRequest,
+  TransportResponse,
+} from '../../client/transport/port.ts'
 import { onAbort } from '../../foundation/abort.ts'
 import { headerValue } from '../../protocol/headers.ts'
+import type { SimulatedBrowser } from './simulated-browser.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Sent, WireAnswer, WireServer } from './wire.ts'
 import type { World } from './world.ts'
@@ -12,10 +19,12 @@ const encoder = new TextEncoder()
 export class SimulatedNetwork {
   readonly #world: World
   readonly #server: WireServer
+  readonly #browser: SimulatedBrowser
   #count = 0
 
-  constructor(world: World, server: WireServer) {
+  constructor(world: World, server: WireServer, browser: SimulatedBrowser) {
     this.#world = world
+    this.#browser = browser
     this.#server = server
   }
 
@@ -26,7 +35,8 @@ export class SimulatedNetwork {
   #send(process: SimulatedProcess, request: TransportRequest, resolve: (outcome: TransportOutcome) => void): void {
     if (!process.reach('send:leaving')) return
     const sent = this.#describe(request)
-    const call = new Exchange(this.#world, { process, sent, resolve })
+    const isDropIn = request.dropIn !== undefined
+    const call = new Exchange(this.#world, { process, sent, resolve, isDropIn })
     this.#world.say(
       process.name,
       `sends ${sent.label}, request ${sent.number} (attempt ${headerValue(sent.headers, 'holdfast-attempt')})`,
@@ -36,7 +46,7 @@ export class SimulatedNetwork {
     const dice = this.#world.dice('network')
     const delay = dice.between(1, 30) + (this.#world.strikes('slow-network') ? dice.between(500, 15_000) : 0)
     const { timeline } = this.#world
-    if (this.#world.strikes('refused')) call.later(delay, () => call.refuse())
+    if (!this.#browser.isOnline || this.#world.strikes('refused')) call.later(delay, () => call.refuse())
     else if (this.#world.strikes('request-lost')) call.later(delay, () => call.fault('ECONNRESET'))
     else timeline.at(timeline.now + delay, () => this.#arrive(call))
     process.reach('send:travelling')
@@ -73,7 +83,8 @@ export class SimulatedNetwork {
     })
   }
 
-  #describe({ method, url, headers, body }: TransportRequest): Sent {
+  #describe(request: TransportRequest): Sent {
+    const { method, url, headers, body } = request.dropIn ? asFetched(request, request.dropIn) : request
     const text = body ? decoder.decode(body) : ''
     return {
       number: ++this.#count,
@@ -87,17 +98,28 @@ export class SimulatedNetwork {
   }
 }
 
+/** As the platform's fetch would send it. */
+function asFetched({ method, headers }: TransportRequest, dropIn: DropIn): Omit<Sent, 'number' | 'key' | 'label'> {
+  const { input, init } = dropIn.arguments()
+  const all = new Headers(dropIn.headers)
+  for (const [name, value] of headers) all.set(name, value)
+  const body = typeof init.body === 'string' ? encoder.encode(init.body) : (init.body as Uint8Array | null)
+  return { method, url: String(input), headers: [...all], body }
+}
+
 /** One request and what its process comes to know of it. */
 class Exchange {
   readonly sent: Sent
   readonly #world: World
   readonly #process: SimulatedProcess
   readonly #resolve: (outcome: TransportOutcome) => void
+  readonly #isDropIn: boolean
   #over = false
 
   constructor(
     world: World,
     parts: {
+      readonly isDropIn: boolean
       readonly process: SimulatedProcess
       readonly sent: Sent
       readonly resolve: (outcome: TransportOutcome) => void
@@ -106,6 +128,7 @@ class Exchange {
     this.#world = world
     this.#process = parts.process
     this.sent = parts.sent
+    this.#isDropIn = parts.isDropIn
     this.#resolve = parts.resolve
   }
 
@@ -128,7 +151,13 @@ class Exchange {
   }
 
   /** The head of a success arrives, and its body does not. */
-  loseBody({ status, headers }: WireAnswer): void {
+  loseBody(answer: WireAnswer): void {
+    // A fetch has its answer with the head; what becomes of the body is between the platform and its caller.
+    if (this.#isDropIn) {
+      this.answer(answer)
+      return
+    }
+    const { status, headers } = answer
     const fault = {
       kind: 'fault',
       code: 'ECONNRESET',
@@ -142,8 +171,17 @@ class Exchange {
   answer({ status, headers, body }: WireAnswer): void {
     if (this.#over || !this.#process.reach('send:answered')) return
     const { url } = this.sent
-    const plain = { statusText: '', url, redirected: false, body: encoder.encode(body) }
+    const plain = { statusText: '', url, redirected: false, ...this.#contentOf({ status, headers, body }) }
     this.#end(String(status), { kind: 'response', status, headers, ...plain })
+  }
+
+  #contentOf({ status, headers, body }: WireAnswer): Pick<TransportResponse, 'body' | 'rest'> {
+    if (!this.#isDropIn) return { body: encoder.encode(body) }
+    const rest = new Response(body, {
+      status,
+      headers: headers.map(([name, value]): [string, string] => [name, value]),
+    })
+    return { body: status === 409 || status === 422 ? encoder.encode(body) : null, rest }
   }
 
   #end(word: string, outcome: TransportOutcome): void {

@@ -14,6 +14,8 @@ export class SimulatedProcess {
   readonly name: string
   readonly machine: Machine
   readonly clock: Clock
+  /** What leases call it. */
+  owner: string
   readonly #world: World
   readonly #endsAt: CrashRule
   #alive = true
@@ -26,6 +28,7 @@ export class SimulatedProcess {
   constructor(world: World, terms: { readonly name: string; readonly machine: Machine; readonly endsAt: CrashRule }) {
     this.#world = world
     this.name = terms.name
+    this.owner = terms.name
     this.machine = terms.machine
     this.#endsAt = terms.endsAt
     this.clock = {
@@ -80,7 +83,7 @@ export class SimulatedProcess {
   }
 
   freeze(ms: number): void {
-    this.#frozenUntil = this.#world.timeline.now + ms
+    this.#frozenUntil = Math.max(this.#frozenUntil, this.#world.timeline.now + ms)
     this.#world.say(this.name, `freezes for ${ms} ms`)
   }
 

@@ -1,5 +1,7 @@
+import type { Coordination } from '../../client/coordination/port.ts'
 import type { Act, CallPlan, PlannedCrash, SlotPlan } from './plan.ts'
 import { Program, type Surroundings } from './program.ts'
+import type { SimulatedBrowser } from './simulated-browser.ts'
 import { SimulatedProcess } from './simulated-process.ts'
 import type { CrashPoint } from './vocabulary.ts'
 import type { World } from './world.ts'
@@ -13,18 +15,30 @@ interface Trap extends PlannedCrash {
 export class Slots {
   readonly #world: World
   readonly #around: Omit<Surroundings, 'headers'>
+  readonly #browser: SimulatedBrowser
   readonly #traps: readonly Trap[]
   readonly #running: (Program | undefined)[] = []
   readonly #lives: number[] = []
   readonly #processes = new Map<string, SimulatedProcess>()
   readonly #programs: Program[] = []
 
-  constructor(world: World, parts: Omit<Surroundings, 'world' | 'isDead' | 'headers'>) {
+  constructor(world: World, parts: Pick<Surroundings, 'disk' | 'network'> & { readonly browser: SimulatedBrowser }) {
     this.#world = world
-    const isDead = (name: string): boolean =>
-      world.plan.liveness === 'known' && this.#processes.get(name)?.alive === false
-    this.#around = { ...parts, world, isDead }
+    this.#browser = parts.browser
+    this.#around = { ...parts, world, coordinationOf: (process) => this.#coordinationOf(process) }
     this.#traps = world.plan.crashes.map((crash) => ({ ...crash, reached: 0 }))
+  }
+
+  #coordinationOf(process: SimulatedProcess): Coordination {
+    const { platform, liveness } = this.#world.plan
+    if (platform === 'tabs') return this.#browser.coordinationOf(process)
+    const isDead = (name: string): boolean => liveness === 'known' && this.#processes.get(name)?.alive === false
+    return {
+      owner: process.name,
+      findDead: (owners) => owners.filter(isDead),
+      onWake: () => () => {},
+      leave: () => {},
+    }
   }
 
   startAll(): void {
@@ -53,6 +67,8 @@ export class Slots {
     if (act.do === 'freeze') {
       this.#world.happened('freeze')
       program.process.freeze(act.ms)
+    } else if (act.do === 'hide') {
+      this.#browser.hide(program.process, act.ms)
     } else if (act.do === 'crash') {
       this.#world.happened('crash')
       program.process.end('is killed')

@@ -34,6 +34,12 @@ export const FAULTS = [
   'freeze',
   'clock-ahead',
   'clock-back',
+  // The browser around tabs.
+  'page-hidden',
+  'offline',
+  'messages-slow',
+  'locks-slow',
+  'locks-unknown',
   // The program around the client.
   'handler-throws',
   'handler-slow',
@@ -48,6 +54,16 @@ export const FAULTS = [
   'key-reuse',
   'close',
   'listed',
+  // The ledger, its store and the handlers that it protects.
+  'ledger-crash',
+  'ledger-freeze',
+  'ledger-store-slow',
+  'ledger-store-blinks',
+  'ledger-store-answer-lost',
+  'ledger-record-fails',
+  'work-fails',
+  'work-fails-after',
+  'work-slow',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -86,12 +102,47 @@ const POINTS_BESIDE = [
   'handler:done',
 ] as const
 
-/** Where a process can end: every place at which the client waits for the world. */
-export type CrashPoint = `${Write}:${Stage}` | (typeof POINTS_BESIDE)[number]
-export const CRASH_POINTS: readonly CrashPoint[] = [
+/** What a ledger asks its store. */
+export const LEDGER_CALLS = [
+  'insert',
+  'take-over',
+  'renew',
+  'complete',
+  'release',
+  'abandon',
+  'transact',
+  'find',
+  'reap',
+  'entries',
+] as const
+export type LedgerCall = (typeof LEDGER_CALLS)[number]
+
+const LEDGER_POINTS_BESIDE = [
+  'ledger:serving',
+  'ledger:in-transaction',
+  'ledger:committing',
+  'ledger:reconciling',
+  'provider:leaving',
+  'provider:travelling',
+  'provider:answered',
+] as const
+
+/** Where a server can end: before its store is asked, once the store has done it, and in its handlers. */
+export type LedgerPoint = `ledger:${LedgerCall}:${'asked' | 'done'}` | (typeof LEDGER_POINTS_BESIDE)[number]
+export const LEDGER_POINTS: readonly LedgerPoint[] = [
+  ...LEDGER_CALLS.flatMap((call) => [`ledger:${call}:asked`, `ledger:${call}:done`] as const),
+  ...LEDGER_POINTS_BESIDE,
+]
+
+/** Where a client's process can end: every place at which the client waits for the world. */
+export type ClientPoint = `${Write}:${Stage}` | (typeof POINTS_BESIDE)[number]
+export const CLIENT_POINTS: readonly ClientPoint[] = [
   ...WRITES.flatMap((write) => STAGES.map((stage) => `${write}:${stage}` as const)),
   ...POINTS_BESIDE,
 ]
+
+export type CrashPoint = ClientPoint | LedgerPoint
+export const CRASH_POINTS: readonly CrashPoint[] = [...CLIENT_POINTS, ...LEDGER_POINTS]
 
 export const STATES = ['pending', 'succeeded', 'rejected', 'failed', 'expired', 'cancelled', 'parked', 'held'] as const
 export type State = (typeof STATES)[number]
@@ -127,7 +178,18 @@ export const SIGHTS = [
   'in-flight answer',
   'doubled by a short window',
   'joined',
+  'asked again by fetch',
   'kept for later',
+  // The ledger.
+  'entry taken over',
+  'entry abandoned',
+  'entry released',
+  'entry reconciled',
+  'claim lost',
+  'outcome-unknown answer',
+  'unavailable answer',
+  'key-reused answer',
+  'answer recorded late',
 ] as const
 export type Sight = (typeof SIGHTS)[number]
 

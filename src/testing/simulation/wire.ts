@@ -32,6 +32,8 @@ export interface WireServer {
   stopFor(ms: number): void
   /** How often each operation took effect, and by which requests. */
   effects(): readonly Effect[]
+  /** What the server's own record has to show at the end of a history. */
+  judgeEnd?(): Promise<void>
 }
 
 /** Something was done for good. */

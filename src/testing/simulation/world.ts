@@ -33,6 +33,16 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'odd-body': 0.6,
   'store-blinks': 0.06,
   'headers-slow': 0.3,
+  'messages-slow': 0.5,
+  'locks-slow': 0.5,
+  'locks-unknown': 0.3,
+  'ledger-store-slow': 0.15,
+  'ledger-store-blinks': 0.15,
+  'ledger-store-answer-lost': 0.12,
+  'ledger-record-fails': 0.6,
+  'work-fails': 0.4,
+  'work-fails-after': 0.4,
+  'work-slow': 0.4,
 }
 
 /** 1 January 2025 at noon, by every machine whose clock is right. */

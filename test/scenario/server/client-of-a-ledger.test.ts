@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { StorageError } from '../../../src/errors/classes.ts'
 import { createClient, type HoldfastEvent, memoryJournal } from '../../../src/index.ts'
 import { createLedger, json, memoryLedger } from '../../../src/server/index.ts'
 import { overloaded } from '../../../src/server/overloaded.ts'
@@ -57,6 +58,28 @@ describe('the client of a ledger', () => {
       await clock.advance('1m')
       expect([await answer, done]).toEqual([{ done: 1 }, 1])
     }
+  })
+
+  it('does not take an effect in doubt for one that was not begun, though it does not count on keys', async () => {
+    const clock = manualClock()
+    const store = memoryLedger()
+    const transact = store.transact.bind(store)
+    store.transact = async (transaction) => {
+      await transact(transaction)
+      throw new StorageError('The answer of the commit was lost')
+    }
+    const ledger = createLedger({ store, scope: 'public', clock })
+    let done = 0
+    const serve = ledger.protect((_, { effect }) => effect(() => json({ done: ++done }, { status: 201 })))
+    const client = createClient({
+      baseUrl: 'https://api.test',
+      journal: memoryJournal(),
+      clock,
+      honoursKeys: false,
+      fetch: async (input, init) => serve(new Request(input, init)),
+    })
+    expect(await failure(client.post('/charges', { json: {} }))).toMatchObject({ effect: 'unknown' })
+    expect(done).toBe(1)
   })
 
   it('gives up at once where the handler is overloaded', async () => {

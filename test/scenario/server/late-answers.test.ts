@@ -45,6 +45,23 @@ describe('an answer that the store could not take', () => {
     expect([shop.runs(), shop.told('entry.recorded'), shop.clock.pending()]).toEqual([1, 1, 0])
   })
 
+  it('is not given as the last word where it is a "no", until it is on record', async () => {
+    const shop = protectedShop({})
+    const { complete } = shop.store
+    const handler = shop.serve(async () => new Response('declined', { status: 422 }))
+    shop.store.complete = down
+    const first = await handler(ask('k'))
+    expect([first.status, first.headers.get('retry-after')]).toEqual([503, null])
+    shop.store.complete = complete
+    await shop.clock.advance('6s')
+    const again = await handler(ask('k'))
+    expect([again.status, again.headers.get('idempotency-replayed'), await again.text()]).toEqual([
+      422,
+      'true',
+      'declined',
+    ])
+  })
+
   it('keeps its claim for as long as that takes', async () => {
     const shop = shopWithHandler()
     const { complete } = shop.store

@@ -16,6 +16,19 @@ describe('a store that is down', () => {
     expect(shop.events.map(({ type }) => type)).toEqual(['ledger.failed', 'request.refused'])
   })
 
+  it('at the commit: in doubt, and no time to come back, which would say that nothing was begun', async () => {
+    const shop = protectedShop()
+    const transact = shop.store.transact.bind(shop.store)
+    shop.store.transact = async (transaction) => {
+      await transact(transaction)
+      return down()
+    }
+    const answer = await shop.placeOrder(ask('k'))
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, null])
+    expect(await answer.json()).toMatchObject({ type: 'urn:holdfast:problem:unavailable' })
+    expect(shop.orders).toHaveLength(1)
+  })
+
   it('and does not answer: refused in time, and a claim that comes late is taken back', async () => {
     const shop = protectedShop({ storeTimeout: '5s' })
     const insert = shop.store.insert.bind(shop.store)

@@ -9,6 +9,10 @@ import type { Shadow } from './shadow.ts'
 export interface Claim {
   readonly effect: Effect
   readonly by: 'an event' | 'a view' | 'a look-up' | 'a handler'
+  /** Of the operation that it speaks of, where it says so: a slow look may still see an earlier use of the key. */
+  readonly url?: string
+  /** When it was asked for. A process may have stood still since: of what was done after that it says nothing. */
+  readonly askedAt?: number
 }
 
 interface Truth {
@@ -27,7 +31,7 @@ export function judgeClaim({ effect, by }: Claim, { done, doneInThisLife, plan }
 
 /** A client that takes a server which ignores keys for one that knows them is told what it can't know. */
 export function isHonest({ faults, server, honoursKeys }: Plan): boolean {
-  return !faults.has('short-window') && (server === 'honours-keys' || !honoursKeys)
+  return !faults.has('short-window') && (server !== 'ignores-keys' || !honoursKeys)
 }
 
 /** A success that may have been a second one says so. */

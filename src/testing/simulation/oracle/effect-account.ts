@@ -24,8 +24,8 @@ export class EffectAccount {
     return this.#timesOf(key, shadow).length
   }
 
-  inThisLife(key: string, shadow: Shadow | undefined): number {
-    return this.#timesOf(key, shadow).filter((at) => at >= (shadow?.bornAt ?? 0)).length
+  inThisLife(key: string, shadow: Shadow | undefined, until = Number.POSITIVE_INFINITY): number {
+    return this.#timesOf(key, shadow).filter((at) => at >= (shadow?.bornAt ?? 0) && at <= until).length
   }
 
   #timesOf(key: string, shadow: Shadow | undefined): readonly number[] {

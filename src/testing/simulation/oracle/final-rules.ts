@@ -94,7 +94,7 @@ function judgeRecord(oracle: Oracle, shadow: Shadow): void {
   const done = oracle.doneInThisLife(shadow.key)
   const letGo = !shadow.there && shadow.status === 'pending'
   const told = calls.some((call) => call.told !== undefined)
-  if (accepted && letGo && done === 0 && !told && oracle.isAlive(shadow.removedBy ?? '')) {
+  if (accepted && letGo && done === 0 && !told && oracle.roster.isAlive(shadow.removedBy ?? '')) {
     oracle.breaks(['P4', `${label} was accepted, and is lost: neither done, nor on record, nor told`])
   }
   const owed = shadow.name !== null && (accepted || shadow.settlements > 0)

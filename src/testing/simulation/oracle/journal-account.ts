@@ -1,3 +1,4 @@
+import { LEASE_MS } from '../../../client/engine/lease-keeper.ts'
 import type { ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../../client/journal/port.ts'
 import type { Coverage } from '../coverage.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
@@ -12,8 +13,15 @@ export interface AccountTerms {
   readonly isAlive: (process: string) => boolean
   /** For how long a settled record certainly is there. */
   readonly keptMs: number
+  /** After so long without a renewal a runner that lives has let go. */
+  readonly letGoMs: number
   /** Did somebody ask this process to cancel something, whoever works on it? */
   readonly cancels: (process: string) => boolean
+}
+
+/** For how long its holder has not renewed it: since it asked for it by its clock, and since it was durable. */
+function idleMs({ leaseUntil, touchedAt }: Shadow, clock: number, now: number): number {
+  return Math.max(clock + LEASE_MS - leaseUntil, now - touchedAt)
 }
 
 /** The oracle's own account of the journal, from the commands that became durable and their results. */
@@ -75,6 +83,7 @@ export class JournalAccount {
     const shadow = this.shadows.get(command.key)
     breaks(judgeFence(command, shadow))
     if (!shadow) return
+    shadow.touchedAt = this.#terms.now()
     if (command.do === 'renew') shadow.leaseUntil = command.leaseUntil
     else if (command.do === 'remove') {
       shadow.removedBy = command.owner
@@ -88,10 +97,11 @@ export class JournalAccount {
   }
 
   #claim(process: SimulatedProcess, claimant: JournalCommand & { do: 'claim' | 'claim-one' }, row: ClaimedRow): void {
-    const { coverage, breaks, isAlive, cancels } = this.#terms
+    const { coverage, breaks, isAlive, cancels, letGoMs } = this.#terms
     const shadow = this.shadows.get(row.key)
-    breaks(judgeClaim({ claimant, shadow, isAlive, cancels: cancels(process.name) }))
-    if (shadow) coverage.saw('transition', shadow.claim(row))
+    const hasLetGo = shadow !== undefined && idleMs(shadow, claimant.now, this.#terms.now()) >= letGoMs
+    breaks(judgeClaim({ claimant, shadow, isAlive, cancels: cancels(process.name), hasLetGo }))
+    if (shadow) coverage.saw('transition', shadow.claim(row, this.#terms.now()))
   }
 
   #prune(now: number): void {

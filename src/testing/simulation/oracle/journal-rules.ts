@@ -16,14 +16,16 @@ export interface Claiming {
   readonly isAlive: (owner: string) => boolean
   /** Somebody asked this very runner to cancel it, whoever works on it. */
   readonly cancels: boolean
+  /** It was not renewed: its runner lives, and works on it no more. */
+  readonly hasLetGo: boolean
 }
 
 /** P8: a lease is taken only where it is free. */
-export function judgeClaim({ claimant, shadow, isAlive, cancels }: Claiming): Verdict | undefined {
+export function judgeClaim({ claimant, shadow, isAlive, cancels, hasLetGo }: Claiming): Verdict | undefined {
   if (!shadow?.there) return ['P8', `${claimant.owner} claimed an operation that is not there`]
   const { owner, leaseUntil } = shadow
   if (owner === null || owner === claimant.owner || leaseUntil <= claimant.now) return undefined
-  if (!isAlive(owner) || cancels) return undefined
+  if (!isAlive(owner) || cancels || hasLetGo) return undefined
   return [
     'P8',
     `${claimant.owner} took the lease of ${owner}, who is alive and has it for ${leaseUntil - claimant.now} ms`,

@@ -5,17 +5,28 @@ import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
 import { type CallPlan, MINUTE, type Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
-import type { Sight } from '../vocabulary.ts'
+import type { Fault, Sight } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
+import { CallBook } from './call-book.ts'
 import { type Claim, judgeClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
 import { EffectAccount } from './effect-account.ts'
 import type { BrokenPromise, CallFact, PromiseName, SentFact, Told } from './facts.ts'
 import { JournalAccount } from './journal-account.ts'
 import { judgeSecrets } from './journal-rules.ts'
+import { Roster } from './roster.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
+
+/** Where clocks jump, a cancel comes from outside or a page comes back, a lease changes hands while its runner still works. */
+const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
+
+/** A tab without work lets go of its lock after half a lease; one with work renews its lease at a third. */
+function lettingGoMs(plan: Plan): number {
+  if (plan.platform !== 'tabs') return Number.POSITIVE_INFINITY
+  return knowsMinutes(plan) ? 15_000 : 0
+}
 
 /** A broken promise and how it was broken. */
 export type Verdict = readonly [promise: PromiseName, sentence: string]
@@ -36,13 +47,11 @@ export interface OracleTerms {
 export class Oracle {
   readonly broken: BrokenPromise[] = []
   readonly sents: SentFact[] = []
-  readonly calls: CallFact[] = []
+  readonly #book = new CallBook()
+  readonly roster: Roster
   readonly #effects: EffectAccount
   readonly #terms: OracleTerms
-  readonly #processes = new Map<string, SimulatedProcess>()
   readonly #budgets = new Map<string, BudgetRule>()
-  /** Until when a process may send an operation, by process and key or label. */
-  readonly #business = new Map<string, number>()
   readonly #cancelling = new Set<string>()
   readonly #credentials = new CredentialsRule()
   readonly #account: JournalAccount
@@ -50,22 +59,28 @@ export class Oracle {
 
   constructor(terms: OracleTerms) {
     this.#terms = terms
+    this.roster = new Roster(terms.now)
     this.#effects = new EffectAccount(terms.now)
     this.#account = new JournalAccount({
       coverage: terms.coverage,
       now: terms.now,
       breaks: (verdict) => this.breaks(verdict),
-      isAlive: (process) => this.isAlive(process),
+      isAlive: (owner) => this.roster.isAlive(owner),
+      letGoMs: lettingGoMs(terms.plan),
       keptMs: knowsMinutes(terms.plan) ? MINUTE : 0,
       cancels: (process) => this.#cancelling.has(process),
     })
     const { faults } = terms.plan
-    this.#leaseIsLaw = !faults.has('clock-ahead') && !faults.has('clock-back') && !faults.has('cancel')
+    this.#leaseIsLaw = !LAWLESS.some((fault) => faults.has(fault))
   }
 
   /** What the journal holds, by key. */
   get shadows(): ReadonlyMap<string, Shadow> {
     return this.#account.shadows
+  }
+
+  get calls(): readonly CallFact[] {
+    return this.#book.calls
   }
 
   sight(sight: Sight): void {
@@ -80,19 +95,15 @@ export class Oracle {
   // The processes and the program.
 
   born(process: SimulatedProcess): void {
-    this.#processes.set(process.name, process)
+    this.roster.born(process)
     const { burst } = this.#terms.plan
     if (burst !== undefined) this.#budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
   }
 
-  isAlive(process: string): boolean {
-    return this.#processes.get(process)?.alive === true
-  }
-
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
     const fact: CallFact = { plan, process, at: this.#terms.now(), accepted: false, told: undefined }
-    this.calls.push(fact)
-    this.#allow(process, plan.label, plan.deadlineMs)
+    this.#book.calls.push(fact)
+    this.#book.allow(process, plan.label, plan.deadlineMs)
     return fact
   }
 
@@ -116,7 +127,12 @@ export class Oracle {
   /** Something says of an operation, now, what became of it. */
   claimed(key: string, claim: Claim): void {
     this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
-    const truth = { done: this.doneOf(key), doneInThisLife: this.doneInThisLife(key), plan: this.#terms.plan }
+    if (claim.url !== undefined && claim.url !== this.shadows.get(key)?.url) return
+    const truth = {
+      done: this.doneOf(key),
+      doneInThisLife: this.doneInThisLife(key, claim.askedAt),
+      plan: this.#terms.plan,
+    }
     this.breaks(judgeClaim(claim, truth))
   }
 
@@ -184,7 +200,7 @@ export class Oracle {
   ): void {
     commands.forEach((command, index) => {
       if (command.do !== 'claim') return
-      for (const row of results[index] as ClaimedRow[]) this.#allow(process, row.key, this.#terms.runDeadlineMs)
+      for (const row of results[index] as ClaimedRow[]) this.#book.allow(process, row.key, this.#terms.runDeadlineMs)
     })
   }
 
@@ -193,16 +209,12 @@ export class Oracle {
   sent(process: SimulatedProcess, sent: Sent): void {
     this.sents.push({ sent, process, at: this.#terms.now(), outcome: undefined })
     this.#budgets.get(process.name)?.left(attemptOf(sent))
-    const until = Math.max(this.#until(process, sent.key), this.#until(process, sent.label))
-    const allowed = until === 0 ? undefined : until
+    const until = this.#book.allowedUntil(process, sent)
     const shadow = this.shadows.get(sent.key)
-    this.breaks(this.#credentials.left(sent, { asked: this.#asksFor(process, sent) }))
-    this.breaks(judgeLeaving({ sent, process, shadow, until: allowed, leaseIsLaw: this.#leaseIsLaw }))
-  }
-
-  /** Has this process itself called for it? Then what its call brings is what it means. */
-  #asksFor(process: SimulatedProcess, { label }: Sent): boolean {
-    return this.calls.some((call) => call.process === process && call.plan.label === label)
+    const again = this.#book.asksAgain(process, shadow)
+    if (again) this.sight('asked again by fetch')
+    this.breaks(this.#credentials.left(sent, { asked: this.#book.asksFor(process, sent.label) }))
+    this.breaks(judgeLeaving({ sent, process, shadow, until, leaseIsLaw: this.#leaseIsLaw && !again }))
   }
 
   learned(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
@@ -216,8 +228,8 @@ export class Oracle {
   }
 
   /** The same, since it was accepted: where a record was gone, its key begins a life of its own. */
-  doneInThisLife(key: string): number {
-    return this.#effects.inThisLife(key, this.shadows.get(key))
+  doneInThisLife(key: string, until?: number): number {
+    return this.#effects.inThisLife(key, this.shadows.get(key), until)
   }
 
   done(key: string, label: string): void {
@@ -227,15 +239,6 @@ export class Oracle {
   /** How often the operation was done that the journal has under this key. */
   doneOf(key: string): number {
     return this.#effects.of(key, this.shadows.get(key))
-  }
-
-  #allow(process: SimulatedProcess, what: string, ms: number): void {
-    const until = Math.max(this.#until(process, what), process.clock.now() + ms)
-    this.#business.set(`${process.name} ${what}`, until)
-  }
-
-  #until(process: SimulatedProcess, what: string): number {
-    return this.#business.get(`${process.name} ${what}`) ?? 0
   }
 }
 

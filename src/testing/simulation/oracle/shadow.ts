@@ -25,6 +25,8 @@ export class Shadow {
   removedBy: string | undefined
   settledAt = 0
   readonly bornAt: number
+  /** When the holder of its lease last wrote. */
+  touchedAt: number
   settlements = 0
   reopenings = 0
   /** A do-not-retry verdict is on record, or somebody was told of it. */
@@ -34,6 +36,7 @@ export class Shadow {
 
   constructor(row: JournalRow, bornAt: number) {
     this.bornAt = bornAt
+    this.touchedAt = bornAt
     this.key = row.key
     this.name = row.name
     this.body = row.body && new Uint8Array(row.body)
@@ -87,12 +90,13 @@ export class Shadow {
     if (this.head.reason === 'do-not-retry') this.verdictKnown = true
     if (before === status) return 'delivered'
     // Reopened and settled again between two writes.
-    if (before === 'failed' || before === 'cancelled') this.reopenings++
+    if (before !== 'pending') this.reopenings++
     this.settlements++
     return `settle ${status}`
   }
 
-  claim(row: ClaimedRow): Transition {
+  claim(row: ClaimedRow, now: number): Transition {
+    this.touchedAt = now
     const { previousOwner } = row
     this.owner = row.owner
     this.epoch = row.epoch

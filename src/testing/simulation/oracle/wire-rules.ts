@@ -42,7 +42,7 @@ function leavesTooLate({ sent, process, until }: Leaving, shadow: Shadow): Verdi
 
 function leavesUnlawfully({ sent, process, leaseIsLaw }: Leaving, shadow: Shadow): Verdict | undefined {
   if (shadow.verdictKnown) return ['P7', `request ${sent.number} leaves although the server has said "do not retry"`]
-  if (leaseIsLaw && (!shadow.there || shadow.owner !== process.name)) {
+  if (leaseIsLaw && (!shadow.there || shadow.owner !== process.owner)) {
     const holder = shadow.there ? (shadow.owner ?? 'nobody') : 'nobody: the record is gone'
     return ['P8', `${process.name} sends request ${sent.number} while the lease is with ${holder}`]
   }

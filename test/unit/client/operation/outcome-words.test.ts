@@ -117,10 +117,15 @@ describe('a call without a record', () => {
   it('may have been done by an earlier call where an id or a key names it', () => {
     const why = { reason: 'aborted', because: 'the client was closed', code: 'HOLDFAST_CLOSED' } as const
     const error = tellUnrecorded({ ...call, named: true }, why)
-    expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown', code: 'HOLDFAST_CLOSED' })
+    expect(error).toMatchObject({
+      name: 'IndeterminateError',
+      effect: 'unknown',
+      code: 'HOLDFAST_CLOSED',
+      pending: true,
+    })
     expect(error.message).toBe(
       'POST https://api.example.com: the client was closed before anything was sent. ' +
-        'Whether an earlier call with this id or key has done it, the journal could not be asked.',
+        'Whether an earlier call with this id or key has done it, or still will, the journal could not be asked.',
     )
   })
 })

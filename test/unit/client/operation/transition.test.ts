@@ -51,7 +51,7 @@ const legal: Record<string, readonly string[]> = {
   'pending, free': [],
   ...Object.fromEntries(
     ['succeeded', 'rejected', 'failed', 'expired', 'cancelled'].flatMap((status) => {
-      const reopened = status === 'failed' || status === 'cancelled' ? ['reopen'] : []
+      const reopened = status === 'succeeded' || status === 'expired' ? [] : ['reopen']
       return [
         [`${status}, held, due`, ['release', ...reopened, 'deliver']],
         [`${status}, held`, ['release', ...reopened]],

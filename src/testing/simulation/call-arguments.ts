@@ -1,0 +1,32 @@
+import type { CallOptions } from '../../client/options.ts'
+import { SECRET } from './model-server.ts'
+import type { CallPlan } from './plan.ts'
+
+/** What a planned call gives to the client: to a verb, or to `client.fetch`. */
+
+export function pathOf({ label, signature }: CallPlan): string {
+  return signature === undefined ? `/${label}` : `/${label}?signature=${signature}${SECRET}`
+}
+
+export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
+  const { id, key, name, onGiveUp, deadlineMs, withCredentials } = plan
+  return {
+    body: bodyOf(plan),
+    deadline: deadlineMs,
+    onGiveUp,
+    signal,
+    ...(id === undefined ? {} : { id }),
+    ...(key === undefined ? {} : { key }),
+    ...(name === undefined ? {} : { name }),
+    ...(withCredentials ? { headers: { cookie: `session=${SECRET}` } } : {}),
+  }
+}
+
+export function fetchInit(plan: CallPlan, signal: AbortSignal): RequestInit {
+  const headers = { 'idempotency-key': `"${plan.key}"` }
+  return { method: plan.method.toUpperCase(), body: bodyOf(plan), headers, signal }
+}
+
+function bodyOf({ label }: CallPlan): string {
+  return `{"operation":"${label}"}`
+}

@@ -1,0 +1,56 @@
+import { type Dice, diceFor } from './dice.ts'
+import { type LedgerPlan, SECOND } from './plan.ts'
+import { type Fault, LEDGER_POINTS } from './vocabulary.ts'
+
+/** Points that few histories come to are aimed at more often. */
+const RARE = LEDGER_POINTS.filter((point) =>
+  /take-over|renew|release|abandon|complete|committing|in-transaction|reconciling|provider/.test(point),
+)
+const RAREST = LEDGER_POINTS.filter((point) => point.startsWith('ledger:find'))
+const AIMS = [...LEDGER_POINTS, ...RARE, ...RARE, ...Array.from({ length: 6 }, () => RAREST).flat()]
+
+/** The server of a history that has the ledger for it. The dice fall in every history alike. */
+export function drawLedger(seed: number | string, faults: ReadonlySet<Fault>): LedgerPlan {
+  const dice = diceFor(seed, 'ledger')
+  const drawn = {
+    work: dice.pick(['effect', 'external', 'external'] as const),
+    records: dice.pick(['after', 'after', 'in-transaction'] as const),
+    reconcile: dice.pick(['asks-the-provider', 'none'] as const),
+    provider: dice.pick(['dedups', 'blind', 'blind'] as const),
+    replicas: dice.between(1, 2),
+    restartAfterMs: dice.pick([0, 500, 10 * SECOND, 40 * SECOND]),
+    leaseMs: dice.pick([12 * SECOND, 60 * SECOND]),
+    inFlight: dice.pick(['reject', 'reject', 'wait'] as const),
+    reapEveryMs: dice.pick([8 * SECOND, 60 * SECOND]),
+  }
+  const leaseMs = faults.has('short-window') ? 12 * SECOND : isBlind(drawn) ? 60 * SECOND : drawn.leaseMs
+  return {
+    ...drawn,
+    leaseMs,
+    crashes: faults.has('ledger-crash') ? drawCrashes(diceFor(seed, 'ledger crashes')) : [],
+    freezes: faults.has('ledger-freeze') && !isBlind(drawn) ? drawFreezes(diceFor(seed, 'ledger freezes')) : [],
+  }
+}
+
+/**
+ * A provider that does a thing each time that it is asked, and a reconciliation that says of a runner without a lease
+ * that it did nothing: such a runner must not come back. No lease may lapse there while its handler lives.
+ */
+function isBlind({ work, reconcile, provider }: Pick<LedgerPlan, 'work' | 'reconcile' | 'provider'>): boolean {
+  return work === 'external' && reconcile === 'asks-the-provider' && provider === 'blind'
+}
+
+function drawCrashes(dice: Dice): LedgerPlan['crashes'] {
+  return Array.from({ length: dice.pick([1, 3, 6, 10]) }, () => ({
+    point: dice.pick(AIMS),
+    occurrence: dice.pick([1, 1, 1, 1, 2, 3]),
+  }))
+}
+
+function drawFreezes(dice: Dice): LedgerPlan['freezes'] {
+  return Array.from({ length: dice.between(1, 2) }, () => ({
+    at: dice.pick([dice.between(0, 500), dice.between(0, 5 * SECOND), dice.between(0, 60 * SECOND)]),
+    replica: dice.between(0, 1),
+    ms: dice.pick([3 * SECOND, 14 * SECOND, 70 * SECOND]),
+  }))
+}

@@ -1,0 +1,142 @@
+import type { Entry } from '../../../server/entry/entry.ts'
+import { Gates, refusal } from '../gates.ts'
+import { isHonest } from '../oracle/claim-rules.ts'
+import { LedgerAccount } from '../oracle/ledger-account.ts'
+import type { CrashPoint } from '../vocabulary.ts'
+import type { Effect, Reply, Sent, WireAnswer, WireServer } from '../wire.ts'
+import type { World } from '../world.ts'
+import { DurableLedger } from './durable-ledger.ts'
+import { EffectBook, Provider } from './provider.ts'
+import { Replica } from './replica.ts'
+
+/** The real ledger as the server of a history: replicas that end, freeze and start again, over one store. */
+export class LedgerServer implements WireServer {
+  readonly #world: World
+  readonly #durable = new DurableLedger()
+  readonly #book: EffectBook
+  readonly #provider: Provider
+  readonly #account: LedgerAccount
+  readonly #gates: Gates
+  readonly #traps: { readonly point: CrashPoint; readonly occurrence: number; reached: number }[]
+  readonly #replicas: Replica[] = []
+  readonly #received = new Set<number>()
+  #lives = 0
+  #downUntil = 0
+
+  constructor(world: World) {
+    this.#world = world
+    const { plan, oracle, timeline } = world
+    this.#book = new EffectBook(world)
+    this.#provider = new Provider(world, this.#book)
+    this.#account = new LedgerAccount(oracle, { honest: isHonest(plan) })
+    this.#gates = new Gates(world)
+    this.#traps = plan.ledger.crashes.map((crash) => ({ ...crash, reached: 0 }))
+    for (let place = 0; place < plan.ledger.replicas; place++) this.#start(place)
+    for (const { at, replica, ms } of plan.ledger.freezes) timeline.at(at, () => this.#freeze(replica, ms))
+  }
+
+  listens(): boolean {
+    if (this.#world.calm) this.#startAll()
+    return this.#living.length > 0
+  }
+
+  effects(): readonly Effect[] {
+    return this.#book.list
+  }
+
+  stopFor(ms: number): void {
+    const { timeline } = this.#world
+    this.#world.happened('outage')
+    this.#downUntil = Math.max(this.#downUntil, timeline.now + ms)
+    for (const { process } of this.#living) process.end(`stops, and is not back for ${ms} ms`)
+  }
+
+  receive(sent: Sent, reply: Reply): void {
+    if (this.#isUnfair(sent)) return
+    const refused = this.#gates.of(sent)
+    const living = this.#living
+    if (refused) reply(refused)
+    else if (living.length === 0) reply('reset')
+    else
+      this.#world
+        .dice('replica')
+        .pick(living)
+        .serve(sent, (answer) => reply(this.#passOn(answer)))
+  }
+
+  /**
+   * A client that does not count on keys takes "503, come back in a second" for the last word on its request. A copy of
+   * that request, made by the network, could do it all the same; no client can help that.
+   */
+  #isUnfair({ number }: Sent): boolean {
+    const isCopy = this.#received.has(number)
+    this.#received.add(number)
+    return isCopy && !this.#world.plan.honoursKeys
+  }
+
+  /** The history is over: what is on record now stays. */
+  async judgeEnd(): Promise<void> {
+    const entries: Entry[] = []
+    for await (const entry of this.#durable.store.entries({})) entries.push(entry)
+    this.#account.judgeEnd(entries)
+  }
+
+  get #living(): Replica[] {
+    return this.#replicas.filter(({ process }) => process.alive)
+  }
+
+  /** A proxy in front of the server, which may have an answer of its own. */
+  #passOn(answer: WireAnswer | 'reset'): WireAnswer | 'reset' {
+    const world = this.#world
+    if (answer === 'reset' || answer.status !== 201) return answer
+    if (world.strikes('gateway-error-after')) return refusal(502)
+    return world.strikes('do-not-retry-after') ? refusal(500, [['do-not-retry', 'true']]) : answer
+  }
+
+  #startAll(): void {
+    this.#replicas.forEach(({ process }, place) => {
+      if (!process.alive) this.#start(place)
+    })
+  }
+
+  #start(place: number): void {
+    const name = `S${++this.#lives}`
+    this.#world.say(name, 'starts')
+    const replica = new Replica(name, {
+      world: this.#world,
+      durable: this.#durable,
+      book: this.#book,
+      provider: this.#provider,
+      account: this.#account,
+      endsAt: (point) => this.#endsAt(point),
+    })
+    this.#replicas[place] = replica
+    replica.onEnd(() => this.#restart(place))
+  }
+
+  #restart(place: number): void {
+    const { timeline, plan } = this.#world
+    const at = Math.max(this.#downUntil, timeline.now + plan.ledger.restartAfterMs)
+    timeline.at(at, () => {
+      if (this.#replicas[place]?.process.alive) return
+      if (timeline.now < this.#downUntil) this.#restart(place)
+      else this.#start(place)
+    })
+  }
+
+  #freeze(place: number, ms: number): void {
+    const replica = this.#replicas[place]
+    if (this.#world.calm || !replica?.process.alive) return
+    this.#world.happened('ledger-freeze')
+    replica.process.freeze(ms)
+  }
+
+  #endsAt(point: CrashPoint): boolean {
+    let ends = false
+    for (const trap of this.#traps) {
+      if (trap.point === point && ++trap.reached === trap.occurrence) ends = true
+    }
+    if (ends) this.#world.happened('ledger-crash')
+    return ends
+  }
+}

@@ -1,0 +1,84 @@
+import type { Reply } from '../../../server/entry/reply.ts'
+import type { SimulatedProcess } from '../simulated-process.ts'
+import type { Effect, Sent } from '../wire.ts'
+import type { World } from '../world.ts'
+
+/** Everything that was done for good, by transactions and by the provider. */
+export class EffectBook {
+  readonly list: Effect[] = []
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  do({ key, label, number }: Sent): void {
+    this.#world.say('server', `does ${label} (request ${number})`)
+    this.list.push({ key, label, sent: number })
+    this.#world.oracle.done(key, label)
+  }
+}
+
+/** What the provider knows of an operation: how many calls are on their way to it, and what it answered. */
+interface Charge {
+  travelling: number
+  answer: Reply | undefined
+}
+
+export interface ProviderCall {
+  readonly sent: Sent
+  /** What the provider says once it is done. */
+  readonly answer: Reply
+}
+
+/** A service outside of the server, which does what it is asked for good, also where the server that asked is gone. */
+export class Provider {
+  readonly #world: World
+  readonly #book: EffectBook
+  readonly #charges = new Map<string, Charge>()
+
+  constructor(world: World, book: EffectBook) {
+    this.#world = world
+    this.#book = book
+  }
+
+  /** Resolves with what the provider said, where the asking process still lives. */
+  ask(process: SimulatedProcess, call: ProviderCall): Promise<Reply> {
+    const { timeline } = this.#world
+    return new Promise((resolve) => {
+      if (!process.reach('provider:leaving')) return
+      const charge = this.#chargeOf(call.sent.key)
+      charge.travelling++
+      const dice = this.#world.dice('provider')
+      const [there, back] = [dice.between(1, 2000), dice.between(1, 500)]
+      timeline.at(timeline.now + there, () => {
+        const answer = this.#do(charge, call)
+        process.later(back, () => process.reach('provider:answered') && resolve(answer))
+      })
+      process.reach('provider:travelling')
+    })
+  }
+
+  /** What became of an operation. Undefined while a call is on its way and may still do it. */
+  lookUp(key: string): Reply | 'not-done' | undefined {
+    const { travelling, answer } = this.#chargeOf(key)
+    return answer ?? (travelling > 0 ? undefined : 'not-done')
+  }
+
+  #do(charge: Charge, { sent, answer }: ProviderCall): Reply {
+    charge.travelling--
+    if (charge.answer && this.#world.plan.ledger.provider === 'dedups') return charge.answer
+    this.#book.do(sent)
+    charge.answer ??= answer
+    return charge.answer
+  }
+
+  #chargeOf(key: string): Charge {
+    let charge = this.#charges.get(key)
+    if (!charge) {
+      charge = { travelling: 0, answer: undefined }
+      this.#charges.set(key, charge)
+    }
+    return charge
+  }
+}

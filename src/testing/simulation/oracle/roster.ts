@@ -1,0 +1,29 @@
+import type { SimulatedProcess } from '../simulated-process.ts'
+
+/** A look at the locks, and the claim after it, take no longer. */
+const LATE_LOOK_MS = 30_000
+
+/** The runners that there were, by the names that leases give them. */
+export class Roster {
+  readonly #processes = new Map<string, SimulatedProcess>()
+  readonly #hiddenUntil = new Map<string, number>()
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  born(process: SimulatedProcess): void {
+    this.#processes.set(process.owner, process)
+  }
+
+  /** A hidden page counts as closed, and so it does to a neighbour that looked before it came back. */
+  hides({ owner }: SimulatedProcess, ms: number): void {
+    this.#hiddenUntil.set(owner, this.#now() + ms + LATE_LOOK_MS)
+  }
+
+  isAlive(owner: string): boolean {
+    const hiddenUntil = this.#hiddenUntil.get(owner) ?? 0
+    return this.#processes.get(owner)?.alive === true && hiddenUntil <= this.#now()
+  }
+}
