@@ -186,7 +186,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'asking again by fetch after a do-not-retry verdict',
     file: 'src/client/engine/join-stored.ts',
-    find: "record.reason !== 'do-not-retry' && ",
+    find: "reason !== 'do-not-retry' && ",
     replace: '',
     breaks: ['P7'],
     within: 2000,

@@ -10,14 +10,14 @@ import { ModelServer } from './model-server.ts'
 import type { BrokenPromise } from './oracle/facts.ts'
 import { judgeEnd } from './oracle/final-rules.ts'
 import { Oracle } from './oracle/oracle.ts'
-import { type Act, type Plan, RUN_DEADLINE_MS } from './plan.ts'
+import { type Act, BEGINNING, type Plan, RUN_DEADLINE_MS } from './plan.ts'
 import { SimulatedBrowser } from './simulated-browser.ts'
 import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
 import { Slots } from './slots.ts'
 import { WrittenTrace } from './trace.ts'
 import type { WireServer } from './wire.ts'
-import { BEGINNING, World } from './world.ts'
+import { World } from './world.ts'
 
 export interface HistoryOptions {
   /** Faults that are left out, by name: what remains happens as before. */

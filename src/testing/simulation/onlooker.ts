@@ -37,7 +37,7 @@ export class Onlooker {
       this.#process.later(readsLaterMs, () => {
         if (this.#world.calm) return
         found.result.then(
-          () => this.#process.alive && oracle.foundSuccess(found.key),
+          () => this.#process.alive && oracle.foundSuccess(found.key, found.url),
           (error: unknown) => this.#process.alive && oracle.foundFailure(found.key, error),
         )
       })

@@ -1,6 +1,9 @@
 import type { ClientOptions } from '../../client/options.ts'
 import type { ClientPoint, Fault, LedgerPoint } from './vocabulary.ts'
 
+/** 1 January 2025 at noon, by every machine whose clock is right. */
+export const BEGINNING = 1_735_732_800_000
+
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 

@@ -56,7 +56,8 @@ export class SimulatedBrowser {
   /** Into the back/forward cache: the page is told, stands still, and comes back. */
   hide(process: SimulatedProcess, ms: number): void {
     const page = this.#pages.find((one) => one.process === process)
-    if (!page) return
+    // A hidden page can't be hidden again.
+    if (!page || process.thawsAt > this.#world.timeline.now) return
     this.#world.happened('page-hidden')
     this.#world.say(process.name, `is hidden for ${ms} ms`)
     this.#world.oracle.roster.hides(process, ms)

@@ -1,7 +1,7 @@
 import type { Coverage } from './coverage.ts'
 import { type Dice, diceFor } from './dice.ts'
 import type { Oracle } from './oracle/oracle.ts'
-import type { Plan } from './plan.ts'
+import { BEGINNING, type Plan } from './plan.ts'
 import { Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
 import type { Fault } from './vocabulary.ts'
@@ -44,9 +44,6 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'work-fails-after': 0.4,
   'work-slow': 0.4,
 }
-
-/** 1 January 2025 at noon, by every machine whose clock is right. */
-export const BEGINNING = 1_735_732_800_000
 
 /** A machine has a clock of its own, which people and programs set. */
 export interface Machine {

@@ -57,6 +57,6 @@ export function judgeGone(
   if (!isHoldfastError(error) || error.code !== 'HOLDFAST_RECORD_GONE' || !shadow || !knowsMinutes(plan)) {
     return undefined
   }
-  const recent = shadow.status !== 'pending' && now - shadow.settledAt < MINUTE
-  return recent ? ['P4', `the record of an operation is gone ${now - shadow.settledAt} ms after it settled`] : undefined
+  const recent = shadow.status !== 'pending' && now - shadow.decidedAt < MINUTE
+  return recent ? ['P4', `the record of an operation is gone ${now - shadow.decidedAt} ms after it settled`] : undefined
 }

@@ -73,7 +73,8 @@ export class JournalAccount {
   /** P2, P7: for a minute after it settled, a key means what it meant, and a verdict on it holds. */
   #secondLife(before: Shadow | undefined, now: Shadow): void {
     const { breaks, keptMs } = this.#terms
-    if (!before || before.status === 'pending' || this.#terms.now() - before.settledAt >= keptMs) return
+    if (!before || before.status === 'pending') return
+    if (keptMs === 0 || this.#terms.now() - before.decidedAt >= keptMs) return
     if (before.verdictKnown) now.verdictKnown = true
     if (String(before.body) !== String(now.body)) breaks(['P2', 'a key was used for other bytes soon after it settled'])
   }

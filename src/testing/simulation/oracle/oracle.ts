@@ -136,9 +136,10 @@ export class Oracle {
     this.breaks(judgeClaim(claim, truth))
   }
 
-  foundSuccess(key: string): void {
+  foundSuccess(key: string, url: string): void {
     this.#terms.coverage.saw('claim', 'a result: success')
-    if (this.doneOf(key) === 0) this.breaks(['P3', 'a result that was looked up says success, and it was not done'])
+    if (this.doneOf(key) === 0 && this.shadows.get(key)?.url === url)
+      this.breaks(['P3', 'a result that was looked up says success, and it was not done'])
   }
 
   /** P4: what has settled within a minute can be read. */

@@ -19,7 +19,8 @@ export class Roster {
 
   /** A hidden page counts as closed, and so it does to a neighbour that looked before it came back. */
   hides({ owner }: SimulatedProcess, ms: number): void {
-    this.#hiddenUntil.set(owner, this.#now() + ms + LATE_LOOK_MS)
+    const until = this.#now() + ms + LATE_LOOK_MS
+    this.#hiddenUntil.set(owner, Math.max(until, this.#hiddenUntil.get(owner) ?? 0))
   }
 
   isAlive(owner: string): boolean {

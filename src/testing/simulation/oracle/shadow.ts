@@ -2,6 +2,7 @@ import type { ClaimedRow, Commit, Fence, JournalRow } from '../../../client/jour
 import type { HeadV1 } from '../../../client/operation/codec.ts'
 import type { OperationStatus } from '../../../client/operation/record.ts'
 import { headOf } from '../../commit-meaning.ts'
+import { BEGINNING } from '../plan.ts'
 import type { Transition } from '../vocabulary.ts'
 
 /** What the journal holds about one operation, kept by the oracle from what it saw pass. */
@@ -47,6 +48,11 @@ export class Shadow {
     this.owner = row.owner
     this.epoch = row.epoch
     this.leaseUntil = row.leaseUntil
+  }
+
+  /** When its runner settled it, by a clock that is right: from then on its retention counts. */
+  get decidedAt(): number {
+    return (this.head.settledAt ?? BEGINNING) - BEGINNING
   }
 
   get there(): boolean {
