@@ -310,6 +310,17 @@ describe('an operation whose call brought credentials', () => {
     }
   })
 
+  it('that an earlier call did not bring is not sent without them either', async () => {
+    const options = { onGiveUp: 'keep', retry: false, horizon: HORIZON } as const
+    const place = scenario([{ status: 503 }, { status: 503 }], options)
+    await failure(place.client.post('/a', { body: 'x', key: 'k' }))
+    await failure(place.client.post('/a', { body: 'x', key: 'k', headers: { authorization: MARK } }))
+    await place.client.close()
+    const other = scenario([{ status: 201 }], { journal: place.journal, clock: place.clock })
+    expect(await other.client.resume()).toMatchObject({ claimed: 1, pending: 1 })
+    expect(other.fetch.calls).toHaveLength(0)
+  })
+
   it('in its headers is resumed only by a client whose headers make the same ones', async () => {
     const { key, options } = await left('/a', { headers: { 'x-api-key': 'old' } })
     const lacking = [{}, MINE, { headers: () => ({ authorization: 'Bearer made' }) }, { headers: { 'x-tenant': 't' } }]

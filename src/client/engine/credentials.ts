@@ -52,17 +52,21 @@ export class ClientCredentials {
     return trustsOrigin(this.#options, origin) ? namesOf(headers) : []
   }
 
-  /** The names of what was just made are on record before it is sent, where they were not known at acceptance. False: the lease is lost. */
+  /**
+   * The names of what is about to be sent are on record before, where they were not known at acceptance: the client's own,
+   * and those of a call that goes on with what another one began. False: the lease is lost.
+   */
   note(
     operation: LiveOperation,
-    { own, persistence }: { readonly own: HeaderList; readonly persistence: Persistence },
+    { own, call, persistence }: CredentialsAtHand & { readonly persistence: Persistence },
   ): boolean | Promise<boolean> {
     const { request } = operation.record
-    const names = namesOf(own)
-    if (names.every((name) => request.withheld.includes(name))) return true
+    const made = namesOf(own)
+    const isKnown = (name: string): boolean => request.withheld.includes(name)
+    if (made.every(isKnown) && (!call || call.names.every(isKnown))) return true
     const { origin } = request
-    this.#learned.set(origin, new Set([...(this.#learned.get(origin) ?? []), ...names]))
-    const withheld = [...new Set([...request.withheld, ...names])]
+    this.#learned.set(origin, new Set([...(this.#learned.get(origin) ?? []), ...made]))
+    const withheld = [...new Set([...request.withheld, ...made, ...(call?.names ?? [])])]
     operation.record = { ...operation.record, request: { ...request, withheld } }
     return persistence.save(operation)
   }

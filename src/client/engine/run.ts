@@ -63,8 +63,8 @@ export class Run {
 
   /** On record, but it never left. */
   #withdrawUnsent(): void {
-    const operation = this.#operation
-    if (operation.record.inFlightSince !== undefined) operation.record = withdrawAttempt(operation.record)
+    const { record } = this.#operation
+    if (record.inFlightSince !== undefined) this.#operation.record = withdrawAttempt(record)
   }
 
   get #ended(): Ended {
@@ -161,8 +161,8 @@ export class Run {
   }
 
   #beforeSending(own: HeaderList): boolean | Promise<boolean> {
-    const { persistence } = this.#terms
-    const noted = !persistence.durable || this.#engine.credentials.note(this.#operation, { own, persistence })
+    const { persistence, credentials: call } = this.#terms
+    const noted = !persistence.durable || this.#engine.credentials.note(this.#operation, { own, call, persistence })
     const sending = (saved: boolean): boolean => {
       this.#sending = saved
       return saved
@@ -191,11 +191,8 @@ export class Run {
     }
     const verdict = classify(result.facts, circumstances)
     const failed = verdict.is === 'retry' || (!this.#replayable && isRetryable(result.facts, circumstances))
-    this.#admission.learn({
-      result,
-      failed,
-      ours: this.#operation.stopOrder !== undefined || result.hook !== undefined,
-    })
+    const ours = this.#operation.stopOrder !== undefined || result.hook !== undefined
+    this.#admission.learn({ result, failed, ours })
     noteAttemptEnd(this.#engine, this.#operation, { result, verdict, startedAt, keyed: this.#terms.keyed })
     this.#sending = false
     return verdict
@@ -235,9 +232,8 @@ export class Run {
     const now = clock.now()
     const maxAttempts = dropIn && !dropIn.isRepeatable() ? this.#attempts : this.#maxAttempts
     const retry = { ...this.#terms.call.retry, maxAttempts }
-    const { horizonAt } = this.#operation.record
-    const standing = { now, deadlineAt, horizonAt, attemptsMade: this.#attempts, previousMs: this.#previousMs }
-    const decision = decideRetry({ ...standing, retry, floorMs }, random)
+    const standing = { now, deadlineAt, horizonAt: this.#operation.record.horizonAt, previousMs: this.#previousMs }
+    const decision = decideRetry({ ...standing, attemptsMade: this.#attempts, retry, floorMs }, random)
     if (decision.do === 'stop') return giveUp(this.#ended, decision)
     if (isOffline(this.#engine)) {
       if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()

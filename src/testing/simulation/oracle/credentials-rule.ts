@@ -8,10 +8,10 @@ const NAMES = ['authorization', 'cookie']
 export class CredentialsRule {
   readonly #had = new Map<string, readonly string[]>()
 
-  left(sent: Sent, { asked }: { readonly asked: boolean }): Verdict | undefined {
+  left(sent: Sent, { asked, life }: { readonly asked: boolean; readonly life: number }): Verdict | undefined {
     const has = NAMES.filter((name) => headerValue(sent.headers, name) !== undefined)
-    // A key may have had another operation before.
-    const which = `${sent.key} ${sent.label}`
+    // A key may have had another operation before, or the same one in an earlier life.
+    const which = `${sent.key} ${sent.label} ${life}`
     const had = this.#had.get(which)
     if (asked || !had) {
       this.#had.set(which, [...new Set([...(had ?? []), ...has])])

@@ -214,7 +214,8 @@ export class Oracle {
     const shadow = this.shadows.get(sent.key)
     const again = this.#book.asksAgain(process, shadow)
     if (again) this.sight('asked again by fetch')
-    this.breaks(this.#credentials.left(sent, { asked: this.#book.asksFor(process, sent.label) }))
+    const asked = this.#book.asksFor(process, sent.label)
+    this.breaks(this.#credentials.left(sent, { asked, life: shadow?.bornAt ?? 0 }))
     this.breaks(judgeLeaving({ sent, process, shadow, until, leaseIsLaw: this.#leaseIsLaw && !again }))
   }
 
