@@ -176,14 +176,6 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 3000,
   },
   {
-    name: 'answering a look-up from memory alone',
-    file: 'src/client/holdfast-client.ts',
-    find: 'const isTaken = record && (',
-    replace: 'const isTaken = record && !live && (',
-    breaks: ['P3'],
-    within: 10_000,
-  },
-  {
     name: 'asking again by fetch after a do-not-retry verdict',
     file: 'src/client/engine/join-stored.ts',
     find: "reason !== 'do-not-retry' && ",
@@ -214,14 +206,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     breaks: ['P4', 'P3'],
     within: 2000,
-  },
-  {
-    name: 'refusing the answer of a claim that was taken for abandoned',
-    file: 'src/server/ledger/memory/memory-ledger.ts',
-    find: "if (entry.state !== 'running' && !(entry.state === 'unknown' && event === 'recorded')) return false",
-    replace: "if (entry.state !== 'running') return false",
-    breaks: ['P4'],
-    within: 10000,
   },
   {
     name: 'taking over a claim whose lease lives',

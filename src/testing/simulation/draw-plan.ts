@@ -20,8 +20,10 @@ const LIKELY: Partial<Record<Fault, number>> = {
   busy: 0.35,
   'same-id': 0.4,
   'keys-ignored': 0.1,
+  // Only a third of the histories has a ledger.
+  'ledger-record-fails': 0.4,
+  'work-fails-after': 0.5,
   'ledger-crash': 0.5,
-  'ledger-record-fails': 0.3,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
 const LEDGERS = 0.4
