@@ -2,7 +2,7 @@ import { takeTurn } from '../foundation/clock.ts'
 import type { Client } from './client.ts'
 import { AnnouncedHorizons } from './engine/announced-horizons.ts'
 import { Background } from './engine/background.ts'
-import { Breakers } from './engine/breakers.ts'
+import { Containments } from './engine/containments.ts'
 import { Counter } from './engine/counter.ts'
 import { ClientCredentials } from './engine/credentials.ts'
 import { Emitter } from './engine/emitter.ts'
@@ -13,7 +13,6 @@ import { heed } from './engine/hints.ts'
 import { LeaseKeeper } from './engine/lease-keeper.ts'
 import type { LiveOperation } from './engine/live-operation.ts'
 import { LiveOperations } from './engine/live-operations.ts'
-import { ResumeBudget } from './engine/resume-budget.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
@@ -60,8 +59,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     events,
     transport: platform.transport(options),
     coordination: platform.coordination(),
-    breakers: new Breakers(options.breaker, events),
-    resumeBudget: new ResumeBudget(options.budget),
+    containments: new Containments(options.budget, { breaker: options.breaker, clock, random, events }),
     horizons: new AnnouncedHorizons(options, events),
     credentials: new ClientCredentials(options),
     leases: new LeaseKeeper(clock, keeper, events),

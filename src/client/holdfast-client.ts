@@ -180,7 +180,7 @@ export class HoldfastClient implements Client {
     const { options, clock } = this.#core.engine
     if (!URL.canParse(origin))
       throw new ConfigurationError('budget: an origin such as https://api.example.com is needed')
-    return options.budget ? options.budget.level(new URL(origin).origin, clock.now()) : Number.POSITIVE_INFINITY
+    return options.budget.level(new URL(origin).origin, clock.now())
   }
 
   prepare(method: string, url: string | URL, options: CallOptions = {}): Promise<PreparedOperation> {

@@ -41,16 +41,10 @@ export interface RetryOptions {
 }
 
 export interface BreakerOptions {
-  /** Opens when this share of the window's requests failed. Default 0.5. */
-  readonly failureRate?: number | undefined
-  /** Never opens below this many requests in the window. Default 20. */
+  /** Opens when so many requests have failed in a row, and nothing has succeeded for two seconds. Default 10. */
   readonly minimumRequests?: number | undefined
-  /** How far back it looks. Default '10s'. */
-  readonly window?: Duration | undefined
-  /** How long it stays open before it lets a probe through. Default '5s'. */
+  /** How long it stays open before it lets a probe through, give or take a quarter. Default '2s'. */
   readonly openFor?: Duration | undefined
-  /** How many probes may be under way at once when half open. Default 1. */
-  readonly probes?: number | undefined
 }
 
 /** Header names; `false` switches one off. */

@@ -1,6 +1,7 @@
 import type { Reason } from '../../errors/reason.ts'
-import type { BreakerOutcome } from '../policy/breaker.ts'
+import type { RequestKind, RequestOutcome } from '../policy/containment.ts'
 import type { AttemptResult } from './attempt.ts'
+import { PATIENCE_MS } from './containments.ts'
 import type { EngineContext } from './engine-context.ts'
 
 /** Why a run stops, and when it would be worth trying again. */
@@ -9,102 +10,88 @@ export interface Stop {
   readonly retryAt?: number | undefined
 }
 
-/**
- * What an attempt needs from its origin before it may start, and what the origin learns from it: the
- * breaker's leave and, by kind of attempt, a deposit, a token or a borrowed token.
- */
+/** How a run waits for leave: for so long, and what may have barred it meanwhile. */
+export interface Waiting {
+  readonly pause: (ms: number) => Promise<void>
+  readonly barred: () => Stop | undefined
+}
+
+/** What an attempt needs from its origin before it may start, and what the origin learns from it. */
 export class Admission {
   readonly #engine: EngineContext
   readonly #origin: string
-  #inside = false
-  /** Where the breaker let it through as a probe: what the breaker knows it by. */
+  /** Of the attempt that has leave. */
+  #kind: RequestKind | undefined
   #probe: number | undefined
-  #borrowed = false
 
   constructor(engine: EngineContext, origin: string) {
     this.#engine = engine
     this.#origin = origin
   }
 
-  /** The breaker's leave. It must be answered with `learn` or `withdraw`. */
-  enter(): Stop | undefined {
-    const { breakers, clock } = this.#engine
-    const { admitted, retryAt, probe } = breakers.admit(this.#origin, clock.now())
-    this.#inside = admitted
-    this.#probe = probe
-    return admitted ? undefined : { reason: 'breaker', retryAt }
+  /** Leave for an attempt that a caller waits for. It must be answered with `learn` or `withdraw`. */
+  enter(kind: 'call' | 'retry'): Stop | undefined {
+    return this.#ask(kind)
   }
 
-  /** A first attempt pays into the budget. */
-  deposit(): void {
-    const { options, clock } = this.#engine
-    if (options.budget) options.budget.deposit(this.#origin, clock.now())
-  }
-
-  /** A retry costs a token. */
-  takeToken(): boolean {
-    const { options, clock, events } = this.#engine
-    if (!options.budget || options.budget.take(this.#origin, clock.now())) return true
-    events.tell({ type: 'budget.exhausted', origin: this.#origin })
-    return false
-  }
-
-  /** The first attempt of a resumed operation borrows one, and waits for it while probes are under way. */
-  async borrow(barred: () => Stop | undefined): Promise<Stop | undefined> {
-    const { resumeBudget, clock, events } = this.#engine
+  /** Leave for an operation that is resumed: it waits for others of its origin that are on their way, and for a moment. */
+  async enterKept({ pause, barred }: Waiting): Promise<Stop | undefined> {
+    const { containments, clock } = this.#engine
     for (;;) {
-      const answer = resumeBudget.borrow(this.#origin, clock.now())
-      if (answer === true) {
-        this.#borrowed = true
-        return undefined
+      const refused = this.#ask('kept')
+      if (!refused) return undefined
+      const { retryAt = Number.POSITIVE_INFINITY } = refused
+      const ended = containments.nextKeptEnd(this.#origin)
+      if (ended) await ended
+      else if (retryAt - clock.now() <= PATIENCE_MS) await pause(retryAt - clock.now())
+      else {
+        if (refused.reason === 'budget') containments.tellExhausted(this.#origin)
+        return Number.isFinite(retryAt) ? refused : { reason: refused.reason }
       }
-      if (typeof answer === 'number') {
-        events.tell({ type: 'budget.exhausted', origin: this.#origin })
-        // Without a reserve no token ever comes by itself.
-        return { reason: 'budget', retryAt: Number.isFinite(answer) ? clock.now() + answer : undefined }
-      }
-      await answer
       const stop = barred()
       if (stop) return stop
     }
   }
 
+  #ask(kind: RequestKind): Stop | undefined {
+    const { given, reason = 'budget', retryAt, probe } = this.#engine.containments.ask(this.#origin, kind)
+    if (!given) return { reason, retryAt }
+    this.#kind = kind
+    this.#probe = probe
+    return undefined
+  }
+
+  /** A retry costs a token. */
+  payForRetry(): boolean {
+    return this.#engine.containments.payForRetry(this.#origin)
+  }
+
   /** The attempt did not start after all, or nobody will ever know how it ended: others must not wait for it. */
   withdraw(): void {
-    if (!this.#inside) return
-    this.#inside = false
-    this.#tellBreaker('ignored')
-    this.#return('returned')
+    this.#tell('ignored', 0)
   }
 
   /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
-  learn({
-    result,
-    failed,
-    ours,
-  }: {
-    readonly result: AttemptResult
-    /** In a way that another attempt could mend. */
-    readonly failed: boolean
-    readonly ours: boolean
-  }): void {
-    this.#inside = false
+  learn({ result, failed, ours, tookMs }: Learned): void {
     const { facts } = result
     const unwell = facts.is === 'fault' || facts.status >= 500
     const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
-    const outcome = ours || refusedHere ? 'ignored' : unwell ? 'failure' : 'success'
-    this.#tellBreaker(outcome)
-    this.#return(failed && !ours ? 'spent' : 'returned')
+    const answered = failed ? 'overload' : 'success'
+    this.#tell(ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered, tookMs)
   }
 
-  #tellBreaker(outcome: BreakerOutcome): void {
-    const { breakers, clock } = this.#engine
-    breakers.record(this.#origin, { now: clock.now(), outcome, probe: this.#probe })
+  #tell(outcome: RequestOutcome, tookMs: number): void {
+    const kind = this.#kind
+    if (kind === undefined) return
+    this.#kind = undefined
+    this.#engine.containments.learn(this.#origin, { kind, outcome, tookMs, probe: this.#probe })
   }
+}
 
-  #return(token: 'returned' | 'spent'): void {
-    if (!this.#borrowed) return
-    this.#borrowed = false
-    this.#engine.resumeBudget.settle(this.#origin, this.#engine.clock.now(), token)
-  }
+interface Learned {
+  readonly result: AttemptResult
+  /** In a way that another attempt could mend. */
+  readonly failed: boolean
+  readonly ours: boolean
+  readonly tookMs: number
 }

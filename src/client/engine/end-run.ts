@@ -130,11 +130,14 @@ export async function keep(ended: Ended, stop: Stop): Promise<Finish> {
   const before = tried && terms.mode === 'resume' ? countFruitlessRun(operation.record) : operation.record
   const delay = tried ? delayBetweenRuns(before.fruitlessRuns, random) : 0
   // At the horizon it is looked at again, however long somebody wants to wait: then it expires.
-  const dueAt = stop.reason === 'aborted' ? 0 : Math.min(Math.max(stop.retryAt ?? 0, now + delay), before.horizonAt)
+  const until = Math.min(Math.max(stop.retryAt ?? 0, now + delay), before.horizonAt)
+  // When an operation gets leave is known of its origin, not of the operation: the first success may change it for all.
+  const hasNoLeave = !tried && (stop.reason === 'budget' || stop.reason === 'breaker')
+  const dueAt = stop.reason === 'aborted' ? 0 : hasNoLeave ? before.dueAt : until
   const record = release(before, { dueAt, heldBy: stop.reason })
   if (!(await letGo(engine, operation, record))) return { is: 'lost' }
   if (Math.max(dueAt, record.notBefore) <= now) hint(engine, 'pending', record)
-  events.tellOf(record, { type: 'operation.waiting', at: now, until: dueAt, reason: stop.reason })
+  events.tellOf(record, { type: 'operation.waiting', at: now, until: dueAt === 0 ? dueAt : until, reason: stop.reason })
   const answered = ended.lastAnswer ? { ...record, response: storable(ended.lastAnswer) } : record
   const told = { record: answered, reason: stop.reason, pending: true, retryAt: stop.retryAt, cause: lastFailure(last) }
   return { is: 'kept', record, error: tell(told) }

@@ -6,7 +6,7 @@ import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { Transport } from '../transport/port.ts'
 import type { AnnouncedHorizons } from './announced-horizons.ts'
 import type { Background } from './background.ts'
-import type { Breakers } from './breakers.ts'
+import type { Containments } from './containments.ts'
 import type { Counter } from './counter.ts'
 import type { ClientCredentials } from './credentials.ts'
 import type { Emitter } from './emitter.ts'
@@ -15,7 +15,6 @@ import type { Handlers } from './handlers.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { LiveOperation } from './live-operation.ts'
 import type { LiveOperations } from './live-operations.ts'
-import type { ResumeBudget } from './resume-budget.ts'
 
 /** Everything that the engine's parts share; made once per client. */
 export interface EngineContext {
@@ -26,8 +25,7 @@ export interface EngineContext {
   readonly transport: Transport
   readonly coordination: Coordination
   readonly events: Emitter
-  readonly breakers: Breakers
-  readonly resumeBudget: ResumeBudget
+  readonly containments: Containments
   readonly horizons: AnnouncedHorizons
   readonly credentials: ClientCredentials
   readonly leases: LeaseKeeper

@@ -16,22 +16,15 @@ import { work } from './work.ts'
 /** An operation whose runner died this often while it held it is not touched again unless asked for by key. */
 const DEATHS_UNTIL_PARKED = 5
 
-/** What became of one claimed operation. `skipOrigin`: nothing more can be sent there before that time. */
-export interface Resumed {
-  readonly record: OperationRecord
-  readonly skipOrigin?: { readonly origin: string; readonly until: number } | undefined
-}
-
-/** Goes on with one operation whose lease has just been taken. */
+/** Goes on with one operation whose lease has just been taken; gives what became of it. */
 export async function resumeOne(
   engine: EngineContext,
   claimed: ClaimedRecord,
   deadOwners: readonly string[],
-): Promise<Resumed> {
+): Promise<OperationRecord> {
   const record = takeOver(engine, claimed, deadOwners)
   const operation = new LiveOperation(record)
   if (isSettled(record)) return redeliver(engine, operation)
-  const { origin } = record.request
   if (engine.clock.now() < record.horizonAt) {
     if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
     if (!maySend(engine, record)) return putBack(engine, operation, 'auth')
@@ -39,12 +32,9 @@ export async function resumeOne(
   engine.events.tellOf(record, { type: 'operation.resumed', attempts: record.attemptCount })
   const finish = await work(engine, operation, resumeTerms(engine))
   await operation.delivered
-  if (finish.is === 'settled') return { record: finish.record }
+  if (finish.is === 'settled' || finish.is === 'kept') return finish.record
   // Taken away, or not written down: whatever this run believes, the journal says pending.
-  if (finish.is !== 'kept') return { record: { ...operation.record, status: 'pending' } }
-  const { reason, retryAt } = finish.error
-  const blocked = reason === 'budget' || reason === 'breaker'
-  return { record: finish.record, skipOrigin: blocked ? { origin, until: retryAt ?? engine.clock.now() } : undefined }
+  return { ...operation.record, status: 'pending' }
 }
 
 /** A client that knows where it belongs never sends an operation of its journal anywhere else; nor without what it needs. */
@@ -68,9 +58,9 @@ function resumeTerms(engine: EngineContext): RunTerms {
   }
 }
 
-async function redeliver(engine: EngineContext, operation: LiveOperation): Promise<Resumed> {
+async function redeliver(engine: EngineContext, operation: LiveOperation): Promise<OperationRecord> {
   await deliver(engine, operation)
-  return { record: operation.record }
+  return operation.record
 }
 
 /** Gives a claim back as it was found. */
@@ -84,12 +74,16 @@ export async function putBackUntouched(engine: EngineContext, { record }: Claime
 const LOOK_AGAIN_MS = 300_000
 
 /** Leaves it pending, with the reason on it. What is poison is not taken up by any resume before its horizon. */
-async function putBack(engine: EngineContext, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<Resumed> {
+async function putBack(
+  engine: EngineContext,
+  operation: LiveOperation,
+  reason: 'poison' | 'auth',
+): Promise<OperationRecord> {
   const { horizonAt } = operation.record
   const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
   const notBefore = reason === 'poison' ? horizonAt : undefined
   const record = release(operation.record, { dueAt: until, notBefore, heldBy: reason })
   await engine.keeper.commit(withoutSecrets(record), operation.fence)
   engine.events.tellOf(record, { type: 'operation.waiting', until, reason })
-  return { record }
+  return record
 }

@@ -18,8 +18,6 @@ export interface PassTerms {
   readonly dueBy: number
   /** Ends the pass early. */
   readonly stopped: () => boolean
-  /** Origins that take nothing before a time, shared between the passes of one watch. */
-  readonly skip: Map<string, number>
   readonly report: ResumeReport
 }
 
@@ -37,7 +35,7 @@ export async function resumeOnce(
   const report = emptyReport()
   const stopped = (): boolean => signal.aborted
   try {
-    await resumePass(engine, { crew, dueBy: Number.MAX_SAFE_INTEGER, stopped, skip: new Map(), report })
+    await resumePass(engine, { crew, dueBy: Number.MAX_SAFE_INTEGER, stopped, report })
   } finally {
     await crew.idle()
   }
@@ -74,15 +72,9 @@ async function putAllBack(engine: EngineContext, claimed: readonly ClaimedRecord
   await Promise.all(claimed.map((one) => putBackUntouched(engine, one)))
 }
 
-/** The origins that take nothing now. */
-export function skippedOrigins(skip: Map<string, number>, now: number): string[] {
-  for (const [origin, until] of skip) if (until <= now) skip.delete(origin)
-  return [...skip.keys()]
-}
-
 function claimSome(
   engine: EngineContext,
-  { crew, skip, dueBy }: PassTerms,
+  { crew, dueBy }: PassTerms,
   { dead, after }: { readonly dead: readonly string[]; readonly after: number },
 ): Promise<{ claimed: ClaimedRecord[]; last: number }> {
   return engine.keeper.claim({
@@ -91,22 +83,21 @@ function claimSome(
     limit: crew.free,
     dueBy,
     deliverNames: engine.handlers.names,
-    exceptOrigins: skippedOrigins(skip, engine.clock.now()),
+    exceptOrigins: engine.containments.heldOrigins(),
   })
 }
 
 function start(
   engine: EngineContext,
   claimed: ClaimedRecord,
-  { crew, report, skip, dead }: PassTerms & { readonly dead: readonly string[] },
+  { crew, report, dead }: PassTerms & { readonly dead: readonly string[] },
 ): void {
   if (adopt(engine, claimed)) return
   report.claimed++
   const work = async (): Promise<void> => {
     try {
-      const { record, skipOrigin } = await resumeOne(engine, claimed, dead)
-      report[record.status]++
-      if (skipOrigin) skip.set(skipOrigin.origin, skipOrigin.until)
+      const { status } = await resumeOne(engine, claimed, dead)
+      report[status]++
     } catch (cause) {
       report.pending++
       const error = cause as Error

@@ -88,18 +88,14 @@ export class Run {
     // What the server asked for in an earlier run still holds, whoever asks now.
     if (floorMs > 0 && !this.#barred()) await pauseFor(this.#engine, this.#operation, floorMs)
     if (isOffline(this.#engine) && (await this.#isCutOff())) return this.#stop({ reason: 'network' })
-    const barred = this.#barred() ?? this.#admission.enter()
-    if (barred) return this.#stop(barred)
     // Each await costs a turn; where there is nothing to wait for, none is taken.
-    const pays = this.#attempts === 0 && !this.#isFirst
-    const stop = pays ? await this.#admission.borrow(() => this.#barred()) : undefined
-    if (stop) return this.#turnBack(stop)
+    const barred = this.#barred() ?? (this.#isKept ? await this.#enterKept() : this.#enter())
+    if (barred) return this.#stop(barred)
     const now = this.#engine.clock.now()
     const onRecord = isOnRecord(this.#operation, now) || putOnRecord(this.#operation, this.#terms.persistence, now)
     if (onRecord !== true && !(await onRecord)) return this.#loseLease()
     const late = this.#barred()
     if (late) return this.#turnBack(late)
-    if (this.#isFirst) this.#admission.deposit()
     return this.#conclude(await this.#attempt())
   }
 
@@ -123,6 +119,23 @@ export class Run {
   /** The first attempt that the operation ever makes. What a resume, a take-over or a retry by key repeats is none. */
   get #isFirst(): boolean {
     return this.#terms.mode === 'call' && this.#operation.record.attemptCount === 0
+  }
+
+  /** Does it go on with what nobody waits for? */
+  get #isKept(): boolean {
+    return this.#terms.mode === 'resume' && this.#attempts === 0
+  }
+
+  /** What an earlier run has begun, a call repeats at the cost of a retry. */
+  #enter(): Stop | undefined {
+    const repeats = this.#attempts === 0 && !this.#isFirst
+    if (repeats && !this.#admission.payForRetry()) return { reason: 'budget' }
+    return this.#admission.enter(this.#isFirst ? 'call' : 'retry')
+  }
+
+  #enterKept(): Promise<Stop | undefined> {
+    const pause = (ms: number): Promise<void> => pauseFor(this.#engine, this.#operation, ms)
+    return this.#admission.enterKept({ pause, barred: () => this.#barred() })
   }
 
   /** Admitted, but no attempt can start after all. */
@@ -192,7 +205,7 @@ export class Run {
     const verdict = classify(result.facts, circumstances)
     const failed = verdict.is === 'retry' || (!this.#replayable && isRetryable(result.facts, circumstances))
     const ours = this.#operation.stopOrder !== undefined || result.hook !== undefined
-    this.#admission.learn({ result, failed, ours })
+    this.#admission.learn({ result, failed, ours, tookMs: this.#engine.clock.now() - startedAt })
     noteAttemptEnd(this.#engine, this.#operation, { result, verdict, startedAt, keyed: this.#terms.keyed })
     this.#sending = false
     return verdict
@@ -213,7 +226,7 @@ export class Run {
   /** A 401 gets one more attempt with freshly made headers, where a function makes them. */
   #refreshOnce(): boolean {
     const renewable = typeof this.#engine.options.headers === 'function' && this.#attempts < this.#maxAttempts
-    if (!renewable || this.#refresh || !this.#admission.takeToken()) return false
+    if (!renewable || this.#refresh || !this.#admission.payForRetry()) return false
     this.#refresh = 'unauthorized'
     return true
   }
@@ -239,7 +252,7 @@ export class Run {
       if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
       if (await this.#isCutOff()) return this.#stop({ reason: 'network' })
     }
-    if (!this.#admission.takeToken()) return giveUp(this.#ended, { reason: 'budget' })
+    if (!this.#admission.payForRetry()) return giveUp(this.#ended, { reason: 'budget' })
     this.#previousMs = decision.backoffMs
     if (!(await this.#terms.persistence.save(this.#operation))) return this.#loseLease()
     const until = now + decision.delayMs

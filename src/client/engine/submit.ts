@@ -100,7 +100,7 @@ function refuseEarly(engine: EngineContext, submission: Submission): void {
 /** An open breaker ends a call at once, without a write; unless there may be something on record to be joined or kept. */
 function refuseWhileOpen(engine: EngineContext, submission: Submission): void {
   if (submission.named || submission.call.onGiveUp === 'keep') return
-  const retryAt = engine.breakers.openUntil(submission.input.origin, engine.clock.now())
+  const retryAt = engine.containments.openUntil(submission.input.origin)
   if (retryAt !== undefined) throw tellUnrecorded(unrecorded(submission), { reason: 'breaker', retryAt })
 }
 

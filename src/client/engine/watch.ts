@@ -2,7 +2,7 @@ import { onAbort } from '../../foundation/abort.ts'
 import { deadOwners } from './claiming.ts'
 import { Crew } from './crew.ts'
 import type { EngineContext } from './engine-context.ts'
-import { emptyReport, type PassTerms, type ResumeReport, resumePass, skippedOrigins } from './resume.ts'
+import { emptyReport, type PassTerms, type ResumeReport, resumePass } from './resume.ts'
 import { isOffline } from './until-online.ts'
 
 /** How often the journal is looked at for what neighbours left there. */
@@ -14,7 +14,6 @@ const LOOKS_BETWEEN_CHECKS = 10
 export async function watch(engine: EngineContext, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
   const report = emptyReport()
   const crew = new Crew(concurrency)
-  const skip = new Map<string, number>()
   const stopped = (): boolean => signal.aborted
   let hurry = false
   let wake: (() => void) | undefined
@@ -31,11 +30,11 @@ export async function watch(engine: EngineContext, concurrency: number, signal: 
     while (!stopped()) {
       const dueBy = hurry ? Number.MAX_SAFE_INTEGER : engine.clock.now()
       hurry = false
-      await passSafely(engine, { crew, dueBy, stopped, skip, report }, signal)
+      await passSafely(engine, { crew, dueBy, stopped, report }, signal)
       const listen = (wakeUp: (() => void) | undefined): void => {
         wake = wakeUp
       }
-      await untilThereIsWork(engine, { signal, skip, listen })
+      await untilThereIsWork(engine, { signal, listen })
     }
   } finally {
     stopWaking()
@@ -57,21 +56,19 @@ async function passSafely(engine: EngineContext, terms: PassTerms, signal: Abort
 
 interface WaitTerms {
   readonly signal: AbortSignal
-  readonly skip: Map<string, number>
   readonly listen: (wakeUp: (() => void) | undefined) => void
 }
 
-function nextDue(engine: EngineContext, skip: Map<string, number>): Promise<number | undefined> {
-  const exceptOrigins = skippedOrigins(skip, engine.clock.now())
+function nextDue(engine: EngineContext): Promise<number | undefined> {
   return engine.keeper.nextDue({
     namespace: engine.options.namespace,
     deliverNames: engine.handlers.names,
-    exceptOrigins,
+    exceptOrigins: engine.containments.heldOrigins(),
   })
 }
 
 /** Looks at intervals, without a write, until something is due, a neighbour calls, or a runner is found dead. */
-async function untilThereIsWork(engine: EngineContext, { signal, skip, listen }: WaitTerms): Promise<void> {
+async function untilThereIsWork(engine: EngineContext, { signal, listen }: WaitTerms): Promise<void> {
   const controller = new AbortController()
   const stopListening = onAbort(signal, () => controller.abort())
   listen(() => controller.abort())
@@ -79,7 +76,7 @@ async function untilThereIsWork(engine: EngineContext, { signal, skip, listen }:
     for (let looks = 1; !controller.signal.aborted; looks++) {
       await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
       if (isOffline(engine)) continue
-      const due = await nextDue(engine, skip)
+      const due = await nextDue(engine)
       if (due !== undefined && due <= engine.clock.now()) return
       if (looks % LOOKS_BETWEEN_CHECKS > 0) continue
       engine.housekeeping.sweep(engine)

@@ -1,75 +1,64 @@
-/** The first attempt of a call, a retry, or the first attempt of a kept operation on resume. */
+import { type Pace, quicken, slowDown, standStill, timed, unpaced } from './pace.ts'
+
+/** The first attempt of a call, a retry, or the first attempt of an operation that a resume goes on with. */
 export type RequestKind = 'call' | 'retry' | 'kept'
 
-/** `ignored`: aborted, or not sent for a reason of our own; it says nothing about the server. */
-export type RequestOutcome = 'success' | 'failure' | 'ignored'
+/**
+ * `overload`: the server lives, and asks to come later (429). `ignored`: aborted, or not sent for a reason of our own; it
+ * says nothing about the server.
+ */
+export type RequestOutcome = 'success' | 'failure' | 'overload' | 'ignored'
 
-export interface ContainmentLimits {
-  /** `false`: neither retries nor kept operations are held back by the level. */
-  readonly budget: false | { readonly ratio: number; readonly burst: number }
-  /** How long the circuit breaker stays open; `false`: it never opens. */
-  readonly openForMs: number | false
+export interface BudgetLimits {
+  readonly ratio: number
+  readonly burst: number
+  readonly reservePerSecond: number
 }
 
-export const DEFAULT_BUDGET = Object.freeze({ ratio: 1.5, burst: 9 })
-export const DEFAULT_CONTAINMENT: ContainmentLimits = Object.freeze({ budget: DEFAULT_BUDGET, openForMs: 2000 })
+export interface BreakerLimits {
+  readonly minimumRequests: number
+  readonly openForMs: number
+}
+
+export interface ContainmentLimits {
+  readonly budget: BudgetLimits | false
+  readonly breaker: BreakerLimits | false
+}
 
 /**
- * What a client knows of one origin. One number decides: a failure takes 1 from `level`, a success adds `ratio`
- * (a slow one nothing), and time brings it back to 1.
+ * What a client knows of one origin, and what it may send there:
  *
- *    burst ┬  calls, retries and kept operations go
- *        1 ┼  rest: where a new or a quiet client stands; one retry
- *        0 ┼  ───────────────────────────────────────────────────────
- *          │  calls go; no retry, and kept operations wait for about a minute
- *       -5 ┴  no success for 2 s: open ──openFor──▶ one probe ──success──▶ rest
- *                                   ▲                      │
- *                                   └─────── failure ──────┘
+ *     tokens                                      requests
+ *      burst ┬  a success adds `ratio`,            closed ──── so many failures, and no success for 2 s ───▶ open
+ *            │  a slow one nothing                    ▲                                                       │
+ *          1 ┼  rest: one retry                       │                                                    openFor
+ *            │  time leads back to it                 │                                                       ▼
+ *          0 ┴  calls only                            └──────────────── success ───────────────────────── one probe
  *
- * Kept operations also keep a gap: a slow answer doubles it, each one that is done in time cuts it to a third.
+ * A retry costs a token. A kept operation pays one, too, and gets it back if it is done; its {@link Pace} comes on top.
  * Every field is a number or absent, so that the state can be put into a journal or a message as it is.
  */
-export interface Containment {
-  readonly level: number
+export interface Containment extends Pace {
+  readonly tokens: number
   /** Up to when the way back to rest is counted. */
   readonly at: number
+  /** Since the last success. */
+  readonly failures: number
   /** The last success; 0 before the first one. */
   readonly succeededAt: number
   /** Absent: the circuit breaker is closed. */
   readonly openUntil?: number | undefined
   /** When the probe that is under way was sent; it also names the probe. */
   readonly probe?: number | undefined
-  /** Between two kept operations. 0: as fast as the level allows. */
-  readonly gapMs: number
-  /** No kept operation goes before this time. */
-  readonly keptAt: number
-  /** How long answers usually take, and of how many that is the mean (up to 10). */
-  readonly usualMs: number
-  readonly answers: number
 }
 
+/** What a new or a quiet client has: many of them, each with a full bucket, would be a storm. */
 const REST = 1
-const DEAD = -5
 /** A busy client sees many failures within a moment. Dead is a server without any success for this long. */
 const SILENT_MS = 2000
-/** The time constant of the way back to rest. */
-const RELAX_MS = 30_000
-const FIRST_GAP_MS = 100
-/** Long enough that 100,000 clients with one kept operation each don't come back faster than a server can take. */
-const LONGEST_GAP_MS = 60_000
-const NO_GAP_BELOW_MS = 10
-const QUICKER = 3
-const SLOWER = 2
-/** An answer is slow when it takes three times as long as usual, and 100 ms. */
-const SLOW_TIMES = 3
-const SLOW_MS = 100
-const MOST_ANSWERS = 10
-/** What is usual changes over minutes: an overload of half a minute does not become the norm. */
-const USUAL_MS = 300_000
 
 export function newContainment({ budget }: ContainmentLimits, now: number): Containment {
-  const level = restOf(budget)
-  return { level, at: now, succeededAt: 0, gapMs: 0, keptAt: now, usualMs: 0, answers: 0 }
+  return { tokens: restOf(budget), at: now, failures: 0, succeededAt: 0, ...unpaced(now) }
 }
 
 export interface LeaveQuestion {
@@ -90,17 +79,31 @@ export interface Leave {
 
 /** Asked right before every request. A request that got leave must be reported to `learnOutcome`. */
 export function askLeave(before: Containment, limits: ContainmentLimits, question: LeaveQuestion): Leave {
-  const { now, kind, random } = question
-  const state = relaxed(before, limits, now)
-  if (kind === 'kept' && isHeld(state, now)) return refusal(state, 'budget', state.keptAt)
-  const openUntil = limits.openForMs === false ? undefined : closedUntil(state, limits.openForMs, now)
-  if (openUntil !== undefined && now < openUntil) return refusal(state, 'breaker', openUntil)
-  const isProbe = openUntil !== undefined
-  if (!isProbe && kind !== 'call' && limits.budget && state.level < 0) {
-    return refusal(state, 'budget', now + timeToZero(state.level, limits))
-  }
-  const paid = kind === 'kept' ? keptSent(state, now, random) : state
-  return isProbe ? { state: { ...paid, probe: now }, given: true, probe: now } : { state: paid, given: true }
+  const { now, kind } = question
+  const state = settled(before, limits, now)
+  const waitsUntil = kind === 'kept' ? keptUntil(state, limits, now) : undefined
+  if (waitsUntil !== undefined) return { state, given: false, reason: 'budget', retryAt: waitsUntil }
+  const openUntil = limits.breaker ? closedUntil(state, limits.breaker, now) : undefined
+  if (openUntil !== undefined && now < openUntil) return { state, given: false, reason: 'breaker', retryAt: openUntil }
+  const paid = kind === 'kept' ? keptSent(state, limits, question) : state
+  return openUntil === undefined
+    ? { state: paid, given: true }
+    : { state: { ...paid, probe: now }, given: true, probe: now }
+}
+
+/** The state after a retry was paid for; undefined where there is no token. */
+export function payForRetry(before: Containment, limits: ContainmentLimits, now: number): Containment | undefined {
+  const state = settled(before, limits, now)
+  if (!limits.budget) return state
+  return state.tokens >= 1 ? { ...state, tokens: state.tokens - 1 } : undefined
+}
+
+/** Until when no operation is taken up for this origin; undefined where one may be. */
+export function keptUntil(before: Containment, limits: ContainmentLimits, now: number): number | undefined {
+  const state = settled(before, limits, now)
+  if (standStill(state, now)) return state.keptAt
+  if (limits.budget && state.tokens < 1) return now + timeToToken(state, limits.budget)
+  return undefined
 }
 
 export interface EndedRequest extends LeaveQuestion {
@@ -112,59 +115,71 @@ export interface EndedRequest extends LeaveQuestion {
 
 /** The state after a request that got leave has ended. */
 export function learnOutcome(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
-  const state = relaxed(before, limits, ended.now)
+  const state = settled(before, limits, ended.now)
   if (ended.outcome === 'success') return succeeded(state, limits, ended)
   if (ended.outcome === 'failure') return failed(state, limits, ended)
-  const level = ended.kind === 'kept' ? state.level + 1 : state.level
-  return { ...state, level, probe: isProbe(state, ended) ? undefined : state.probe }
+  if (ended.outcome === 'overload') return slowDown(alive(state, ended), ended)
+  const tokens = ended.kind === 'kept' ? returned(state, limits) : state.tokens
+  return { ...state, tokens, probe: isProbe(state, ended) ? undefined : state.probe }
 }
 
-/** The level as an onlooker reads it. */
-export function levelAt(state: Containment, limits: ContainmentLimits, now: number): number {
-  return limits.budget ? relaxed(state, limits, now).level : Number.POSITIVE_INFINITY
+/** The tokens as an onlooker reads them. */
+export function tokensAt(state: Containment, limits: ContainmentLimits, now: number): number {
+  return limits.budget ? settled(state, limits, now).tokens : Number.POSITIVE_INFINITY
 }
 
-export function phaseOf(state: Containment, now: number): 'closed' | 'open' | 'half-open' {
-  if (state.openUntil === undefined) return 'closed'
-  return now < state.openUntil ? 'open' : 'half-open'
+export type BreakerPhase = 'closed' | 'open' | 'half-open'
+
+export function phaseOf({ openUntil, probe }: Containment): BreakerPhase {
+  if (openUntil === undefined) return 'closed'
+  return probe === undefined ? 'open' : 'half-open'
 }
 
 function succeeded(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
-  const isSlow = before.answers > 0 && ended.tookMs > SLOW_TIMES * before.usualMs + SLOW_MS
-  const state = timed(before, ended)
+  const { state, isSlow } = timed(before, ended)
   // An answer that was under way when the breaker opened says how the server was, not how it is.
   if (state.openUntil !== undefined && !isProbe(state, ended)) return state
-  const closed = { ...state, succeededAt: ended.now, openUntil: undefined, probe: undefined }
-  const next = { ...closed, level: raised(state, limits, { kind: ended.kind, isSlow }) }
+  const tokens =
+    state.openUntil === undefined ? paidIn(state, limits, { kind: ended.kind, isSlow }) : restOf(limits.budget)
+  const well = { ...state, tokens, failures: 0, succeededAt: ended.now, openUntil: undefined, probe: undefined }
   // In an overload everything that is still answered is slow.
-  if (isSlow) return slowed(next, ended)
-  return ended.kind === 'kept' ? quickened(next, ended.now) : next
+  if (isSlow) return slowDown(well, ended)
+  return ended.kind === 'kept' ? quicken(well, ended.now) : well
 }
 
-interface Raise {
+/** An answer of any kind shows that there is a server. */
+function alive(state: Containment, ended: EndedRequest): Containment {
+  if (state.openUntil !== undefined && !isProbe(state, ended)) return state
+  return { ...state, failures: 0, openUntil: undefined, probe: undefined }
+}
+
+interface Payment {
   readonly kind: RequestKind
   readonly isSlow: boolean
 }
 
-function raised(state: Containment, { budget }: ContainmentLimits, { kind, isSlow }: Raise): number {
-  if (state.openUntil !== undefined) return restOf(budget)
-  const { ratio, burst } = budget || DEFAULT_BUDGET
-  const paid = (isSlow ? 0 : ratio) + (kind === 'kept' ? 1 : 0)
-  // Something succeeds, so the server is not dead, however many failures came before.
-  return Math.max(state.level, Math.min(burst, Math.max(-1, state.level) + paid))
+function paidIn(state: Containment, limits: ContainmentLimits, { kind, isSlow }: Payment): number {
+  if (!limits.budget) return state.tokens
+  const { ratio, burst } = limits.budget
+  const tokens = kind === 'kept' ? returned(state, limits) : state.tokens
+  return isSlow ? tokens : Math.max(tokens, Math.min(burst, tokens + ratio))
 }
 
-function failed(state: Containment, { openForMs }: ContainmentLimits, ended: EndedRequest): Containment {
-  const { now, kind, random } = ended
-  const level = Math.max(DEAD, kind === 'kept' ? state.level : state.level - 1)
+function returned({ tokens }: Containment, { budget }: ContainmentLimits): number {
+  return budget ? Math.max(tokens, Math.min(budget.burst, tokens + 1)) : tokens
+}
+
+function failed(state: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
+  const { now, random } = ended
+  const failures = state.failures + 1
   const isSilent = now - state.succeededAt >= SILENT_MS
-  const moved = { ...state, level }
-  const next = level >= 0 ? moved : isSilent ? held(moved, LONGEST_GAP_MS, ended) : slowed(moved, ended)
+  const isBroke = limits.budget !== false && state.tokens < 1
+  const next = { ...(isBroke ? slowDown(state, { now, random, isSilent }) : state), failures }
   const isOpen = state.openUntil !== undefined
-  if (openForMs === false || (isOpen && !isProbe(state, ended))) return next
-  if (!isOpen && !(isSilent && level <= DEAD)) return next
+  if (!limits.breaker || (isOpen && !isProbe(state, ended))) return next
+  if (!isOpen && !(isSilent && failures >= limits.breaker.minimumRequests)) return next
   // Clients that failed together must not probe together.
-  return { ...next, openUntil: now + openForMs * (0.75 + random() / 2), probe: undefined }
+  return { ...next, openUntil: now + limits.breaker.openForMs * (0.75 + random() / 2), probe: undefined }
 }
 
 function isProbe(state: Containment, { probe }: EndedRequest): boolean {
@@ -172,69 +187,36 @@ function isProbe(state: Containment, { probe }: EndedRequest): boolean {
 }
 
 /** Until when nothing goes; a time that has passed: a probe may go. Undefined: closed. */
-function closedUntil({ openUntil, probe }: Containment, openForMs: number, now: number): number | undefined {
+function closedUntil({ openUntil, probe }: Containment, limits: BreakerLimits, now: number): number | undefined {
   if (openUntil === undefined) return undefined
+  const { openForMs } = limits
   // After the clock was set back the breaker must not stay open for longer than it would have.
   if (openUntil > now + openForMs * 1.25) return now
   const isUnderWay = probe !== undefined && Math.abs(now - probe) < openForMs
   return isUnderWay ? Math.max(openUntil, probe + openForMs) : openUntil
 }
 
-function refusal(state: Containment, reason: 'breaker' | 'budget', retryAt: number): Leave {
-  return { state, given: false, reason, retryAt }
+/** Paid in advance, so that no more are under way than there are tokens: the slow start of a backlog. */
+function keptSent(state: Containment, { budget }: ContainmentLimits, { now, random }: LeaveQuestion): Containment {
+  const tokens = budget ? state.tokens - 1 : state.tokens
+  return { ...state, tokens, keptAt: now + state.gapMs * 2 * random() }
 }
 
-/** Paid in advance, so that no more are under way than the level allows: the slow start of a backlog. */
-function keptSent(state: Containment, now: number, random: () => number): Containment {
-  return { ...state, level: state.level - 1, keptAt: now + spread(state.gapMs, random) }
-}
-
-function isHeld({ keptAt }: Containment, now: number): boolean {
-  return now < keptAt && keptAt - now <= 2 * LONGEST_GAP_MS
-}
-
-/** Once for all slow answers of one hold. */
-function slowed(state: Containment, ended: EndedRequest): Containment {
-  return isHeld(state, ended.now) ? state : held(state, Math.max(FIRST_GAP_MS, state.gapMs * SLOWER), ended)
-}
-
-/** A hold that lasts still is not begun again, so that clients come back at times spread over the whole gap. */
-function held(state: Containment, wantedMs: number, { now, random }: EndedRequest): Containment {
-  const gapMs = Math.min(LONGEST_GAP_MS, wantedMs)
-  return { ...state, gapMs, keptAt: isHeld(state, now) ? state.keptAt : now + spread(gapMs, random) }
-}
-
-/** What is left of the wait shrinks with the gap. */
-function quickened(state: Containment, now: number): Containment {
-  const gapMs = state.gapMs / QUICKER
-  const keptAt = now + Math.max(0, state.keptAt - now) / QUICKER
-  return { ...state, gapMs: gapMs < NO_GAP_BELOW_MS ? 0 : gapMs, keptAt }
-}
-
-function spread(gapMs: number, random: () => number): number {
-  return gapMs * 2 * random()
-}
-
-function timed(state: Containment, { now, tookMs }: EndedRequest): Containment {
-  const byTime = 1 - Math.exp(-Math.max(0, now - state.succeededAt) / USUAL_MS)
-  const weight = state.answers < MOST_ANSWERS ? 1 / (state.answers + 1) : byTime
-  const usualMs = state.usualMs + weight * (tookMs - state.usualMs)
-  return { ...state, usualMs, answers: Math.min(MOST_ANSWERS, state.answers + 1) }
-}
-
-function relaxed(state: Containment, { budget }: ContainmentLimits, now: number): Containment {
-  if (now === state.at) return state
+/** After the time since the last look: the reserve leads back to rest, from below and from above. */
+function settled(state: Containment, { budget }: ContainmentLimits, now: number): Containment {
+  if (now === state.at || !budget) return now < state.succeededAt ? { ...state, succeededAt: now } : state
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
   if (now < state.at) return { ...state, at: now, succeededAt: Math.min(now, state.succeededAt) }
   const rest = restOf(budget)
-  return { ...state, at: now, level: rest + (state.level - rest) * Math.exp((state.at - now) / RELAX_MS) }
+  const step = ((now - state.at) / 1000) * budget.reservePerSecond
+  const tokens = state.tokens > rest ? Math.max(rest, state.tokens - step) : Math.min(rest, state.tokens + step)
+  return { ...state, at: now, tokens }
 }
 
-function timeToZero(level: number, { budget }: ContainmentLimits): number {
-  const rest = restOf(budget)
-  return rest > 0 ? Math.ceil(RELAX_MS * Math.log((rest - level) / rest)) : Number.POSITIVE_INFINITY
+function timeToToken({ tokens }: Containment, budget: BudgetLimits): number {
+  return restOf(budget) < 1 ? Number.POSITIVE_INFINITY : Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
 }
 
-function restOf(budget: ContainmentLimits['budget']): number {
-  return Math.min(REST, budget ? budget.burst : REST)
+function restOf(budget: BudgetLimits | false): number {
+  return budget ? Math.min(REST, budget.burst) : REST
 }

@@ -1,22 +1,14 @@
 import { checkPositiveDuration, refuse, wholeFrom } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import type { BreakerOptions } from '../options.ts'
-import type { ResolvedBreaker } from './resolved-options.ts'
+import type { BreakerLimits } from './containment.ts'
 
-export function resolveBreaker(given: BreakerOptions | false | undefined): ResolvedBreaker | false {
+export function resolveBreaker(given: BreakerOptions | false | undefined): BreakerLimits | false {
   if (given === false) return false
   if (given !== undefined && typeof given !== 'object') refuse('breaker', 'an object, or false for none', given)
-  const { window, openFor, ...rest } = readOptions('breaker', given, {
-    failureRate: [0.5, checkRate],
-    minimumRequests: [20, wholeFrom(1)],
-    window: [10_000, checkPositiveDuration],
-    openFor: [5_000, checkPositiveDuration],
-    probes: [1, wholeFrom(1)],
+  const { minimumRequests, openFor } = readOptions('breaker', given, {
+    minimumRequests: [10, wholeFrom(1)],
+    openFor: [2_000, checkPositiveDuration],
   })
-  return Object.freeze({ ...rest, windowMs: window, openForMs: openFor })
-}
-
-function checkRate(option: string, value: unknown): number {
-  if (typeof value === 'number' && value > 0 && value <= 1) return value
-  return refuse(option, 'a share above 0 and up to 1', value)
+  return Object.freeze({ minimumRequests, openForMs: openFor })
 }

@@ -28,7 +28,7 @@ import { checkDistinct, resolveDoNotRetry, resolveKeyHeader } from './resolve-na
 import { checkOrigins, resolveBaseUrl } from './resolve-origins.ts'
 import { DEFAULT_RETRY } from './resolve-retry.ts'
 import type { ResolvedCall, ResolvedOptions } from './resolved-options.ts'
-import { createRetryBudget, isRetryBudget, type RetryBudget } from './retry-budget.ts'
+import { type BudgetOptions, createRetryBudget, isRetryBudget, OriginStates } from './retry-budget.ts'
 
 export { resolveCall } from './resolve-call.ts'
 
@@ -170,11 +170,13 @@ function checkJournal(option: string, given: unknown): ResolvedOptions['journal'
   return 'platform-or-memory'
 }
 
-function resolveBudget(given: ClientOptions['budget']): RetryBudget | false {
-  if (given === false) return false
-  if (given === undefined || isRetryBudget(given)) return given ?? createRetryBudget()
-  if (typeof given !== 'object') return refuse('budget', 'an object, a RetryBudget, or false for none', given)
-  return createRetryBudget(given)
+function resolveBudget(given: ClientOptions['budget']): OriginStates {
+  if (given === false) return new OriginStates(false)
+  if (isRetryBudget(given)) return given
+  if (given !== undefined && typeof given !== 'object') {
+    return refuse('budget', 'an object, a RetryBudget, or false for none', given)
+  }
+  return createRetryBudget(given as BudgetOptions) as OriginStates
 }
 
 /** A snapshot: an object that is changed later changes nothing; for that there is the function. */

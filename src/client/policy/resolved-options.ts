@@ -15,7 +15,8 @@ import type {
   Jitter,
   RetryContext,
 } from '../options.ts'
-import type { RetryBudget } from './retry-budget.ts'
+import type { BreakerLimits } from './containment.ts'
+import type { OriginStates } from './retry-budget.ts'
 
 /** Every duration in milliseconds, every default filled in, frozen. */
 export interface ResolvedRetry {
@@ -31,14 +32,6 @@ export interface ResolvedBudget {
   readonly ratio: number
   readonly burst: number
   readonly reservePerSecond: number
-}
-
-export interface ResolvedBreaker {
-  readonly failureRate: number
-  readonly minimumRequests: number
-  readonly windowMs: number
-  readonly openForMs: number
-  readonly probes: number
 }
 
 /** Header names in lower case; undefined = switched off. */
@@ -79,8 +72,8 @@ export interface ResolvedOptions extends ResolvedCall {
   readonly dedupWindowMs: number
   readonly horizonMs: number
   readonly retentionMs: number
-  readonly budget: RetryBudget | false
-  readonly breaker: ResolvedBreaker | false
+  readonly budget: OriginStates
+  readonly breaker: BreakerLimits | false
   readonly doNotRetry: ResolvedDoNotRetry
   readonly keyHeader: { readonly name: string; readonly format: 'bare' | 'structured' }
   readonly maxBodyBytes: number

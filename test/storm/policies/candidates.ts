@@ -34,10 +34,10 @@ export function candidates(): Policy[] {
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 2', gate: throttle(2) }),
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 4', gate: throttle(4) }),
     containedPolicy('level, calls wait for leave', { withoutLeave: 'waits' }),
-    containedPolicy('level, a success pays 1', { limits: { budget: { ratio: 1, burst: 9 } } }),
-    containedPolicy('level, a success pays 2', { limits: { budget: { ratio: 2, burst: 9 } } }),
-    containedPolicy('level, burst 4', { limits: { budget: { ratio: 1.5, burst: 4 } } }),
-    containedPolicy('level, no breaker', { limits: { openForMs: false } }),
-    containedPolicy('level, open for 5 s', { limits: { openForMs: 5000 } }),
+    containedPolicy('level, a success pays 1', { limits: { budget: { ratio: 1, burst: 9, reservePerSecond: 0.1 } } }),
+    containedPolicy('level, a success pays 2', { limits: { budget: { ratio: 1.5, burst: 10, reservePerSecond: 0.1 } } }),
+    containedPolicy('level, burst 4', { limits: { budget: { ratio: 1, burst: 10, reservePerSecond: 0.3 } } }),
+    containedPolicy('level, no breaker', { limits: { breaker: false } }),
+    containedPolicy('level, open for 5 s', { limits: { breaker: { minimumRequests: 10, openForMs: 5000 } } }),
   ]
 }

@@ -2,9 +2,9 @@ import {
   askLeave,
   type Containment,
   type ContainmentLimits,
-  DEFAULT_CONTAINMENT,
   learnOutcome,
   newContainment,
+  payForRetry,
   type RequestKind,
 } from '../../../src/client/policy/containment.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
@@ -27,6 +27,11 @@ export interface Memory {
   readonly kept: Set<Operation>
 }
 
+const DEFAULTS: ContainmentLimits = {
+  budget: { ratio: 1.1, burst: 10, reservePerSecond: 0.1 },
+  breaker: { minimumRequests: 10, openForMs: 2000 },
+}
+
 const newMemory = (former?: unknown): Memory => ({
   state: undefined,
   kept: (former as Memory | undefined)?.kept ?? new Set(),
@@ -38,7 +43,7 @@ interface Settings extends ContainedOptions {
 
 /** Holdfast with one level per origin in place of budget, breaker and resume budget: the library's own pure code. */
 export function containedPolicy(name: string, options: ContainedOptions = {}): Policy {
-  const settings = { ...options, limits: { ...DEFAULT_CONTAINMENT, ...options.limits } }
+  const settings = { ...options, limits: { ...DEFAULTS, ...options.limits } }
   const sharing = options.sharing ?? 1
   let made = 0
   let shared = newMemory()
@@ -160,17 +165,17 @@ class ContainedClient implements ClientModel {
     const standing = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, previousMs, floorMs }
     const decision = decideRetry({ ...standing, retry: DEFAULT_RETRY }, random)
     if (decision.do === 'stop') this.#stop(run, decision)
-    else if (this.#isHopeless()) this.#stop(run, { reason: 'budget' })
+    else if (!this.#pays()) this.#stop(run, { reason: 'budget' })
     else {
       run.previousMs = decision.backoffMs
       this.#world.after(decision.delayMs, () => this.#step(run))
     }
   }
 
-  /** Without credit now, a call ends at once instead of after its backoff. */
-  #isHopeless(): boolean {
-    const { limits, withoutLeave } = this.#settings
-    return withoutLeave !== 'waits' && limits.budget !== false && this.#state.level < 0
+  #pays(): boolean {
+    const paid = payForRetry(this.#state, this.#settings.limits, this.#world.now)
+    if (paid) this.#memory.state = paid
+    return paid !== undefined
   }
 
   #stop(run: Run, { reason, retryAt }: Omit<Stop, 'tried'>): void {
