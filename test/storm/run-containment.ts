@@ -16,20 +16,14 @@ import {
 } from './experiments/containment-situations.ts'
 import type { Point, Situation } from './experiments/situations.ts'
 import { candidates } from './policies/candidates.ts'
-import { containedPolicy } from './policies/contained.ts'
 import { holdfastPolicy } from './policies/holdfast.ts'
 import { peer, peerNames } from './policies/peers.ts'
 import type { Policy } from './policies/policy.ts'
 import { duration, fixed, percent, table } from './table.ts'
 
-const ours = (): Policy => containedPolicy('level')
-const keeping = (): Policy => containedPolicy('level, keep', { giveUp: 'keep' })
-const everyone = (): Policy[] => [
-  ours(),
-  holdfastPolicy('today'),
-  ...candidates(),
-  ...peerNames().map((name) => peer(name)),
-]
+const ours = (): Policy => holdfastPolicy('level')
+const keeping = (): Policy => holdfastPolicy('level, keep', { onGiveUp: 'keep' })
+const everyone = (): Policy[] => [ours(), ...candidates(), ...peerNames().map((name) => peer(name))]
 
 function meanOf(situation: Situation, policy: Policy, seeds: readonly number[]): Point {
   const points = seeds.map((seed) => situation.run(policy, seed))
@@ -89,7 +83,7 @@ const RUNS: Readonly<Record<string, () => void>> = {
     }
   },
   tabs: () => {
-    report(twoTabs(), [containedPolicy('level, shared', { sharing: 2 }), ...everyone()])
+    report(twoTabs(), [holdfastPolicy('level, shared', { sharing: 2 }), ...everyone()])
   },
   'retry-after': () => {
     report(saysRetryAfter(), [...everyone(), keeping()])

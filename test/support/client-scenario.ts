@@ -36,6 +36,8 @@ export function scenario(steps: readonly ScriptedStep[] | StepFunction, options:
   const events: HoldfastEvent[] = []
   const client = createClient({
     baseUrl: ORIGIN,
+    // As of a client that has been at work: a new one has a single retry.
+    budget: { burst: 10 },
     fetch,
     journal,
     clock,

@@ -13,6 +13,8 @@ export interface BudgetLimits {
   readonly ratio: number
   readonly burst: number
   readonly reservePerSecond: number
+  /** What a new client has, and a quiet one comes back to. */
+  readonly rest: number
 }
 
 export interface BreakerLimits {
@@ -31,7 +33,7 @@ export interface ContainmentLimits {
  *     tokens                                      requests
  *      burst ┬  a success adds `ratio`,            closed ──── so many failures, and no success for 2 s ───▶ open
  *            │  a slow one nothing                    ▲                                                       │
- *          1 ┼  rest: one retry                       │                                                    openFor
+ *       rest ┼  one retry, by default                      │                                                    openFor
  *            │  time leads back to it                 │                                                       ▼
  *          0 ┴  calls only                            └──────────────── success ───────────────────────── one probe
  *
@@ -52,13 +54,11 @@ export interface Containment extends Pace {
   readonly probe?: number | undefined
 }
 
-/** What a new or a quiet client has: many of them, each with a full bucket, would be a storm. */
-const REST = 1
 /** A busy client sees many failures within a moment. Dead is a server without any success for this long. */
 const SILENT_MS = 2000
 
 export function newContainment({ budget }: ContainmentLimits, now: number): Containment {
-  return { tokens: restOf(budget), at: now, failures: 0, succeededAt: 0, ...unpaced(now) }
+  return { tokens: budget ? budget.rest : 0, at: now, failures: 0, succeededAt: 0, ...unpaced(now) }
 }
 
 export interface LeaveQuestion {
@@ -140,7 +140,9 @@ function succeeded(before: Containment, limits: ContainmentLimits, ended: EndedR
   // An answer that was under way when the breaker opened says how the server was, not how it is.
   if (state.openUntil !== undefined && !isProbe(state, ended)) return state
   const tokens =
-    state.openUntil === undefined ? paidIn(state, limits, { kind: ended.kind, isSlow }) : restOf(limits.budget)
+    state.openUntil === undefined
+      ? paidIn(state, limits, { kind: ended.kind, isSlow })
+      : Math.max(state.tokens, limits.budget ? limits.budget.rest : 0)
   const well = { ...state, tokens, failures: 0, succeededAt: ended.now, openUntil: undefined, probe: undefined }
   // In an overload everything that is still answered is slow.
   if (isSlow) return slowDown(well, ended)
@@ -207,16 +209,12 @@ function settled(state: Containment, { budget }: ContainmentLimits, now: number)
   if (now === state.at || !budget) return now < state.succeededAt ? { ...state, succeededAt: now } : state
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
   if (now < state.at) return { ...state, at: now, succeededAt: Math.min(now, state.succeededAt) }
-  const rest = restOf(budget)
+  const { rest } = budget
   const step = ((now - state.at) / 1000) * budget.reservePerSecond
   const tokens = state.tokens > rest ? Math.max(rest, state.tokens - step) : Math.min(rest, state.tokens + step)
   return { ...state, at: now, tokens }
 }
 
 function timeToToken({ tokens }: Containment, budget: BudgetLimits): number {
-  return restOf(budget) < 1 ? Number.POSITIVE_INFINITY : Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
-}
-
-function restOf(budget: BudgetLimits | false): number {
-  return budget ? Math.min(REST, budget.burst) : REST
+  return budget.rest < 1 ? Number.POSITIVE_INFINITY : Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
 }

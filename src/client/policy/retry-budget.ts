@@ -11,9 +11,12 @@ export interface RetryBudget {
 export interface BudgetOptions {
   /** What a success adds to the bucket. Default 1.1; with 0.1 retries stay within a tenth of what succeeds. */
   readonly ratio?: number | undefined
-  /** How much the bucket holds at most. Default 10. */
+  /**
+   * How much the bucket holds at most. Default 10, of which a new or a quiet client has one: many of them, each with a
+   * full bucket, would be a storm. Where it is set, a client has all of it from the start.
+   */
   readonly burst?: number | undefined
-  /** How fast the bucket of a quiet client goes back to one token, from below and from above. Default 0.1 per second. */
+  /** How fast the bucket goes back to what a new client has. Default 0.1 per second. */
   readonly reservePerSecond?: number | undefined
 }
 
@@ -34,13 +37,12 @@ export function isRetryBudget(value: unknown): value is OriginStates {
 }
 
 function resolveLimits(options: BudgetOptions | undefined): BudgetLimits {
-  return Object.freeze(
-    readOptions('budget', options, {
-      ratio: [1.1, checkAmount],
-      burst: [10, checkAmount],
-      reservePerSecond: [0.1, checkAmount],
-    }),
-  )
+  const limits = readOptions('budget', options, {
+    ratio: [1.1, checkAmount],
+    burst: [10, checkAmount],
+    reservePerSecond: [0.1, checkAmount],
+  })
+  return Object.freeze({ ...limits, rest: options?.burst === undefined ? 1 : limits.burst })
 }
 
 function checkAmount(option: string, value: unknown): number {
@@ -78,6 +80,6 @@ export class OriginStates implements RetryBudget {
   level(origin: string, now: number): number {
     if (!this.limits) return Number.POSITIVE_INFINITY
     const state = this.#states.get(origin)
-    return state ? tokensAt(state, { budget: this.limits, breaker: false }, now) : Math.min(1, this.limits.burst)
+    return state ? tokensAt(state, { budget: this.limits, breaker: false }, now) : this.limits.rest
   }
 }

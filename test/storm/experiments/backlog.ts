@@ -1,6 +1,6 @@
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { uniform } from '../dice.ts'
-import { containedPolicy } from '../policies/contained.ts'
+import { holdfastPolicy } from '../policies/holdfast.ts'
 import type { Operation } from '../policies/policy.ts'
 import { outage } from '../scenario.ts'
 import { ServerModel } from '../server-model.ts'
@@ -22,7 +22,7 @@ export function backlogRow(operations: number, failing: number, seed: number): B
   let doneAfterMs = Number.POSITIVE_INFINITY
   const latency = (): number => uniform(latencyMs[0], latencyMs[1], random)
   const left = Array.from({ length: operations }, (): Operation => ({ startedAt: 0, attempts: 0 }))
-  containedPolicy('Holdfast', { giveUp: 'keep' }).newClient(
+  holdfastPolicy('Holdfast', { onGiveUp: 'keep' }).newClient(
     {
       get now() {
         return time.now

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runFleet } from '../fleet.ts'
 import { measure } from '../measures.ts'
-import { containedPolicy } from '../policies/contained.ts'
+import { holdfastPolicy } from '../policies/holdfast.ts'
 import { peer } from '../policies/peers.ts'
 import { outage } from '../scenario.ts'
 import { backlogRow } from './backlog.ts'
@@ -9,8 +9,8 @@ import { lonely, share } from './situations.ts'
 
 /* What the defaults must show. */
 
-const LEVEL = containedPolicy('level')
-const KEEPING = containedPolicy('level, keep', { giveUp: 'keep' })
+const LEVEL = holdfastPolicy('level')
+const KEEPING = holdfastPolicy('level, keep', { onGiveUp: 'keep' })
 const LASTS_MS = { 1: 600_000, 20: 60_000, 200: 20_000 } as const
 
 describe.each([1, 20, 200] as const)('one process with %i operations per second', (perSecond) => {

@@ -1,6 +1,13 @@
-import { admit, type BreakerState, closedBreaker, record } from '../../../src/client/policy/breaker.ts'
+import {
+  askLeave,
+  type Containment,
+  type ContainmentLimits,
+  learnOutcome,
+  newContainment,
+  payForRetry,
+} from '../../../src/client/policy/containment.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
-import { createRetryBudget, type RetryBudget } from '../../../src/client/policy/retry-budget.ts'
+import { createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
 
 /*
  * A chain of services, each of which calls the next one; the last one fails always. How many requests reach it
@@ -27,8 +34,6 @@ export interface LayersRow {
 }
 
 const ATTEMPTS = 3
-const ORIGIN = 'https://next.test'
-const BREAKER = resolveBreaker(undefined)
 
 /** One process per layer; delays are left out, since they change when requests come and not how many. */
 export function layersRow(mode: LayersMode, layers: number, operations = 6000): LayersRow {
@@ -55,37 +60,34 @@ class Chain {
 
 class Layer {
   readonly #attempts: number
-  readonly #budget: RetryBudget | undefined
-  readonly #guarded: boolean
-  #breaker: BreakerState = closedBreaker()
-  #probe: number | undefined
+  readonly #limits: ContainmentLimits
+  #state: Containment
 
   constructor(mode: LayersMode, depth: number) {
     this.#attempts = mode === 'do-not-retry passed on' && depth > 0 ? 1 : ATTEMPTS
-    this.#budget = mode.startsWith('budget') ? createRetryBudget() : undefined
-    this.#guarded = mode.includes('breaker')
+    const budget = mode.startsWith('budget') && (createRetryBudget() as OriginStates).limits
+    this.#limits = { budget, breaker: mode.includes('breaker') && resolveBreaker(undefined) }
+    this.#state = newContainment(this.#limits, 0)
   }
 
   serve(now: number, callNext: () => void): void {
     for (let attempt = 0; attempt < this.#attempts; attempt++) {
-      if (attempt > 0 && this.#budget && !this.#budget.take(ORIGIN, now)) return
-      if (!this.#enter(now)) return
-      if (attempt === 0) this.#budget?.deposit(ORIGIN, now)
+      if (attempt > 0 && !this.#pays(now)) return
+      const kind = attempt === 0 ? 'call' : 'retry'
+      const { state, given, probe } = askLeave(this.#state, this.#limits, { now, kind, random })
+      this.#state = state
+      if (!given) return
       callNext()
-      this.#learn(now)
+      const ended = { now, kind, outcome: 'failure', tookMs: 0, probe, random } as const
+      this.#state = learnOutcome(this.#state, this.#limits, ended)
     }
   }
 
-  #enter(now: number): boolean {
-    if (!this.#guarded || !BREAKER) return true
-    const { state, admitted, probe } = admit(this.#breaker, BREAKER, now)
-    this.#breaker = state
-    this.#probe = probe
-    return admitted
-  }
-
-  #learn(now: number): void {
-    const ended = { now, outcome: 'failure', probe: this.#probe } as const
-    if (this.#guarded && BREAKER) this.#breaker = record(this.#breaker, BREAKER, ended)
+  #pays(now: number): boolean {
+    const paid = payForRetry(this.#state, this.#limits, now)
+    if (paid) this.#state = paid
+    return paid !== undefined
   }
 }
+
+const random = (): number => 0.5

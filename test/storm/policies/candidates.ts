@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
-import { containedPolicy } from './contained.ts'
+import { holdfastPolicy } from './holdfast.ts'
 import type { Policy } from './policy.ts'
 import { type Allowance, retryingPolicy } from './retrying-client.ts'
 import { adaptiveThrottle } from './shared-limits.ts'
@@ -33,11 +33,11 @@ export function candidates(): Policy[] {
     retryingPolicy({ ...common, name: 'a success pays 0.9', allowance: successFunded({ ratio: 0.9, burst: 10 }) }),
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 2', gate: throttle(2) }),
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 4', gate: throttle(4) }),
-    containedPolicy('level, calls wait for leave', { withoutLeave: 'waits' }),
-    containedPolicy('level, a success pays 1', { limits: { budget: { ratio: 1, burst: 9, reservePerSecond: 0.1 } } }),
-    containedPolicy('level, a success pays 2', { limits: { budget: { ratio: 1.5, burst: 10, reservePerSecond: 0.1 } } }),
-    containedPolicy('level, burst 4', { limits: { budget: { ratio: 1, burst: 10, reservePerSecond: 0.3 } } }),
-    containedPolicy('level, no breaker', { limits: { breaker: false } }),
-    containedPolicy('level, open for 5 s', { limits: { breaker: { minimumRequests: 10, openForMs: 5000 } } }),
+    holdfastPolicy('level, calls wait for leave', { withoutLeave: 'waits' }),
+    holdfastPolicy('level, a success pays 1', { budget: { ratio: 1, burst: 9, reservePerSecond: 0.1 } }),
+    holdfastPolicy('level, a success pays 2', { budget: { ratio: 1.5, burst: 10, reservePerSecond: 0.1 } }),
+    holdfastPolicy('level, burst 4', { budget: { ratio: 1, burst: 10, reservePerSecond: 0.3 } }),
+    holdfastPolicy('level, no breaker', { breaker: false }),
+    holdfastPolicy('level, open for 5 s', { breaker: { openFor: 5000 } }),
   ]
 }

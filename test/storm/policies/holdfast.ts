@@ -1,11 +1,18 @@
 import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
-import { admit, type BreakerState, closedBreaker, record } from '../../../src/client/policy/breaker.ts'
+import {
+  askLeave,
+  type Containment,
+  type ContainmentLimits,
+  learnOutcome,
+  newContainment,
+  payForRetry,
+  type RequestKind,
+} from '../../../src/client/policy/containment.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { DEFAULT_RETRY, resolveRetry } from '../../../src/client/policy/resolve-retry.ts'
-import type { ResolvedBreaker, ResolvedRetry } from '../../../src/client/policy/resolved-options.ts'
-import { type BudgetOptions, createRetryBudget, type RetryBudget } from '../../../src/client/policy/retry-budget.ts'
-import { Borrowing } from './borrowing.ts'
+import type { ResolvedRetry } from '../../../src/client/policy/resolved-options.ts'
+import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
 import { KeptOperations, type Stop } from './kept-operations.ts'
 import type { AttemptEnd, ClientModel, Operation, Policy, World } from './policy.ts'
 
@@ -17,61 +24,86 @@ export interface HoldfastOptions {
   readonly onGiveUp?: 'fail' | 'keep'
   /** How many kept operations a process resumes at once. */
   readonly concurrency?: number
+  /** What a call does that gets no leave: it ends, or waits for leave within its deadline. */
+  readonly withoutLeave?: 'ends' | 'waits'
+  /** So many clients, one after the other, share their state, as tabs do. */
+  readonly sharing?: number
 }
 
-const ORIGIN = 'https://server.test'
-const DEADLINE_MS = 30_000
-/** As the engine has it. */
-const CONCURRENCY = 8
+/** What a journal keeps: the level, and the operations that a dead process left. */
+export interface Memory {
+  state: Containment | undefined
+  readonly kept: Set<Operation>
+}
+
+const newMemory = (former?: unknown): Memory => ({
+  state: undefined,
+  kept: (former as Memory | undefined)?.kept ?? new Set(),
+})
+
+interface Settings extends HoldfastOptions {
+  readonly limits: ContainmentLimits
+  readonly resolved: ResolvedRetry
+}
 
 /** Holdfast: the library's own decisions, in a loop like its engine's. */
 export function holdfastPolicy(name: string, options: HoldfastOptions = {}): Policy {
-  const retry = resolveRetry(options.retry, DEFAULT_RETRY)
-  const breaker = resolveBreaker(options.breaker)
-  const { onGiveUp: giveUp = 'fail', concurrency = CONCURRENCY } = options
+  const budget = options.budget === false ? false : (createRetryBudget(options.budget) as OriginStates).limits
+  const limits = { budget, breaker: resolveBreaker(options.breaker) }
+  const settings = { ...options, limits, resolved: resolveRetry(options.retry, DEFAULT_RETRY) }
+  const sharing = options.sharing ?? 1
+  let made = 0
+  let shared = newMemory()
   return {
     name,
-    newClient: (world) => {
-      const budget = options.budget === false ? false : createRetryBudget(options.budget)
-      return new HoldfastClient({ retry, breaker, budget, giveUp, concurrency }, world)
+    newMemory,
+    newClient: (world, memory) => {
+      if (memory) return new HoldfastClient(settings, memory as Memory, world)
+      if (made++ % sharing === 0) shared = newMemory()
+      return new HoldfastClient(settings, shared, world)
     },
   }
 }
 
-interface Settings {
-  readonly retry: ResolvedRetry
-  readonly breaker: ResolvedBreaker | false
-  readonly budget: RetryBudget | false
-  readonly giveUp: 'fail' | 'keep'
-  readonly concurrency: number
-}
-
-/** One run of an operation. `stopped` is told why it ended without a final answer. */
 interface Run {
   readonly operation: Operation
   readonly mode: 'call' | 'resume'
   readonly deadlineAt: number
   attempts: number
   previousMs: number
-  borrowed: boolean
-  /** Where the breaker let its attempt through as a probe: what the breaker knows it by. */
   probe: number | undefined
   readonly ended: (end: 'succeeded' | 'failed' | Stop) => void
 }
 
+interface Attempted {
+  readonly end: AttemptEnd
+  readonly kind: RequestKind
+  readonly sentAt: number
+  readonly floorMs: number | undefined
+}
+
+const DEADLINE_MS = 30_000
+/** As the engine has it. */
+const CONCURRENCY = 8
+
 class HoldfastClient implements ClientModel {
   readonly #settings: Settings
+  readonly #memory: Memory
   readonly #world: World
   readonly #kept: KeptOperations
-  readonly #borrowing: Borrowing
-  #breaker: BreakerState = closedBreaker()
 
-  constructor(settings: Settings, world: World) {
+  constructor(settings: Settings, memory: Memory, world: World) {
     this.#settings = settings
+    this.#memory = memory
     this.#world = world
-    this.#borrowing = new Borrowing(settings.budget, ORIGIN)
-    const terms = { atOnce: settings.concurrency }
-    this.#kept = new KeptOperations(world, terms, (operation, end) => this.#start(operation, 'resume', end))
+    const terms = { atOnce: settings.concurrency ?? CONCURRENCY, claims: 'with leave' } as const
+    this.#kept = new KeptOperations(world, terms, (operation, end) => this.#resume(operation, end))
+    for (const operation of memory.kept) this.#kept.keep(operation, { reason: 'network', tried: false })
+  }
+
+  get #state(): Containment {
+    this.#memory.state ??= newContainment(this.#settings.limits, this.#world.now)
+    return this.#memory.state
   }
 
   submit(operation: Operation): void {
@@ -82,107 +114,83 @@ class HoldfastClient implements ClientModel {
   }
 
   #giveUp(operation: Operation, stop: Stop): void {
-    const keeps = this.#settings.giveUp === 'keep'
+    const keeps = this.#settings.onGiveUp === 'keep'
     this.#world.settle(operation, keeps ? 'kept' : 'failed')
-    if (keeps) this.#kept.keep(operation, stop)
+    if (!keeps) return
+    this.#memory.kept.add(operation)
+    this.#kept.keep(operation, stop)
+  }
+
+  #resume(operation: Operation, ended: Run['ended']): void {
+    this.#start(operation, 'resume', (end) => {
+      if (typeof end === 'string') this.#memory.kept.delete(operation)
+      ended(end)
+    })
   }
 
   #start(operation: Operation, mode: Run['mode'], ended: Run['ended']): void {
-    const { now } = this.#world
-    const { baseMs } = this.#settings.retry
-    const run: Run = {
-      operation,
-      mode,
-      deadlineAt: now + DEADLINE_MS,
-      attempts: 0,
-      previousMs: baseMs,
-      borrowed: false,
-      probe: undefined,
-      ended,
-    }
-    this.#step(run)
+    const deadlineAt = this.#world.now + DEADLINE_MS
+    const previousMs = this.#settings.resolved.baseMs
+    this.#step({ operation, mode, deadlineAt, attempts: 0, previousMs, probe: undefined, ended })
   }
 
-  /** The breaker's leave, then the price of the attempt, then the attempt. */
   #step(run: Run): void {
-    const retryAt = this.#barredUntil(run)
-    if (retryAt !== undefined) this.#stop(run, { reason: 'breaker', retryAt })
-    else if (run.attempts > 0) this.#attempt(run)
-    else if (run.mode === 'resume') this.#borrow(run)
-    else this.#firstAttempt(run)
+    const { now, random } = this.#world
+    const kind = kindOf(run)
+    const leave = askLeave(this.#state, this.#settings.limits, { now, kind, random })
+    this.#memory.state = leave.state
+    run.probe = leave.probe
+    const { reason = 'budget', retryAt = now } = leave
+    if (leave.given) this.#send(run, kind)
+    else if (this.#mayWait(run, retryAt)) this.#world.after((retryAt - now) * (1 + random()), () => this.#step(run))
+    else this.#stop(run, { reason, retryAt })
   }
 
-  #firstAttempt(run: Run): void {
-    if (this.#settings.budget) this.#settings.budget.deposit(ORIGIN, this.#world.now)
-    this.#attempt(run)
+  #send(run: Run, kind: RequestKind): void {
+    const sentAt = this.#world.now
+    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, kind, sentAt, floorMs }))
   }
 
-  #barredUntil(run: Run): number | undefined {
-    const { breaker } = this.#settings
-    if (!breaker) return undefined
-    const { state, admitted, retryAt, probe } = admit(this.#breaker, breaker, this.#world.now)
-    this.#breaker = state
-    run.probe = probe
-    return admitted ? undefined : (retryAt ?? this.#world.now)
+  #mayWait({ mode, deadlineAt }: Run, retryAt: number): boolean {
+    return this.#settings.withoutLeave === 'waits' && mode === 'call' && retryAt < deadlineAt
   }
 
-  #borrow(run: Run): void {
-    const { now } = this.#world
-    const answer = this.#borrowing.borrow(now, () => this.#borrow(run))
-    if (answer === 'wait') return
-    if (answer === true) {
-      run.borrowed = true
-      this.#attempt(run)
-    } else {
-      this.#learn(run, 'ignored')
-      this.#stop(run, { reason: 'budget', retryAt: now + answer })
-    }
-  }
-
-  #attempt(run: Run): void {
-    this.#world.send(run.operation, (end) => this.#conclude(run, end))
-  }
-
-  #conclude(run: Run, end: AttemptEnd): void {
+  #conclude(run: Run, { end, kind, sentAt, floorMs }: Attempted): void {
+    const { now, random } = this.#world
     run.attempts++
-    this.#learn(run, end === 'success' ? 'success' : 'failure')
-    if (run.borrowed) {
-      run.borrowed = false
-      this.#borrowing.settle(this.#world.now, end === 'refused' || end === 'late' ? 'spent' : 'returned')
-    }
+    const outcome = end === 'success' ? 'success' : 'failure'
+    const ended = { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random } as const
+    this.#memory.state = learnOutcome(this.#state, this.#settings.limits, ended)
     if (end === 'success') run.ended('succeeded')
     else if (end === 'do-not-retry') run.ended('failed')
-    else this.#decide(run)
+    else this.#decide(run, floorMs)
   }
 
-  #learn({ probe }: Run, outcome: 'success' | 'failure' | 'ignored'): void {
-    const { breaker } = this.#settings
-    if (breaker) this.#breaker = record(this.#breaker, breaker, { now: this.#world.now, outcome, probe })
-  }
-
-  #decide(run: Run): void {
+  #decide(run: Run, floorMs: number | undefined): void {
     const { now, random } = this.#world
-    const { retry } = this.#settings
     const { deadlineAt, attempts: attemptsMade, previousMs } = run
-    const horizonAt = Number.POSITIVE_INFINITY
-    const question = { now, deadlineAt, horizonAt, attemptsMade, retry, previousMs, floorMs: undefined }
-    const decision = decideRetry(question, random)
-    if (decision.do === 'stop') this.#stop(run, { reason: decision.reason, retryAt: decision.retryAt })
-    else if (this.#takeToken()) this.#wait(run, decision)
-    else this.#stop(run, { reason: 'budget' })
+    const standing = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, previousMs, floorMs }
+    const decision = decideRetry({ ...standing, retry: this.#settings.resolved }, random)
+    if (decision.do === 'stop') this.#stop(run, decision)
+    else if (!this.#pays()) this.#stop(run, { reason: 'budget' })
+    else {
+      run.previousMs = decision.backoffMs
+      this.#world.after(decision.delayMs, () => this.#step(run))
+    }
   }
 
-  #takeToken(): boolean {
-    const { budget } = this.#settings
-    return !budget || budget.take(ORIGIN, this.#world.now)
-  }
-
-  #wait(run: Run, { delayMs, backoffMs }: { readonly delayMs: number; readonly backoffMs: number }): void {
-    run.previousMs = backoffMs
-    this.#world.after(delayMs, () => this.#step(run))
+  #pays(): boolean {
+    const paid = payForRetry(this.#state, this.#settings.limits, this.#world.now)
+    if (paid) this.#memory.state = paid
+    return paid !== undefined
   }
 
   #stop(run: Run, { reason, retryAt }: Omit<Stop, 'tried'>): void {
     run.ended({ reason, retryAt, tried: run.attempts > 0 })
   }
+}
+
+function kindOf({ attempts, mode }: Run): RequestKind {
+  if (attempts > 0) return 'retry'
+  return mode === 'resume' ? 'kept' : 'call'
 }
