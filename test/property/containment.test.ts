@@ -2,115 +2,160 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   askLeave,
+  type BudgetLimits,
   type Containment,
   type ContainmentLimits,
+  keptUntil,
   learnOutcome,
   newContainment,
+  payForRetry,
   phaseOf,
   type RequestKind,
+  type RequestOutcome,
 } from '../../src/client/policy/containment.ts'
 import { restoreContainment } from '../../src/client/policy/containment-level.ts'
 
-const limits: fc.Arbitrary<ContainmentLimits> = fc.record({
-  budget: fc.record({ ratio: fc.double({ min: 0, max: 3, noNaN: true }), burst: fc.integer({ min: 0, max: 20 }) }),
-  openForMs: fc.integer({ min: 10, max: 5000 }),
+const budgets: fc.Arbitrary<BudgetLimits> = fc
+  .record({
+    ratio: fc.double({ min: 0, max: 3, noNaN: true }),
+    burst: fc.integer({ min: 0, max: 20 }),
+    reservePerSecond: fc.constantFrom(0, 0.1, 2),
+    isSet: fc.boolean(),
+  })
+  .map(({ isSet, ...limits }) => ({ ...limits, rest: isSet ? limits.burst : Math.min(1, limits.burst) }))
+
+interface Limits extends ContainmentLimits {
+  readonly budget: BudgetLimits
+}
+
+const limits: fc.Arbitrary<Limits> = fc.record({
+  budget: budgets,
+  breaker: fc.record({
+    minimumRequests: fc.integer({ min: 1, max: 20 }),
+    openForMs: fc.integer({ min: 10, max: 5000 }),
+  }),
 })
 
 const step = fc.record({
-  elapsed: fc.integer({ min: -50, max: 3000 }),
+  elapsed: fc.integer({ min: 0, max: 3000 }),
   kind: fc.constantFrom<RequestKind>('call', 'call', 'retry', 'kept'),
-  outcome: fc.constantFrom('success' as const, 'failure' as const, 'failure' as const, 'ignored' as const),
+  outcome: fc.constantFrom<RequestOutcome>('success', 'failure', 'failure', 'overload', 'ignored'),
   tookMs: fc.integer({ min: 1, max: 2000 }),
   dice: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
 })
 
-interface Taken {
+/** One of a hundred steps sets the clock back. */
+const jumpingStep = fc
+  .tuple(step, fc.integer({ min: 0, max: 99 }))
+  .map(([one, chance]) => (chance === 0 ? { ...one, elapsed: -one.elapsed * 1000 } : one))
+
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
+
+interface Taken extends Step {
   readonly before: Containment
   readonly after: Containment
-  readonly kind: RequestKind
   readonly given: boolean
-  readonly outcome: 'success' | 'failure' | 'ignored'
   readonly probe: number | undefined
   readonly now: number
 }
 
-/** One request at a time, each with its end. */
-function histories(check: (given: ContainmentLimits, taken: readonly Taken[]) => void): void {
-  fc.assert(
-    fc.property(limits, fc.array(step, { maxLength: 150, size: 'max' }), (given, steps) => {
-      let now = 1_750_000_000_000
-      let state = newContainment(given, now)
-      const taken: Taken[] = []
-      for (const { elapsed, kind, outcome, tookMs, dice } of steps) {
-        now += elapsed
-        const before = state
-        const leave = askLeave(before, given, { now, kind, random: () => dice })
-        const ended = { now, kind, outcome, tookMs, probe: leave.probe, random: () => dice }
-        state = leave.given ? learnOutcome(leave.state, given, ended) : leave.state
-        taken.push({ before, after: state, kind, given: leave.given, outcome, probe: leave.probe, now })
-      }
-      check(given, taken)
-    }),
+/** One request at a time, each with its end. A retry that cannot be paid for is not sent. */
+function historyOf(given: ContainmentLimits, steps: readonly Step[]): Taken[] {
+  let now = 1_750_000_000_000
+  let state = newContainment(given, now)
+  return steps.map((one) => {
+    now += one.elapsed
+    const before = state
+    const random = (): number => one.dice
+    const paid = one.kind === 'retry' ? payForRetry(before, given, now) : before
+    const leave = paid && askLeave(paid, given, { now, kind: one.kind, random })
+    const ended = { ...one, now, random, probe: leave?.probe }
+    state = leave?.given ? learnOutcome(leave.state, given, ended) : (leave?.state ?? before)
+    return { ...one, before, after: state, given: leave?.given ?? false, probe: leave?.probe, now }
+  })
+}
+
+function histories(check: (given: Limits, taken: readonly Taken[]) => void, steps: fc.Arbitrary<Step> = jumpingStep) {
+  const property = fc.property(limits, fc.array(steps, { maxLength: 150, size: 'max' }), (given, list) =>
+    check(given, historyOf(given, list)),
   )
+  fc.assert(property)
 }
 
 describe('containment', () => {
-  test('keeps its level between dead and the burst, and all its numbers finite', () => {
+  test('keeps its tokens between none and the burst, and all its numbers finite', () => {
     histories(({ budget }, taken) => {
       for (const { after } of taken) {
-        expect(after.level).toBeGreaterThanOrEqual(-6)
-        expect(after.level).toBeLessThanOrEqual(Math.max(1, budget ? budget.burst : 0))
+        // A token is one but for rounding.
+        expect(after.tokens).toBeGreaterThan(-1e-8)
+        expect(after.tokens).toBeLessThanOrEqual(budget.burst)
         expect(Object.values(after).every((value) => value === undefined || Number.isFinite(value))).toBe(true)
       }
     })
   })
 
-  test('never opens or closes but by a failure or by the success of the probe', () => {
+  test('never opens but by a failure, nor closes but by what its probe found', () => {
     histories((_given, taken) => {
       for (const { before, after, given, outcome, probe } of taken) {
         const opened = before.openUntil === undefined && after.openUntil !== undefined
         const closed = before.openUntil !== undefined && after.openUntil === undefined
+        const isAlive = outcome === 'success' || outcome === 'overload'
         if (opened) expect(given && outcome === 'failure').toBe(true)
-        if (closed) expect(given && outcome === 'success' && probe !== undefined).toBe(true)
+        if (closed) expect(given && isAlive && probe !== undefined).toBe(true)
       }
     })
   })
 
-  test('lets a call go whenever the breaker is closed', () => {
-    histories((_given, taken) => {
-      for (const { before, kind, given, now } of taken) {
-        if (kind === 'call' && phaseOf(before, now) === 'closed') expect(given).toBe(true)
+  test('is not closed by a request that was sent before it opened', () => {
+    histories((given, taken) => {
+      for (const { after, now } of taken) {
+        const late = { now, kind: 'call', outcome: 'success', tookMs: 1, random: () => 0.5 } as const
+        expect(phaseOf(learnOutcome(after, given, late))).toBe(phaseOf(after))
       }
     })
+  })
+
+  test('lets a call go whenever the breaker is closed, and nothing while it is open', () => {
+    histories((_given, taken) => {
+      for (const { before, kind, given, now } of taken) {
+        if (kind === 'call' && phaseOf(before) === 'closed') expect(given).toBe(true)
+        if (phaseOf(before) === 'open' && now < (before.openUntil ?? 0)) expect(given).toBe(false)
+      }
+    }, step)
+  })
+
+  test('lets a kept operation go at the time that it was told: when gap, token and breaker allow it', () => {
+    histories((given, taken) => {
+      for (const { after, now } of taken) {
+        const told = [now]
+        for (let until = keptUntil(after, given, now); until !== undefined && until < 1e15; ) {
+          told.push(until)
+          until = keptUntil(after, given, until)
+        }
+        expect(told.length).toBeLessThanOrEqual(4)
+      }
+    }, step)
   })
 
   test('goes on after a restart as if there had been none', () => {
     histories((given, taken) => {
       for (const { after, now } of taken) {
         const restored = restoreContainment(JSON.parse(JSON.stringify(after)), given, now)
-        expect({ ...restored, probe: undefined, openUntil: restored.openUntil }).toEqual({ ...after, probe: undefined })
+        expect({ ...restored, probe: undefined }).toEqual({ ...after, probe: undefined, openUntil: after.openUntil })
       }
     })
   })
 
-  test('spends no more on failing retries than the burst and what successes paid', () => {
-    fc.assert(
-      fc.property(limits, fc.array(fc.boolean(), { maxLength: 300, size: 'max' }), (given, results) => {
-        const { ratio, burst } = given.budget || { ratio: 0, burst: 0 }
-        let state = newContainment(given, 0)
-        let failedRetries = 0
-        let successes = 0
-        for (const isSuccess of results) {
-          const leave = askLeave(state, given, { now: 0, kind: 'retry', random: () => 0.5 })
-          const outcome = isSuccess ? 'success' : 'failure'
-          const kind = leave.given ? 'retry' : 'call'
-          if (isSuccess) successes++
-          else if (leave.given) failedRetries++
-          state = learnOutcome(leave.state, given, { now: 0, kind, outcome, tookMs: 1, random: () => 0.5 })
-        }
-        // A success lifts the level from dead to -1 as well: that is no credit, a retry needs 0.
-        expect(failedRetries).toBeLessThanOrEqual(Math.min(1, burst) + 1 + ratio * successes + 1e-6)
-      }),
-    )
+  test('spends on what fails no more than rest, what successes paid and the reserve', () => {
+    histories(({ budget }, taken) => {
+      const { ratio, rest, reservePerSecond } = budget
+      const failed = taken.filter(({ kind, given, outcome }) => kind !== 'call' && given && outcome === 'failure')
+      const successes = taken.filter(({ given, outcome }) => given && outcome === 'success')
+      const probes = successes.filter(({ probe }) => probe !== undefined)
+      const seconds = ((taken.at(-1)?.now ?? 0) - (taken[0]?.now ?? 0) + (taken[0]?.elapsed ?? 0)) / 1000
+      // A client whose probe came through stands where a new one does.
+      const paid = ratio * (successes.length - probes.length) + Math.max(ratio, rest) * probes.length
+      expect(failed.length).toBeLessThanOrEqual(rest + paid + reservePerSecond * seconds + 1e-6)
+    }, step)
   })
 })

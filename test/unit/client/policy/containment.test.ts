@@ -2,172 +2,247 @@ import { describe, expect, it } from 'vitest'
 import {
   askLeave,
   type Containment,
-  DEFAULT_CONTAINMENT,
+  type ContainmentLimits,
   type EndedRequest,
+  keptUntil,
   learnOutcome,
-  levelAt,
   newContainment,
+  payForRetry,
   phaseOf,
   type RequestKind,
+  tokensAt,
 } from '../../../../src/client/policy/containment.ts'
-import { mergeContainment, restoreContainment } from '../../../../src/client/policy/containment-level.ts'
 
-const LIMITS = DEFAULT_CONTAINMENT
+const BUDGET = { ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 1 }
+const LIMITS: ContainmentLimits = { budget: BUDGET, breaker: { minimumRequests: 10, openForMs: 2000 } }
+const START = 1_000_000
+const NEW = newContainment(LIMITS, START)
 const random = (): number => 0.5
 
-function ended(kind: RequestKind, outcome: EndedRequest['outcome'], more: Partial<EndedRequest> = {}): EndedRequest {
-  return { now: 0, kind, outcome, tookMs: 10, random, ...more }
+type More = Partial<EndedRequest> & { readonly limits?: ContainmentLimits }
+
+function ends(state: Containment, outcome: EndedRequest['outcome'], { limits = LIMITS, ...more }: More = {}) {
+  return learnOutcome(state, limits, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
 }
 
-const fail = (state: Containment, now = 0): Containment =>
-  learnOutcome(state, LIMITS, ended('call', 'failure', { now }))
-const succeed = (state: Containment, now = 0): Containment =>
-  learnOutcome(state, LIMITS, ended('call', 'success', { now }))
-const may = (state: Containment, kind: RequestKind, now = 0): boolean =>
+const fail = (state: Containment, now = START): Containment => ends(state, 'failure', { now })
+const succeed = (state: Containment, now = START): Containment => ends(state, 'success', { now })
+const may = (state: Containment, kind: RequestKind, now = START): boolean =>
   askLeave(state, LIMITS, { now, kind, random }).given
 
-/** A second between two failures, until the breaker opens. */
-function dead(): { state: Containment; now: number } {
-  let state = newContainment(LIMITS, 0)
-  let now = 0
-  while (phaseOf(state, now) === 'closed') {
-    now += 1000
-    state = fail(state, now)
-  }
-  return { state, now }
+function failTimes(times: number, state = NEW, now = START): Containment {
+  return times === 0 ? state : failTimes(times - 1, fail(state, now), now)
 }
 
-describe('the level', () => {
+/** How many retries can be paid for now. */
+function payable(state: Containment, now = START): number {
+  const paid = payForRetry(state, LIMITS, now)
+  return paid ? 1 + payable(paid, now) : 0
+}
+
+/** The breaker is open until this time. */
+const DEAD = failTimes(10)
+const OPEN_UNTIL = START + 2000
+
+/** With its probe under way. */
+const PROBING = askLeave(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'call', random }).state
+const ofProbe = { now: OPEN_UNTIL + 20, probe: OPEN_UNTIL }
+
+describe('the bucket', () => {
   it('lets a new client retry once, and then send first attempts only', () => {
-    const once = fail(newContainment(LIMITS, 0))
-    expect(may(once, 'retry')).toBe(true)
-    const twice = fail(once)
-    expect([may(twice, 'retry'), may(twice, 'kept'), may(twice, 'call')]).toEqual([false, false, true])
+    expect(payable(NEW)).toBe(1)
+    const paid = payForRetry(NEW, LIMITS, START) ?? NEW
+    expect([may(paid, 'kept'), may(paid, 'call'), may(paid, 'retry')]).toEqual([false, true, true])
   })
 
-  it('rises by the ratio with each success, up to the burst', () => {
-    const state = newContainment(LIMITS, 0)
-    expect(succeed(state).level).toBe(2.5)
-    let many = state
-    for (let count = 0; count < 20; count++) many = succeed(many)
-    expect(many.level).toBe(9)
+  it('loses nothing by failures: a retry is paid for when it is decided', () => {
+    expect(failTimes(5).tokens).toBe(1)
   })
 
-  it('is not raised by an answer that took three times as long as usual', () => {
-    const state = succeed(newContainment(LIMITS, 0))
-    const slow = learnOutcome(state, LIMITS, ended('call', 'success', { tookMs: 500 }))
-    expect(slow.level).toBe(state.level)
-    expect(slow.gapMs).toBe(100)
+  it('is filled by the ratio with each success, up to the burst', () => {
+    expect(succeed(NEW).tokens).toBe(2.1)
+    const many = Array.from({ length: 20 }).reduce<Containment>((state) => succeed(state), NEW)
+    expect(many.tokens).toBe(10)
+    expect(payable(many)).toBe(10)
   })
 
-  it('comes back to one with time, from above and from below', () => {
-    const empty = fail(fail(newContainment(LIMITS, 0)))
-    const full = succeed(succeed(newContainment(LIMITS, 0)))
-    expect(levelAt(empty, LIMITS, 300_000)).toBeCloseTo(1, 2)
-    expect(levelAt(full, LIMITS, 300_000)).toBeCloseTo(1, 2)
-    const refused = askLeave(empty, LIMITS, { now: 0, kind: 'retry', random })
-    expect(may(empty, 'retry', refused.retryAt)).toBe(true)
-    expect(may(empty, 'retry', (refused.retryAt ?? 0) - 10)).toBe(false)
+  it('is not filled by an answer that took three times as long as usual, which slows kept operations down', () => {
+    const state = succeed(NEW)
+    const slow = ends(state, 'success', { tookMs: 500 })
+    expect(slow).toMatchObject({ tokens: state.tokens, gapMs: 100, failures: 0 })
   })
 
-  it('holds nothing back without a budget', () => {
+  it('comes back to rest with time, from above and from below', () => {
+    const empty = payForRetry(NEW, LIMITS, START) ?? NEW
+    const full = succeed(succeed(NEW))
+    const later = (state: Containment, ms: number): number => tokensAt(state, LIMITS, START + ms)
+    expect([later(empty, 5000), later(empty, 10_000), later(empty, 100_000)]).toEqual([0.5, 1, 1])
+    expect([later(full, 10_000), later(full, 100_000)]).toEqual([expect.closeTo(2.2), 1])
+  })
+
+  it('is left as it is by a clock that was set back, and goes on from there', () => {
+    const empty = payForRetry(NEW, LIMITS, START) ?? NEW
+    const back = askLeave(empty, LIMITS, { now: START - 60_000, kind: 'call', random }).state
+    expect(back).toMatchObject({ tokens: 0, at: START - 60_000 })
+    expect(tokensAt(back, LIMITS, START - 55_000)).toBe(0.5)
+  })
+
+  it('holds nothing back where there is none', () => {
     const limits = { ...LIMITS, budget: false } as const
-    const state = fail(fail(newContainment(limits, 0)))
-    expect(askLeave(state, limits, { now: 0, kind: 'retry', random }).given).toBe(true)
-    expect(levelAt(state, limits, 0)).toBe(Number.POSITIVE_INFINITY)
+    const state = newContainment(limits, START)
+    expect(payForRetry(state, limits, START)).toEqual(state)
+    expect(keptUntil(state, limits, START)).toBeUndefined()
+    expect(tokensAt(state, limits, START)).toBe(Number.POSITIVE_INFINITY)
   })
 })
 
 describe('the breaker', () => {
-  it('opens at minus five, not before two seconds without success', () => {
-    let state = succeed(newContainment(LIMITS, 0))
-    for (let count = 0; count < 50; count++) state = fail(state, count)
-    expect(phaseOf(state, 50)).toBe('closed')
-    state = fail(state, 2000)
-    expect(phaseOf(state, 2000)).toBe('open')
-    expect(may(state, 'call', 2100)).toBe(false)
+  it('opens after ten failures without a success', () => {
+    expect(phaseOf(failTimes(9))).toBe('closed')
+    expect(phaseOf(DEAD)).toBe('open')
+    expect(DEAD.openUntil).toBe(OPEN_UNTIL)
+    expect(askLeave(DEAD, LIMITS, { now: START, kind: 'call', random })).toMatchObject({
+      given: false,
+      reason: 'breaker',
+      retryAt: OPEN_UNTIL,
+    })
+  })
+
+  it('does not open within two seconds after a success, however many fail', () => {
+    const busy = failTimes(50, succeed(NEW), START + 1999)
+    expect(phaseOf(busy)).toBe('closed')
+    expect(phaseOf(fail(busy, START + 2000))).toBe('open')
+  })
+
+  it('counts from the last success on', () => {
+    const state = failTimes(9, succeed(failTimes(9)), START + 5000)
+    expect(phaseOf(state)).toBe('closed')
+    expect(phaseOf(fail(state, START + 5000))).toBe('open')
+  })
+
+  it('stays open for a time that differs between clients by up to a quarter', () => {
+    const openFor = (dice: number): number =>
+      (ends(failTimes(9), 'failure', { random: () => dice }).openUntil ?? 0) - START
+    expect([openFor(0), openFor(1)]).toEqual([1500, 2500])
+  })
+
+  it('lets one request through when its time has come, and then another one only if that is lost', () => {
+    expect(may(DEAD, 'call', OPEN_UNTIL - 1)).toBe(false)
+    expect(askLeave(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'call', random })).toMatchObject({
+      given: true,
+      probe: OPEN_UNTIL,
+    })
+    expect(phaseOf(PROBING)).toBe('half-open')
+    expect(may(PROBING, 'call', OPEN_UNTIL + 1999)).toBe(false)
+    expect(may(PROBING, 'call', OPEN_UNTIL + 2000)).toBe(true)
   })
 
   it('is closed by its probe, and by no other success', () => {
-    const { state, now } = dead()
-    const later = now + 2500
-    const leave = askLeave(state, LIMITS, { now: later, kind: 'call', random })
-    expect(leave).toMatchObject({ given: true, probe: later })
-    expect(may(leave.state, 'call', later)).toBe(false)
-    const other = succeed(leave.state, later)
-    expect(phaseOf(other, later)).toBe('half-open')
-    const closed = learnOutcome(other, LIMITS, ended('call', 'success', { now: later, probe: later }))
-    expect(phaseOf(closed, later)).toBe('closed')
-    expect(closed.level).toBe(1)
+    expect(phaseOf(succeed(DEAD))).toBe('open')
+    expect(phaseOf(succeed(PROBING, OPEN_UNTIL))).toBe('half-open')
+    const closed = ends(PROBING, 'success', ofProbe)
+    expect(closed).toMatchObject({ failures: 0, tokens: 1, openUntil: undefined, probe: undefined })
   })
 
-  it('opens again when its probe fails, and lets another go when the probe was withdrawn', () => {
-    const { state, now } = dead()
-    const later = now + 2500
-    const { state: probing } = askLeave(state, LIMITS, { now: later, kind: 'call', random })
-    const failed = learnOutcome(probing, LIMITS, ended('call', 'failure', { now: later, probe: later }))
-    expect(phaseOf(failed, later)).toBe('open')
-    const withdrawn = learnOutcome(probing, LIMITS, ended('call', 'ignored', { now: later, probe: later }))
-    expect(may(withdrawn, 'call', later)).toBe(true)
+  it('opens again when its probe fails, and is not moved by what else fails', () => {
+    const again = ends(PROBING, 'failure', ofProbe)
+    expect(phaseOf(again)).toBe('open')
+    expect(again.openUntil).toBe(ofProbe.now + 2000)
+    expect(fail(DEAD, START + 500).openUntil).toBe(OPEN_UNTIL)
+    expect(phaseOf(fail(PROBING, OPEN_UNTIL))).toBe('half-open')
+  })
+
+  it('lets another one go at once when its probe was withdrawn', () => {
+    const withdrawn = ends(PROBING, 'ignored', ofProbe)
+    expect(phaseOf(withdrawn)).toBe('open')
+    expect(may(withdrawn, 'call', ofProbe.now)).toBe(true)
+  })
+
+  it('leaves a client that is back with one retry, however empty the bucket was', () => {
+    const empty = payForRetry(PROBING, LIMITS, OPEN_UNTIL) ?? PROBING
+    expect(ends({ ...empty, tokens: 0 }, 'success', ofProbe).tokens).toBe(1)
+  })
+
+  it('does not wait for a time that was hours away when the clock was set back', () => {
+    expect(may(DEAD, 'call', START - 3_600_000)).toBe(true)
   })
 
   it('never opens where it is switched off', () => {
-    const limits = { ...LIMITS, openForMs: false } as const
-    let state = newContainment(limits, 0)
-    for (let now = 0; now < 60_000; now += 500) state = learnOutcome(state, limits, ended('call', 'failure', { now }))
-    expect(phaseOf(state, 60_000)).toBe('closed')
+    const limits = { ...LIMITS, breaker: false } as const
+    let state = NEW
+    for (let now = START; now < START + 60_000; now += 500) state = ends(state, 'failure', { now, limits })
+    expect(phaseOf(state)).toBe('closed')
+    expect(askLeave({ ...DEAD }, limits, { now: START, kind: 'call', random }).given).toBe(true)
+  })
+})
+
+describe('a server that asks to come later', () => {
+  it('lives: failures are forgotten, and its probe closes the breaker', () => {
+    const later = ends(failTimes(9), 'overload')
+    expect(later.failures).toBe(0)
+    expect(phaseOf(ends(PROBING, 'overload', ofProbe))).toBe('closed')
+    expect(phaseOf(ends(PROBING, 'overload'))).toBe('half-open')
+  })
+
+  it('pays nothing, and slows kept operations down', () => {
+    expect(ends(NEW, 'overload')).toMatchObject({ tokens: 1, gapMs: 100, succeededAt: 0 })
   })
 })
 
 describe('kept operations', () => {
-  it('start slowly where nothing is known to be wrong, and then go as fast as answers come', () => {
-    let state = newContainment(LIMITS, 0)
-    let underWay = 0
-    for (let ask = askLeave(state, LIMITS, { now: 0, kind: 'kept', random }); ask.given; underWay++) {
-      state = ask.state
-      ask = askLeave(state, LIMITS, { now: 0, kind: 'kept', random })
-    }
-    expect(underWay).toBe(2)
-    state = learnOutcome(state, LIMITS, ended('kept', 'success'))
-    expect(state).toMatchObject({ level: 1.5, gapMs: 0 })
+  const send = (state: Containment, now = START): Containment =>
+    askLeave(state, LIMITS, { now, kind: 'kept', random }).state
+
+  it('pay in advance, so that a new client has one under way', () => {
+    const sent = send(NEW)
+    expect(sent.tokens).toBe(0)
+    expect(askLeave(sent, LIMITS, { now: START, kind: 'kept', random })).toMatchObject({
+      given: false,
+      reason: 'budget',
+      retryAt: START + 10_000,
+    })
+    expect(may(sent, 'kept', START + 10_000)).toBe(true)
   })
 
-  it('slow down, and are not held for a minute, where successes still come', () => {
-    const state = fail(fail(fail(fail(succeed(newContainment(LIMITS, 0))))))
-    expect(state).toMatchObject({ gapMs: 100, level: -1.5 })
+  it('get their token back with the ratio when they are done, and without it when nothing was sent', () => {
+    expect(ends(send(NEW), 'success', { kind: 'kept' }).tokens).toBe(2.1)
+    expect(ends(send(NEW), 'ignored', { kind: 'kept' }).tokens).toBe(1)
+    expect(ends(send(NEW), 'failure', { kind: 'kept' }).tokens).toBe(0)
   })
 
-  it('wait for up to two minutes after a failure without credit, and a third of the wait after each success', () => {
-    const start = 1_000_000
-    const state = fail(fail(newContainment(LIMITS, start), start), start)
-    expect(state).toMatchObject({ gapMs: 60_000, keptAt: start + 60_000 })
-    expect(may(state, 'kept', start + 59_999)).toBe(false)
-    const now = start + 60_000
-    const { state: sent } = askLeave(state, LIMITS, { now, kind: 'kept', random })
+  it('are not held up by a failure that tokens are left for', () => {
+    expect(fail(succeed(NEW)).gapMs).toBe(0)
+  })
+
+  it('slow down where tokens are gone and successes still come', () => {
+    const state = fail({ ...succeed(NEW), tokens: 0.5 })
+    expect(state).toMatchObject({ gapMs: 100, keptAt: START + 100 })
+    expect(keptUntil({ ...state, tokens: 5 }, LIMITS, START)).toBe(START + 100)
+  })
+
+  it('wait for up to two minutes where tokens are gone and nothing succeeds', () => {
+    const state = fail({ ...NEW, tokens: 0.5 })
+    expect(state).toMatchObject({ gapMs: 60_000, keptAt: START + 60_000 })
+    expect([may(state, 'kept', START + 59_999), may(state, 'kept', START + 60_000)]).toEqual([false, true])
+  })
+
+  it('keep the gap between them until one is done', () => {
+    const now = START + 60_000
+    const sent = send(fail({ ...NEW, tokens: 0.5 }), now)
     expect(sent.keptAt).toBe(now + 60_000)
-    const done = learnOutcome(sent, LIMITS, ended('kept', 'success', { now }))
-    expect(done).toMatchObject({ gapMs: 20_000, keptAt: now + 20_000 })
-  })
-})
-
-describe('the state', () => {
-  it('survives a journal, without the probe of the dead process', () => {
-    const { state, now } = dead()
-    const probing = askLeave(state, LIMITS, { now: now + 2500, kind: 'call', random }).state
-    const restored = restoreContainment(JSON.parse(JSON.stringify(probing)), LIMITS, now + 2600)
-    expect(restored).toEqual({ ...probing, probe: undefined })
-    expect(may(restored, 'call', now + 2600)).toBe(true)
+    const done = ends(sent, 'success', { kind: 'kept', now })
+    expect(done).toMatchObject({ gapMs: 10_000, keptAt: now + 10_000 })
   })
 
-  it.each([undefined, null, 7, {}, { level: 'x' }])('starts anew from %j', (stored) => {
-    expect(restoreContainment(stored, LIMITS, 5)).toEqual(newContainment(LIMITS, 5))
+  it('wait for ever where no token can come', () => {
+    const limits = { ...LIMITS, budget: { ...BUDGET, burst: 0, rest: 0 } }
+    expect(keptUntil(newContainment(limits, START), limits, START)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('is taken from another tab where that one is newer, with the lower level', () => {
-    const mine = fail(newContainment(LIMITS, 0), 0)
-    const theirs = { ...newContainment(LIMITS, 0), at: 10, gapMs: 500, level: 5 }
-    expect(mergeContainment(mine, theirs)).toMatchObject({ gapMs: 500, level: 0 })
-    expect(mergeContainment(mine, { ...theirs, succeededAt: 9 }).level).toBe(5)
-    expect(mergeContainment({ ...mine, at: 20 }, theirs).gapMs).toBe(0)
+  it('do not pay while the breaker is open, and may be its probe', () => {
+    const refused = askLeave(DEAD, LIMITS, { now: START, kind: 'kept', random })
+    expect(refused).toMatchObject({ given: false, reason: 'breaker', state: { tokens: 1 } })
+    const probe = askLeave(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'kept', random })
+    expect(probe).toMatchObject({ given: true, probe: OPEN_UNTIL, state: { tokens: 0 } })
   })
 })

@@ -44,7 +44,7 @@ describe('says what an option must be', () => {
     [{ journal: 'memory' }, 'journal', "a journal, { fallback: 'memory' }, or false"],
     [{ budget: true }, 'budget', 'an object, a RetryBudget, or false for none'],
     [{ breaker: true }, 'breaker', 'an object, or false for none'],
-    [{ breaker: { failureRate: '0.5' } }, 'breaker.failureRate', 'a share above 0 and up to 1'],
+    [{ breaker: { minimumRequests: '10' } }, 'breaker.minimumRequests', 'a whole number of at least 1'],
     [{ doNotRetry: { stop: 'x' } }, 'doNotRetry.stop', 'an array of header names'],
     [{ trustedOrigins: 'x' }, 'trustedOrigins', 'an array of origins'],
     [{ retry: { statuses: 503 } }, 'retry.statuses', 'an array of statuses'],

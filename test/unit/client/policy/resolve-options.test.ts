@@ -38,7 +38,7 @@ const journal: Journal = {
 describe('the defaults', () => {
   test('are those of the contract', () => {
     const { budget, dropInCall, ...rest } = resolve()
-    expect(budget).not.toBe(false)
+    expect(budget.limits).toEqual({ ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 1 })
     const unlimited = Number.POSITIVE_INFINITY
     expect(dropInCall).toMatchObject({ deadlineMs: unlimited, attemptTimeoutMs: unlimited, retry: rest.retry })
     expect(rest).toEqual({
@@ -63,7 +63,7 @@ describe('the defaults', () => {
       dedupWindowMs: 24 * HOUR,
       horizonMs: 8 * HOUR,
       retentionMs: 24 * HOUR,
-      breaker: { failureRate: 0.5, minimumRequests: 20, windowMs: 10_000, openForMs: 5_000, probes: 1 },
+      breaker: { minimumRequests: 10, openForMs: 2000 },
       doNotRetry: {
         stop: ['do-not-retry'],
         shouldRetry: ['x-should-retry', 'stripe-should-retry'],
@@ -111,7 +111,7 @@ describe('the defaults', () => {
     const { budget: __, ...defaults } = resolve()
     expect(given).toEqual(defaults)
     expect(resolve({ retry: { base: undefined, maxAttempts: 2 } }).retry).toMatchObject({ baseMs: 100, maxAttempts: 2 })
-    expect(resolve({ breaker: { probes: undefined } }).breaker).toEqual(defaults.breaker)
+    expect(resolve({ breaker: { openFor: undefined } }).breaker).toEqual(defaults.breaker)
   })
 
   test('give every client its own budget', () => {
@@ -156,7 +156,7 @@ describe('what is given', () => {
       dedupWindow: '7d',
       horizon: '1d',
       retention: '2h',
-      breaker: { failureRate: 1, window: '1m', openFor: '250ms', probes: 2, minimumRequests: 1 },
+      breaker: { openFor: '250ms', minimumRequests: 1 },
       doNotRetry: { stop: ['X-Final'], send: 'X-No-Retry', attempt: false },
       keyHeader: { name: 'X-Request-Key', format: 'structured' },
       onGiveUp: 'keep',
@@ -171,13 +171,7 @@ describe('what is given', () => {
     expect([...resolved.retry.statuses]).toEqual([503])
     expect(resolved).toMatchObject({ deadlineMs: 60_000, attemptTimeoutMs: 1500, onGiveUp: 'keep' })
     expect(resolved).toMatchObject({ dedupWindowMs: 168 * HOUR, horizonMs: 24 * HOUR, retentionMs: 2 * HOUR })
-    expect(resolved.breaker).toEqual({
-      failureRate: 1,
-      minimumRequests: 1,
-      windowMs: 60_000,
-      openForMs: 250,
-      probes: 2,
-    })
+    expect(resolved.breaker).toEqual({ minimumRequests: 1, openForMs: 250 })
     expect(resolved.doNotRetry).toMatchObject({ stop: ['x-final'], send: 'x-no-retry', attempt: undefined })
     expect(resolved.keyHeader).toEqual({ name: 'x-request-key', format: 'structured' })
   })
@@ -193,14 +187,15 @@ describe('what is given', () => {
   test('false means one attempt, no budget, no breaker, no journal', () => {
     const resolved = resolve({ retry: false, budget: false, breaker: false, journal: false })
     expect(resolved.retry.maxAttempts).toBe(1)
-    expect(resolved).toMatchObject({ budget: false, breaker: false, journal: false })
+    expect(resolved).toMatchObject({ breaker: false, journal: false })
+    expect(resolved.budget.limits).toBe(false)
+    expect(resolved.budget.level('https://a.example', 0)).toBe(Number.POSITIVE_INFINITY)
   })
 
   test('a shared budget is the same object; options make one', () => {
     const budget = createRetryBudget({ burst: 3 })
     expect(resolve({ budget }).budget).toBe(budget)
-    const own = resolve({ budget: { burst: 4 } }).budget
-    expect(own !== false && own.level('https://a.example', 0)).toBe(4)
+    expect(resolve({ budget: { burst: 4 } }).budget.level('https://a.example', 0)).toBe(4)
   })
 
   test('a journal is taken as it is; a fallback must be said', () => {
@@ -280,7 +275,7 @@ describe('an unknown name is refused with the nearest right spelling', () => {
     [{ timeout: 3 }, 'There is no option `timeout`. Did you mean `attemptTimeout`?'],
     [{ retry: { maxAttempt: 3 } }, 'There is no option `retry.maxAttempt`. Did you mean `retry.maxAttempts`?'],
     [{ budget: { brust: 3 } }, 'There is no option `budget.brust`. Did you mean `budget.burst`?'],
-    [{ breaker: { probe: 3 } }, 'There is no option `breaker.probe`. Did you mean `breaker.probes`?'],
+    [{ breaker: { openfor: 3 } }, 'There is no option `breaker.openfor`. Did you mean `breaker.openFor`?'],
     [{ doNotRetry: { sent: 'x' } }, 'There is no option `doNotRetry.sent`. Did you mean `doNotRetry.send`?'],
     [{ keyHeader: { names: 'x' } }, 'There is no option `keyHeader.names`. Did you mean `keyHeader.name`?'],
     [{ journal: { fallbacks: 'memory' } }, 'There is no option `journal.fallbacks`. Did you mean `journal.fallback`?'],
@@ -332,13 +327,10 @@ describe('a wrong value is refused by name', () => {
     [{ budget: { burst: -1 } }, '`budget.burst`'],
     [{ budget: true }, '`budget`'],
     [{ budget: null }, '`budget`'],
-    [{ breaker: { failureRate: 0 } }, '`breaker.failureRate`'],
-    [{ breaker: { failureRate: 1.01 } }, '`breaker.failureRate`'],
-    [{ breaker: { failureRate: Number.NaN } }, '`breaker.failureRate`'],
     [{ breaker: { minimumRequests: 0 } }, '`breaker.minimumRequests`'],
-    [{ breaker: { window: 0 } }, '`breaker.window`'],
+    [{ breaker: { minimumRequests: 1.5 } }, '`breaker.minimumRequests`'],
     [{ breaker: { openFor: 0 } }, '`breaker.openFor`'],
-    [{ breaker: { probes: 0 } }, '`breaker.probes`'],
+    [{ breaker: { failureRate: 0.5 } }, 'There is no option `breaker.failureRate`'],
     [{ breaker: true }, '`breaker`'],
     [{ breaker: null }, '`breaker`'],
     [{ doNotRetry: { stop: 'x' } }, '`doNotRetry.stop`'],
