@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createRetryBudget } from '../../src/index.ts'
 import { typesOf } from '../support/client-scenario.ts'
 import type { FaultJournal } from '../support/fault-journal.ts'
 import { clientOnHeldDisk, leaveKept } from '../support/held-journal.ts'
 import { LEASE_MS, leaveBehind, neighbourhood, ORIGIN, outcome, settle } from '../support/shared-clients.ts'
-
-/** Half empty, so that every deposit shows. */
-function halfEmptyBudget(now: number) {
-  const budget = createRetryBudget({ ratio: 0.5, burst: 4, reservePerSecond: 0 })
-  for (let taken = 0; taken < 2; taken++) budget.take(ORIGIN, now)
-  return budget
-}
 
 describe('a budget that never has a token', () => {
   it('leaves a resumed operation pending, says so, and breaks nothing', async () => {
@@ -28,21 +20,23 @@ describe('a budget that never has a token', () => {
   })
 })
 
-describe('the budget takes no deposit', () => {
-  it('from a waiting caller who takes an operation over', async () => {
+describe('the budget', () => {
+  /** Four tokens at the start; nothing comes by itself. */
+  const budget = { ratio: 0.5, burst: 4, reservePerSecond: 0 } as const
+
+  it('is paid by a waiting caller who takes an operation over, as for a retry', async () => {
     const place = neighbourhood()
     await leaveBehind(place, { id: 'order:1' })
-    const budget = halfEmptyBudget(place.clock.now())
     const client = place.client({ budget, deadline: '2m' })
     const call = outcome(client.post('/charges', { id: 'order:1', body: 'one' }))
     await place.clock.advance(LEASE_MS + 2000)
     expect((await call).value?.status).toBe(201)
-    expect(client.budget(ORIGIN)).toBe(2)
+    expect(client.budget(ORIGIN)).toBe(4 - 1 + 0.5)
   })
 
-  it('from a call that was cancelled before its first attempt', async () => {
+  it('is left alone by a call that was cancelled before its first attempt', async () => {
     const place = neighbourhood()
-    const { client, held } = clientOnHeldDisk(place, { budget: halfEmptyBudget(place.clock.now()) })
+    const { client, held } = clientOnHeldDisk(place, { budget })
     const release = held.hold('append', 'before')
     const handle = client.post('/charges', { body: 'one' })
     await settle(place.clock)
@@ -50,14 +44,7 @@ describe('the budget takes no deposit', () => {
     release()
     await cancelled
     expect(place.server.calls).toHaveLength(0)
-    expect(client.budget(ORIGIN)).toBe(2)
-  })
-
-  it('but from a first attempt', async () => {
-    const place = neighbourhood()
-    const client = place.client({ budget: halfEmptyBudget(place.clock.now()) })
-    await client.post('/charges', { body: 'one' })
-    expect(client.budget(ORIGIN)).toBe(2.5)
+    expect(client.budget(ORIGIN)).toBe(4)
   })
 })
 

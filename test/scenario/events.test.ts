@@ -132,7 +132,7 @@ describe('the events', () => {
   it('of a breaker', async () => {
     const { client, clock, events } = scenario(() => ({ status: 503 }), {
       retry: false,
-      breaker: { minimumRequests: 1, failureRate: 1 },
+      breaker: { minimumRequests: 1 },
     })
     await failure(client.post('/a'))
     expect(events.find((event) => event.type === 'breaker.changed')).toEqual({

@@ -31,6 +31,7 @@ describe('a post', () => {
       journal: memoryJournal(),
       clock,
       random: seededRandom(1),
+      budget: { burst: 4 },
     })
     const answer = client.post('/charges', { json: { amount: 5000 } }).json()
     await clock.advance(60_000)

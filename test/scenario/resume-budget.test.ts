@@ -60,13 +60,13 @@ describe('the budget in a resume', () => {
     const watching = client.resume({ continuous: true })
     await place.clock.advance(120_000)
     const seen = place.server.calls.length - before
-    expect(seen).toBeGreaterThanOrEqual(10 + 6)
+    expect(seen).toBeGreaterThan(10)
     expect(seen).toBeLessThanOrEqual(10 + 12)
     await client.close()
     await watching
   })
 
-  it('drains the backlog at full speed once the server is back', async () => {
+  it('drains the backlog once the server is back, slowly at first, and then at full speed', async () => {
     const place = neighbourhood()
     await backlog(place, 300)
     place.server.weather = () => ({ status: 503 })
@@ -74,7 +74,7 @@ describe('the budget in a resume', () => {
     const watching = client.resume({ continuous: true })
     await place.clock.advance(30_000)
     place.server.weather = () => 'fine'
-    await place.clock.advance(60_000)
+    await place.clock.advance(200_000)
     expect(totalEffects(place.server)).toBe(300)
     await client.close()
     expect(await watching).toMatchObject({ succeeded: 300 })
@@ -89,13 +89,13 @@ describe('the budget in a resume', () => {
     const before = place.server.calls.length
     await client.resume({ concurrency: 1 })
     expect(place.server.calls.length - before).toBe(3)
-    expect(await client.resume({ concurrency: 1 })).toMatchObject({ pending: 1 })
+    expect(await client.resume({ concurrency: 1 })).toMatchObject({ claimed: 0 })
     expect(place.server.calls.length - before).toBe(3)
-    await place.clock.advance(20_000)
+    await place.clock.advance(25_000)
     await client.resume({ concurrency: 8 })
     expect(place.server.calls.length - before).toBe(4)
     place.server.weather = () => 'fine'
-    await place.clock.advance(20_000)
+    await place.clock.advance(25_000)
     const watching = client.resume({ continuous: true })
     await place.clock.advance(60_000)
     expect(totalEffects(place.server)).toBe(30)

@@ -10,6 +10,9 @@ export interface Stop {
   readonly retryAt?: number | undefined
 }
 
+/** `repeat`: a call goes on with what an earlier run has begun, at the cost of a retry. */
+export type AttemptKind = RequestKind | 'repeat'
+
 /** How a run waits for leave: for so long, and what may have barred it meanwhile. */
 export interface Waiting {
   readonly pause: (ms: number) => Promise<void>
@@ -29,13 +32,15 @@ export class Admission {
     this.#origin = origin
   }
 
-  /** Leave for an attempt that a caller waits for. It must be answered with `learn` or `withdraw`. */
-  enter(kind: 'call' | 'retry'): Stop | undefined {
-    return this.#ask(kind)
+  /** Leave for the next attempt. It must be answered with `learn` or `withdraw`. A retry was paid for when it was decided. */
+  enter(kind: AttemptKind, waiting: Waiting): Stop | undefined | Promise<Stop | undefined> {
+    if (kind === 'kept') return this.#enterKept(waiting)
+    if (kind === 'repeat' && !this.payForRetry()) return { reason: 'budget' }
+    return this.#ask(kind === 'call' ? kind : 'retry')
   }
 
-  /** Leave for an operation that is resumed: it waits for others of its origin that are on their way, and for a moment. */
-  async enterKept({ pause, barred }: Waiting): Promise<Stop | undefined> {
+  /** An operation that is resumed waits for others of its origin that are on their way, and for a moment. */
+  async #enterKept({ pause, barred }: Waiting): Promise<Stop | undefined> {
     const { containments, clock } = this.#engine
     for (;;) {
       const refused = this.#ask('kept')

@@ -3,7 +3,7 @@ import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { withdrawAttempt } from '../operation/transition.ts'
 import { classify, isRetryable, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart, timeLeft } from '../policy/decide.ts'
-import { Admission, type Stop } from './admission.ts'
+import { Admission, type AttemptKind, type Stop, type Waiting } from './admission.ts'
 import { withoutRest } from './answer-rest.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 import { noteAttemptEnd } from './end-attempt.ts'
@@ -32,6 +32,10 @@ export class Run {
   #previousMs: number
   #refresh: 'unauthorized' | undefined
   #seen: Seen = NOTHING_SEEN
+  readonly #waiting: Waiting = {
+    pause: (ms) => pauseFor(this.#engine, this.#operation, ms),
+    barred: () => this.#barred(),
+  }
 
   constructor(engine: EngineContext, operation: LiveOperation, terms: RunTerms) {
     this.#engine = engine
@@ -88,8 +92,9 @@ export class Run {
     // What the server asked for in an earlier run still holds, whoever asks now.
     if (floorMs > 0 && !this.#barred()) await pauseFor(this.#engine, this.#operation, floorMs)
     if (isOffline(this.#engine) && (await this.#isCutOff())) return this.#stop({ reason: 'network' })
+    const asked = this.#barred() ?? this.#admission.enter(this.#nextKind, this.#waiting)
     // Each await costs a turn; where there is nothing to wait for, none is taken.
-    const barred = this.#barred() ?? (this.#isKept ? await this.#enterKept() : this.#enter())
+    const barred = asked instanceof Promise ? await asked : asked
     if (barred) return this.#stop(barred)
     const now = this.#engine.clock.now()
     const onRecord = isOnRecord(this.#operation, now) || putOnRecord(this.#operation, this.#terms.persistence, now)
@@ -116,26 +121,11 @@ export class Run {
     return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
   }
 
-  /** The first attempt that the operation ever makes. What a resume, a take-over or a retry by key repeats is none. */
-  get #isFirst(): boolean {
-    return this.#terms.mode === 'call' && this.#operation.record.attemptCount === 0
-  }
-
-  /** Does it go on with what nobody waits for? */
-  get #isKept(): boolean {
-    return this.#terms.mode === 'resume' && this.#attempts === 0
-  }
-
-  /** What an earlier run has begun, a call repeats at the cost of a retry. */
-  #enter(): Stop | undefined {
-    const repeats = this.#attempts === 0 && !this.#isFirst
-    if (repeats && !this.#admission.payForRetry()) return { reason: 'budget' }
-    return this.#admission.enter(this.#isFirst ? 'call' : 'retry')
-  }
-
-  #enterKept(): Promise<Stop | undefined> {
-    const pause = (ms: number): Promise<void> => pauseFor(this.#engine, this.#operation, ms)
-    return this.#admission.enterKept({ pause, barred: () => this.#barred() })
+  /** What a resume, a take-over or a retry by key repeats is not the first attempt of a call. */
+  get #nextKind(): AttemptKind {
+    if (this.#attempts > 0) return 'retry'
+    if (this.#terms.mode === 'resume') return 'kept'
+    return this.#operation.record.attemptCount === 0 ? 'call' : 'repeat'
   }
 
   /** Admitted, but no attempt can start after all. */

@@ -54,6 +54,8 @@ export interface Containment extends Pace {
   readonly probe?: number | undefined
 }
 
+/** Ten times a tenth is a token, whatever floating point makes of it. */
+const A_TOKEN = 1 - 1e-9
 /** A busy client sees many failures within a moment. Dead is a server without any success for this long. */
 const SILENT_MS = 2000
 
@@ -81,29 +83,39 @@ export interface Leave {
 export function askLeave(before: Containment, limits: ContainmentLimits, question: LeaveQuestion): Leave {
   const { now, kind } = question
   const state = settled(before, limits, now)
-  const waitsUntil = kind === 'kept' ? keptUntil(state, limits, now) : undefined
-  if (waitsUntil !== undefined) return { state, given: false, reason: 'budget', retryAt: waitsUntil }
-  const openUntil = limits.breaker ? closedUntil(state, limits.breaker, now) : undefined
-  if (openUntil !== undefined && now < openUntil) return { state, given: false, reason: 'breaker', retryAt: openUntil }
+  const refused = refusalOf(state, limits, question)
+  if (refused) return { state, given: false, ...refused }
   const paid = kind === 'kept' ? keptSent(state, limits, question) : state
-  return openUntil === undefined
-    ? { state: paid, given: true }
-    : { state: { ...paid, probe: now }, given: true, probe: now }
+  const isProbe = limits.breaker && state.openUntil !== undefined
+  return isProbe ? { state: { ...paid, probe: now }, given: true, probe: now } : { state: paid, given: true }
+}
+
+type Refusal = Required<Pick<Leave, 'reason' | 'retryAt'>>
+
+function refusalOf(
+  state: Containment,
+  limits: ContainmentLimits,
+  { now, kind }: Pick<LeaveQuestion, 'now' | 'kind'>,
+): Refusal | undefined {
+  if (kind === 'kept') {
+    if (standStill(state, now)) return { reason: 'budget', retryAt: state.keptAt }
+    const { budget } = limits
+    if (budget && state.tokens < A_TOKEN) return { reason: 'budget', retryAt: now + timeToToken(state, budget) }
+  }
+  const openUntil = limits.breaker ? closedUntil(state, limits.breaker, now) : undefined
+  return openUntil !== undefined && now < openUntil ? { reason: 'breaker', retryAt: openUntil } : undefined
 }
 
 /** The state after a retry was paid for; undefined where there is no token. */
 export function payForRetry(before: Containment, limits: ContainmentLimits, now: number): Containment | undefined {
   const state = settled(before, limits, now)
   if (!limits.budget) return state
-  return state.tokens >= 1 ? { ...state, tokens: state.tokens - 1 } : undefined
+  return state.tokens >= A_TOKEN ? { ...state, tokens: state.tokens - 1 } : undefined
 }
 
 /** Until when no operation is taken up for this origin; undefined where one may be. */
 export function keptUntil(before: Containment, limits: ContainmentLimits, now: number): number | undefined {
-  const state = settled(before, limits, now)
-  if (standStill(state, now)) return state.keptAt
-  if (limits.budget && state.tokens < 1) return now + timeToToken(state, limits.budget)
-  return undefined
+  return refusalOf(settled(before, limits, now), limits, { now, kind: 'kept' })?.retryAt
 }
 
 export interface EndedRequest extends LeaveQuestion {
@@ -175,7 +187,7 @@ function failed(state: Containment, limits: ContainmentLimits, ended: EndedReque
   const { now, random } = ended
   const failures = state.failures + 1
   const isSilent = now - state.succeededAt >= SILENT_MS
-  const isBroke = limits.budget !== false && state.tokens < 1
+  const isBroke = limits.budget !== false && state.tokens < A_TOKEN
   const next = { ...(isBroke ? slowDown(state, { now, random, isSilent }) : state), failures }
   const isOpen = state.openUntil !== undefined
   if (!limits.breaker || (isOpen && !isProbe(state, ended))) return next

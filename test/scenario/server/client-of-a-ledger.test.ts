@@ -21,6 +21,7 @@ function halves(handler: Handler, wire: Wire = (send) => send()) {
   const client = createClient({
     baseUrl: 'https://api.test',
     journal: memoryJournal(),
+    budget: { burst: 10 },
     clock,
     observe: (event) => void events.push(event),
     fetch: (input, init) => {

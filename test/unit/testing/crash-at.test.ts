@@ -25,7 +25,7 @@ function place(): Place {
   const clock = manualClock()
   const journal = memoryJournal()
   const server = modelServer(clock)
-  const shared = { baseUrl: ORIGIN, journal, clock, fetch: server.fetch, random: () => 0.5 }
+  const shared = { baseUrl: ORIGIN, journal, clock, fetch: server.fetch, random: () => 0.5, budget: { burst: 4 } }
   return { clock, journal, server, client: (more) => createClient({ ...shared, ...more }) }
 }
 
