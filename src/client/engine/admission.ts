@@ -3,6 +3,8 @@ import type { RequestKind, RequestOutcome } from '../policy/containment.ts'
 import type { AttemptResult } from './attempt.ts'
 import { PATIENCE_MS } from './containments.ts'
 import type { EngineContext } from './engine-context.ts'
+import type { LiveOperation } from './live-operation.ts'
+import { pauseFor } from './pause-for.ts'
 
 /** Why a run stops, and when it would be worth trying again. */
 export interface Stop {
@@ -13,34 +15,33 @@ export interface Stop {
 /** `repeat`: a call goes on with what an earlier run has begun, at the cost of a retry. */
 export type AttemptKind = RequestKind | 'repeat'
 
-/** How a run waits for leave: for so long, and what may have barred it meanwhile. */
-export interface Waiting {
-  readonly pause: (ms: number) => Promise<void>
-  readonly barred: () => Stop | undefined
-}
-
 /** What an attempt needs from its origin before it may start, and what the origin learns from it. */
 export class Admission {
   readonly #engine: EngineContext
+  readonly #operation: LiveOperation
   readonly #origin: string
+  readonly #barred: () => Stop | undefined
   /** Of the attempt that has leave. */
   #kind: RequestKind | undefined
   #probe: number | undefined
 
-  constructor(engine: EngineContext, origin: string) {
+  /** `barred`: why the run can't go on after it has waited for leave. */
+  constructor(engine: EngineContext, operation: LiveOperation, barred: () => Stop | undefined) {
     this.#engine = engine
-    this.#origin = origin
+    this.#operation = operation
+    this.#origin = operation.record.request.origin
+    this.#barred = barred
   }
 
   /** Leave for the next attempt. It must be answered with `learn` or `withdraw`. A retry was paid for when it was decided. */
-  enter(kind: AttemptKind, waiting: Waiting): Stop | undefined | Promise<Stop | undefined> {
-    if (kind === 'kept') return this.#enterKept(waiting)
+  enter(kind: AttemptKind): Stop | undefined | Promise<Stop | undefined> {
+    if (kind === 'kept') return this.#enterKept()
     if (kind === 'repeat' && !this.payForRetry()) return { reason: 'budget' }
     return this.#ask(kind === 'call' ? kind : 'retry')
   }
 
   /** An operation that is resumed waits for others of its origin that are on their way, and for a moment. */
-  async #enterKept({ pause, barred }: Waiting): Promise<Stop | undefined> {
+  async #enterKept(): Promise<Stop | undefined> {
     const { containments, clock } = this.#engine
     for (;;) {
       const refused = this.#ask('kept')
@@ -48,12 +49,13 @@ export class Admission {
       const { retryAt = Number.POSITIVE_INFINITY } = refused
       const ended = containments.nextKeptEnd(this.#origin)
       if (ended) await ended
-      else if (retryAt - clock.now() <= PATIENCE_MS) await pause(retryAt - clock.now())
+      else if (retryAt - clock.now() <= PATIENCE_MS)
+        await pauseFor(this.#engine, this.#operation, retryAt - clock.now())
       else {
         if (refused.reason === 'budget') containments.tellExhausted(this.#origin)
         return Number.isFinite(retryAt) ? refused : { reason: refused.reason }
       }
-      const stop = barred()
+      const stop = this.#barred()
       if (stop) return stop
     }
   }

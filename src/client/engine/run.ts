@@ -3,7 +3,7 @@ import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { withdrawAttempt } from '../operation/transition.ts'
 import { classify, isRetryable, type Verdict } from '../policy/classify.ts'
 import { decideRetry, mayStart, timeLeft } from '../policy/decide.ts'
-import { Admission, type AttemptKind, type Stop, type Waiting } from './admission.ts'
+import { Admission, type AttemptKind, type Stop } from './admission.ts'
 import { withoutRest } from './answer-rest.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 import { noteAttemptEnd } from './end-attempt.ts'
@@ -32,16 +32,12 @@ export class Run {
   #previousMs: number
   #refresh: 'unauthorized' | undefined
   #seen: Seen = NOTHING_SEEN
-  readonly #waiting: Waiting = {
-    pause: (ms) => pauseFor(this.#engine, this.#operation, ms),
-    barred: () => this.#barred(),
-  }
 
   constructor(engine: EngineContext, operation: LiveOperation, terms: RunTerms) {
     this.#engine = engine
     this.#operation = operation
     this.#terms = terms
-    this.#admission = new Admission(engine, operation.record.request.origin)
+    this.#admission = new Admission(engine, operation, () => this.#barred())
     this.#maxAttempts = terms.singleAttempt ? 1 : terms.call.retry.maxAttempts
     this.#previousMs = terms.call.retry.baseMs
   }
@@ -92,7 +88,7 @@ export class Run {
     // What the server asked for in an earlier run still holds, whoever asks now.
     if (floorMs > 0 && !this.#barred()) await pauseFor(this.#engine, this.#operation, floorMs)
     if (isOffline(this.#engine) && (await this.#isCutOff())) return this.#stop({ reason: 'network' })
-    const asked = this.#barred() ?? this.#admission.enter(this.#nextKind, this.#waiting)
+    const asked = this.#barred() ?? this.#admission.enter(this.#nextKind)
     // Each await costs a turn; where there is nothing to wait for, none is taken.
     const barred = asked instanceof Promise ? await asked : asked
     if (barred) return this.#stop(barred)
