@@ -1,8 +1,11 @@
+import { PATIENCE_MS } from '../../../src/client/engine/containments.ts'
 import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
 import {
   askLeave,
   type Containment,
   type ContainmentLimits,
+  keptUntil,
+  type Leave,
   learnOutcome,
   newContainment,
   payForRetry,
@@ -30,7 +33,7 @@ export interface HoldfastOptions {
   readonly sharing?: number
 }
 
-/** What a journal keeps: the level, and the operations that a dead process left. */
+/** What a journal keeps: what is known of the origin, and the operations that a dead process left. */
 export interface Memory {
   state: Containment | undefined
   readonly kept: Set<Operation>
@@ -83,6 +86,8 @@ interface Attempted {
 }
 
 const DEADLINE_MS = 30_000
+/** A client lives long after 1970: to it nothing has succeeded for ages, and not two seconds ago. */
+const EPOCH_MS = 1_735_732_800_000
 /** As the engine has it. */
 const CONCURRENCY = 8
 
@@ -91,19 +96,28 @@ class HoldfastClient implements ClientModel {
   readonly #memory: Memory
   readonly #world: World
   readonly #kept: KeptOperations
+  /** Kept operations whose first request is on its way, and the runs that wait for how it ends. */
+  #keptUnderWay = 0
+  #waiting: Run[] = []
 
   constructor(settings: Settings, memory: Memory, world: World) {
     this.#settings = settings
     this.#memory = memory
-    this.#world = world
-    const terms = { atOnce: settings.concurrency ?? CONCURRENCY, claims: 'with leave' } as const
-    this.#kept = new KeptOperations(world, terms, (operation, end) => this.#resume(operation, end))
+    this.#world = inOurTime(world)
+    const terms = { atOnce: settings.concurrency ?? CONCURRENCY, heldUntil: () => this.#heldUntil() }
+    this.#kept = new KeptOperations(this.#world, terms, (operation, end) => this.#resume(operation, end))
     for (const operation of memory.kept) this.#kept.keep(operation, { reason: 'network', tried: false })
   }
 
   get #state(): Containment {
     this.#memory.state ??= newContainment(this.#settings.limits, this.#world.now)
     return this.#memory.state
+  }
+
+  /** What would have to wait for long is not taken up, unless news of the origin is on its way. */
+  #heldUntil(): number {
+    const until = this.#keptUnderWay > 0 ? undefined : keptUntil(this.#state, this.#settings.limits, this.#world.now)
+    return (until ?? 0) - PATIENCE_MS
   }
 
   submit(operation: Operation): void {
@@ -136,18 +150,27 @@ class HoldfastClient implements ClientModel {
 
   #step(run: Run): void {
     const { now, random } = this.#world
+    if (now >= run.deadlineAt) return this.#stop(run, { reason: 'deadline' })
     const kind = kindOf(run)
-    const leave = askLeave(this.#state, this.#settings.limits, { now, kind, random })
-    this.#memory.state = leave.state
-    run.probe = leave.probe
-    const { reason = 'budget', retryAt = now } = leave
-    if (leave.given) this.#send(run, kind)
+    const { given, reason = 'budget', retryAt = now, probe } = this.#ask(kind)
+    run.probe = probe
+    if (given) this.#send(run, kind)
+    else if (kind === 'kept' && this.#keptUnderWay > 0) this.#waiting.push(run)
+    else if (kind === 'kept' && retryAt - now <= PATIENCE_MS) this.#world.after(retryAt - now, () => this.#step(run))
     else if (this.#mayWait(run, retryAt)) this.#world.after((retryAt - now) * (1 + random()), () => this.#step(run))
     else this.#stop(run, { reason, retryAt })
   }
 
+  #ask(kind: RequestKind): Leave {
+    const { now, random } = this.#world
+    const leave = askLeave(this.#state, this.#settings.limits, { now, kind, random })
+    this.#memory.state = leave.state
+    return leave
+  }
+
   #send(run: Run, kind: RequestKind): void {
     const sentAt = this.#world.now
+    if (kind === 'kept') this.#keptUnderWay++
     this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, kind, sentAt, floorMs }))
   }
 
@@ -161,9 +184,17 @@ class HoldfastClient implements ClientModel {
     const outcome = end === 'success' ? 'success' : 'failure'
     const ended = { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random } as const
     this.#memory.state = learnOutcome(this.#state, this.#settings.limits, ended)
-    if (end === 'success') run.ended('succeeded')
-    else if (end === 'do-not-retry') run.ended('failed')
+    if (kind === 'kept') this.#keptEnded()
+    if (end === 'success') {
+      this.#kept.reconsider()
+      run.ended('succeeded')
+    } else if (end === 'do-not-retry') run.ended('failed')
     else this.#decide(run, floorMs)
+  }
+
+  #keptEnded(): void {
+    this.#keptUnderWay--
+    for (const run of this.#waiting.splice(0)) this.#step(run)
   }
 
   #decide(run: Run, floorMs: number | undefined): void {
@@ -193,4 +224,17 @@ class HoldfastClient implements ClientModel {
 function kindOf({ attempts, mode }: Run): RequestKind {
   if (attempts > 0) return 'retry'
   return mode === 'resume' ? 'kept' : 'call'
+}
+
+function inOurTime(world: World): World {
+  return {
+    get now() {
+      return world.now + EPOCH_MS
+    },
+    random: world.random,
+    after: (ms, run) => world.after(ms, run),
+    send: (operation, ended) => world.send(operation, ended),
+    settle: (operation, as) => world.settle(operation, as),
+    finish: (operation) => world.finish(operation),
+  }
 }

@@ -20,10 +20,10 @@ interface Kept {
 type RunEnd = 'succeeded' | 'failed' | Stop
 type Resume = (operation: Operation, ended: (end: RunEnd) => void) => void
 
-/** `claims`: an operation is claimed and then asks for leave, or is left alone until leave can be had. */
 export interface ResumeTerms {
   readonly atOnce: number
-  readonly claims?: 'first' | 'with leave'
+  /** Nothing is taken up before this time, as far as is known now. */
+  readonly heldUntil?: () => number
 }
 
 /** As the engine has it. */
@@ -34,28 +34,35 @@ export class KeptOperations {
   readonly #world: World
   readonly #resume: Resume
   readonly #atOnce: number
-  readonly #asksBeforeClaiming: boolean
+  readonly #heldUntil: () => number
   #all: Kept[] = []
   #running = 0
-  /** Budget or breaker said that nothing may be sent before this time. */
-  #skipUntil = 0
   #nextLookAt = Number.POSITIVE_INFINITY
 
-  constructor(world: World, { atOnce, claims = 'first' }: ResumeTerms, resume: Resume) {
-    this.#asksBeforeClaiming = claims === 'with leave'
+  constructor(world: World, { atOnce, heldUntil = () => 0 }: ResumeTerms, resume: Resume) {
+    this.#heldUntil = heldUntil
     this.#world = world
     this.#resume = resume
     this.#atOnce = atOnce
   }
 
   keep(operation: Operation, stop: Stop): void {
-    this.#all.push({ operation, fruitlessRuns: 0, dueAt: this.#dueAt(stop, 0), running: false })
+    const kept = { operation, fruitlessRuns: 0, dueAt: 0, running: false }
+    this.#all.push(kept)
+    this.#setDue(kept, stop)
     this.#lookLater()
   }
 
-  #dueAt({ tried, retryAt }: Stop, fruitlessRuns: number): number {
+  /** Leave may be had sooner than was known. */
+  reconsider(): void {
+    this.#lookLater()
+  }
+
+  #setDue(kept: Kept, { reason, retryAt, tried }: Stop): void {
     const { now, random } = this.#world
-    return Math.max(retryAt ?? 0, now + (tried ? delayBetweenRuns(fruitlessRuns, random) : 0))
+    // When an operation gets leave is known of its origin, not of the operation.
+    if (!tried && (reason === 'budget' || reason === 'breaker')) return
+    kept.dueAt = Math.max(retryAt ?? 0, now + (tried ? delayBetweenRuns(kept.fruitlessRuns, random) : 0))
   }
 
   #lookLater(): void {
@@ -77,7 +84,7 @@ export class KeptOperations {
     const { now } = this.#world
     let dueAt = Number.POSITIVE_INFINITY
     for (const kept of this.#all) if (!kept.running && kept.dueAt < dueAt) dueAt = kept.dueAt
-    const at = Math.max(this.#skipUntil, Number.isFinite(dueAt) ? dueAt : now)
+    const at = Math.max(this.#heldUntil(), Number.isFinite(dueAt) ? dueAt : now)
     return Math.max(1, Math.ceil((at - now) / LOOK_EVERY_MS)) * LOOK_EVERY_MS
   }
 
@@ -85,7 +92,7 @@ export class KeptOperations {
   #look(): void {
     for (const kept of this.#all) {
       const { now } = this.#world
-      if (this.#running >= this.#atOnce || now < this.#skipUntil) return
+      if (this.#running >= this.#atOnce || now < this.#heldUntil()) return
       if (!kept.running && kept.dueAt <= now) this.#start(kept)
     }
   }
@@ -108,17 +115,11 @@ export class KeptOperations {
 
   #settle(kept: Kept, end: 'succeeded' | 'failed'): void {
     this.#all = this.#all.filter((other) => other !== kept)
-    if (end !== 'succeeded') return
-    // The pace may be another one now: ask again.
-    if (this.#asksBeforeClaiming) this.#skipUntil = 0
-    this.#world.finish(kept.operation)
+    if (end === 'succeeded') this.#world.finish(kept.operation)
   }
 
   #putBack(kept: Kept, stop: Stop): void {
     if (stop.tried) kept.fruitlessRuns++
-    const blocked = stop.reason === 'budget' || stop.reason === 'breaker'
-    const isUntouched = this.#asksBeforeClaiming && blocked && !stop.tried
-    if (!isUntouched) kept.dueAt = this.#dueAt(stop, kept.fruitlessRuns)
-    if (blocked) this.#skipUntil = Math.max(this.#skipUntil, stop.retryAt ?? 0)
+    this.#setDue(kept, stop)
   }
 }
