@@ -55,9 +55,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'not charging the budget for a resume',
-    file: 'src/client/engine/resume-budget.ts',
-    find: 'if (this.#budget.take(origin, now)) {',
-    replace: 'if (this.#budget) {',
+    file: 'src/client/policy/containment.ts',
+    find: 'if (budget && state.tokens < A_TOKEN) return { reason',
+    replace: 'if (budget && state.tokens < -99) return { reason',
     breaks: ['P6'],
     within: 1000,
   },

@@ -10,7 +10,7 @@ const RESERVE_PER_SECOND = 0.1
 /** What one client may spend on requests that are not first ones: an account of its own beside the client's. */
 export class BudgetRule {
   readonly #burst: number
-  #firsts = 0
+  #answered = 0
   #spent = 0
   readonly #since: number
 
@@ -19,20 +19,20 @@ export class BudgetRule {
     this.#since = elapsedMs
   }
 
-  left(attempt: number): void {
-    if (attempt === 1) this.#firsts++
-  }
-
   /** Every failure of a request that was not a first one has cost a token. Ones that we cut off ourselves tell nothing. */
   learned(attempt: number, outcome: TransportOutcome, elapsedMs: number): Verdict | undefined {
-    if (attempt === 1 || !failed(outcome)) return undefined
+    if (!failed(outcome)) {
+      if (outcome.kind === 'response') this.#answered++
+      return undefined
+    }
+    if (attempt === 1) return undefined
     this.#spent++
     const reserve = ((elapsedMs - this.#since) / 1000) * RESERVE_PER_SECOND
-    const allowed = this.#burst + RATIO * this.#firsts + reserve
+    const allowed = this.#burst + RATIO * this.#answered + reserve
     if (this.#spent <= allowed + 1e-6) return undefined
     return [
       'P6',
-      `${this.#spent} failed retries after ${this.#firsts} first attempts; the budget is ${allowed.toFixed(2)}`,
+      `${this.#spent} failed retries after ${this.#answered} answers; the budget is ${allowed.toFixed(2)}`,
     ]
   }
 }

@@ -209,7 +209,6 @@ export class Oracle {
 
   sent(process: SimulatedProcess, sent: Sent): void {
     this.sents.push({ sent, process, at: this.#terms.now(), outcome: undefined })
-    this.#budgets.get(process.name)?.left(attemptOf(sent))
     const until = this.#book.allowedUntil(process, sent)
     const shadow = this.shadows.get(sent.key)
     const again = this.#book.asksAgain(process, shadow)
