@@ -9,8 +9,8 @@ import { outage } from './scenario.ts'
 
 const SMALL = { clients: 20, operationsPerSecond: 50, observedMs: 10_000 }
 
-function run(policy: Policy, seed: number): ReturnType<typeof measure> {
-  const scenario = outage(SMALL)
+function run(policy: Policy, seed: number, observedMs = SMALL.observedMs): ReturnType<typeof measure> {
+  const scenario = outage({ ...SMALL, observedMs })
   return measure(runFleet({ scenario, policy, seed }), scenario)
 }
 
@@ -43,7 +43,8 @@ describe('a fleet', () => {
 
   it('finishes later what it keeps', () => {
     const failing = run(holdfastPolicy('fail'), 1)
-    const keeping = run(holdfastPolicy('keep', { onGiveUp: 'keep' }), 1)
+    // Clients come back up to two minutes after the outage, and later where the first answer was slow.
+    const keeping = run(holdfastPolicy('keep', { onGiveUp: 'keep' }), 1, 300_000)
     expect(failing.successInOutage).toBeLessThan(0.01)
     expect(keeping.successInOutage).toBe(1)
   })
@@ -87,20 +88,22 @@ describe('in a total outage', () => {
     }
   })
 
-  it('the budget holds a client to a tenth, its burst and its reserve', () => {
+  it('the budget holds a client to one retry and its reserve', () => {
     for (const operations of [10, 100, 1000]) {
-      const most = 1 + 0.1 + (10 + 60 * 0.1 + 3) / operations
+      // While the last retries come home, half a minute of the reserve comes on top.
+      const most = 1 + (1 + 90 * 0.1) / operations
       expect(amplification(holdfast({ breaker: false }), operations)).toBeLessThanOrEqual(most)
     }
   })
 
-  it('the defaults stay under 1.1 for a client with one operation per second, and do not for a quiet one', () => {
-    for (const operations of [60, 100, 1000]) expect(amplification(holdfast(), operations)).toBeLessThanOrEqual(1.1)
-    expect(amplification(holdfast(), 10)).toBeGreaterThan(2)
-    expect(amplification(holdfast(), 1)).toBeGreaterThan(4)
+  it('the defaults cost less than a request each for a client with one operation per second, and two at most', () => {
+    for (const operations of [60, 100, 1000]) expect(amplification(holdfast(), operations)).toBeLessThan(0.6)
+    expect(amplification(holdfast(), 10)).toBeLessThanOrEqual(1.3)
+    expect(amplification(holdfast(), 1)).toBeLessThanOrEqual(2)
   })
 
-  it('a burst of one holds a client with a single operation to two requests', () => {
+  it('a client that sets its burst has all of it, also where it has a single operation', () => {
     expect(amplification(holdfast({ budget: { burst: 1 } }), 1)).toBeLessThanOrEqual(2)
+    expect(amplification(holdfast({ budget: { burst: 10 } }), 1)).toBeGreaterThan(4)
   })
 })

@@ -34,12 +34,14 @@ export interface LayersRow {
 }
 
 const ATTEMPTS = 3
+/** Long after 1970: to a client nothing has succeeded for ages, and not two seconds ago. */
+const START_AT = 1_735_732_800_000
 
 /** One process per layer; delays are left out, since they change when requests come and not how many. */
 export function layersRow(mode: LayersMode, layers: number, operations = 6000): LayersRow {
   const chain = new Chain(mode, layers)
   // A hundred operations per second for a minute.
-  for (let index = 0; index < operations; index++) chain.call(index * 10)
+  for (let index = 0; index < operations; index++) chain.call(START_AT + index * 10)
   return { mode, layers, amplification: chain.reached / operations }
 }
 
@@ -67,7 +69,7 @@ class Layer {
     this.#attempts = mode === 'do-not-retry passed on' && depth > 0 ? 1 : ATTEMPTS
     const budget = mode.startsWith('budget') && (createRetryBudget() as OriginStates).limits
     this.#limits = { budget, breaker: mode.includes('breaker') && resolveBreaker(undefined) }
-    this.#state = newContainment(this.#limits, 0)
+    this.#state = newContainment(this.#limits, START_AT)
   }
 
   serve(now: number, callNext: () => void): void {
