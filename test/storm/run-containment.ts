@@ -1,5 +1,5 @@
 /**
- * One level per origin, beside all peers and all candidates that lost:
+ * What the defaults get done and what that costs, beside all peers and all candidates that lost:
  * `npx tsx test/storm/run-containment.ts shares|quiet|half|outage|keep|restarts|tabs|retry-after|backlog [clients]`.
  * A mark stands before each client that gets more done with fewer requests than the first one.
  */
@@ -21,8 +21,8 @@ import { peer, peerNames } from './policies/peers.ts'
 import type { Policy } from './policies/policy.ts'
 import { duration, fixed, percent, table } from './table.ts'
 
-const ours = (): Policy => holdfastPolicy('level')
-const keeping = (): Policy => holdfastPolicy('level, keep', { onGiveUp: 'keep' })
+const ours = (): Policy => holdfastPolicy('Holdfast')
+const keeping = (): Policy => holdfastPolicy('Holdfast, keep', { onGiveUp: 'keep' })
 const everyone = (): Policy[] => [ours(), ...candidates(), ...peerNames().map((name) => peer(name))]
 
 function meanOf(situation: Situation, policy: Policy, seeds: readonly number[]): Point {
@@ -77,13 +77,13 @@ const RUNS: Readonly<Record<string, () => void>> = {
     for (const count of clients) report(outageSituation(count), [keeping(), ours(), peer('fetch')])
   },
   restarts: () => {
-    for (const level of ['restored', 'forgotten'] as const) {
-      report(crashLoop(level), [...everyone(), keeping()])
-      report(reloadedPage(level), everyone())
+    for (const state of ['restored', 'forgotten'] as const) {
+      report(crashLoop(state), [...everyone(), keeping()])
+      report(reloadedPage(state), everyone())
     }
   },
   tabs: () => {
-    report(twoTabs(), [holdfastPolicy('level, shared', { sharing: 2 }), ...everyone()])
+    report(twoTabs(), [holdfastPolicy('Holdfast, shared', { sharing: 2 }), ...everyone()])
   },
   'retry-after': () => {
     report(saysRetryAfter(), [...everyone(), keeping()])

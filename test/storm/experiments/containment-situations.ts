@@ -28,20 +28,20 @@ export function outageSituation(clients: number, observedMs = 200_000): Situatio
 }
 
 /** Processes of 10 operations per second that die every 5 s while the server is down. */
-export function crashLoop(level: 'restored' | 'forgotten'): Situation {
+export function crashLoop(state: 'restored' | 'forgotten'): Situation {
   const scenario = outage({ clients: 100, observedMs: 60_000 })
-  const restarts = { everyMs: 5000, from: 10_000, until: 40_000, level }
-  return fleet({ name: `crashes every 5 s, level ${level}`, scenario, restarts })
+  const restarts = { everyMs: 5000, from: 10_000, until: 40_000, state }
+  return fleet({ name: `crashes every 5 s, state ${state}`, scenario, restarts })
 }
 
 /** Pages with an operation every 2 s, reloaded every 3 s all the time. */
-export function reloadedPage(level: 'restored' | 'forgotten'): Situation {
+export function reloadedPage(state: 'restored' | 'forgotten'): Situation {
   const scenario = outage({ clients: 2000, observedMs: 60_000 })
-  const restarts = { everyMs: 3000, from: 0, until: scenario.until, level }
-  return fleet({ name: `reloaded every 3 s, level ${level}`, scenario, restarts })
+  const restarts = { everyMs: 3000, from: 0, until: scenario.until, state }
+  return fleet({ name: `reloaded every 3 s, state ${state}`, scenario, restarts })
 }
 
-/** The level is shared or not by the policy's own option. */
+/** What is known is shared or not by the policy's own option. */
 export function twoTabs(): Situation {
   return fleet({ name: 'two tabs', scenario: outage({ clients: 4000, observedMs: 60_000 }) })
 }

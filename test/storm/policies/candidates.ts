@@ -4,7 +4,7 @@ import type { Policy } from './policy.ts'
 import { type Allowance, retryingPolicy } from './retrying-client.ts'
 import { adaptiveThrottle } from './shared-limits.ts'
 
-/* What was tried beside the level, and lost. All with five attempts and full jitter. */
+/* What was tried beside the defaults, and lost. All with five attempts and full jitter. */
 
 const FULL_JITTER = () => (retry: number, random: () => number) => random() * 100 * 2 ** retry
 
@@ -33,11 +33,12 @@ export function candidates(): Policy[] {
     retryingPolicy({ ...common, name: 'a success pays 0.9', allowance: successFunded({ ratio: 0.9, burst: 10 }) }),
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 2', gate: throttle(2) }),
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 4', gate: throttle(4) }),
-    holdfastPolicy('level, calls wait for leave', { withoutLeave: 'waits' }),
-    holdfastPolicy('level, a success pays 1', { budget: { ratio: 1, burst: 9, reservePerSecond: 0.1 } }),
-    holdfastPolicy('level, a success pays 2', { budget: { ratio: 1.5, burst: 10, reservePerSecond: 0.1 } }),
-    holdfastPolicy('level, burst 4', { budget: { ratio: 1, burst: 10, reservePerSecond: 0.3 } }),
-    holdfastPolicy('level, no breaker', { breaker: false }),
-    holdfastPolicy('level, open for 5 s', { breaker: { openFor: 5000 } }),
+    holdfastPolicy('Holdfast, calls wait for leave', { withoutLeave: 'waits' }),
+    holdfastPolicy('Holdfast, a success pays 1', { budget: { ratio: 1 } }),
+    holdfastPolicy('Holdfast, a success pays 1.5', { budget: { ratio: 1.5 } }),
+    holdfastPolicy('Holdfast, reserve 0.3/s', { budget: { reservePerSecond: 0.3 } }),
+    holdfastPolicy('Holdfast, burst 10 from the start', { budget: { burst: 10 } }),
+    holdfastPolicy('Holdfast, no breaker', { breaker: false }),
+    holdfastPolicy('Holdfast, open for 5 s', { breaker: { openFor: 5000 } }),
   ]
 }

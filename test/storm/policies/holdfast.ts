@@ -149,8 +149,12 @@ class HoldfastClient implements ClientModel {
   }
 
   #step(run: Run): void {
+    if (this.#world.now < run.deadlineAt) this.#enter(run)
+    else this.#stop(run, { reason: 'deadline' })
+  }
+
+  #enter(run: Run): void {
     const { now, random } = this.#world
-    if (now >= run.deadlineAt) return this.#stop(run, { reason: 'deadline' })
     const kind = kindOf(run)
     const { given, reason = 'budget', retryAt = now, probe } = this.#ask(kind)
     run.probe = probe

@@ -1,17 +1,17 @@
 import type { ClientModel, Operation, Policy, World } from './policy.ts'
 
-/** When processes die, and whether the next one finds what a journal kept of the budget and of the breaker. */
+/** When processes die, and whether the next one finds what was known of the origin. */
 export interface Restarts {
   readonly everyMs: number
   readonly from: number
   readonly until: number
-  readonly level: 'restored' | 'forgotten'
+  readonly state: 'restored' | 'forgotten'
 }
 
 /** The same policy in processes that die again and again. A call under way dies with its process. */
 export function restarting(policy: Policy, restarts: Restarts): Policy {
   return {
-    name: policy.newMemory ? `${policy.name}, level ${restarts.level}` : policy.name,
+    name: policy.newMemory ? `${policy.name}, state ${restarts.state}` : policy.name,
     newClient: (world) => new MortalClient(policy, restarts, world),
   }
 }
@@ -50,7 +50,7 @@ class MortalClient implements ClientModel {
   }
 
   #born(): ClientModel {
-    if (this.#restarts.level === 'forgotten') this.#memory = this.#policy.newMemory?.(this.#memory)
+    if (this.#restarts.state === 'forgotten') this.#memory = this.#policy.newMemory?.(this.#memory)
     return this.#policy.newClient(this.#mortalWorld(), this.#memory)
   }
 
