@@ -167,12 +167,27 @@ describe('the breaker', () => {
     expect(may(DEAD, 'call', START - 3_600_000)).toBe(true)
   })
 
+  it('does not wait for a probe that a clock which was set back has put into the future', () => {
+    const { state } = askLeave(DEAD, LIMITS, { now: OPEN_UNTIL + 60_000, kind: 'call', random })
+    expect(may(state, 'call', OPEN_UNTIL + 59_000)).toBe(false)
+    expect(may(state, 'call', OPEN_UNTIL + 50_000)).toBe(true)
+  })
+
+  it.each([LIMITS, { ...LIMITS, budget: false } as const])('opens also after the clock was set back (%#)', (limits) => {
+    const back = START - 60_000
+    let state = succeed(NEW)
+    for (let count = 0; count < 10; count++) state = ends(state, 'failure', { now: back, limits })
+    expect(phaseOf(state)).toBe('closed')
+    expect(phaseOf(ends(state, 'failure', { now: back + 2000, limits }))).toBe('open')
+  })
+
   it('never opens where it is switched off', () => {
     const limits = { ...LIMITS, breaker: false } as const
     let state = NEW
     for (let now = START; now < START + 60_000; now += 500) state = ends(state, 'failure', { now, limits })
     expect(phaseOf(state)).toBe('closed')
-    expect(askLeave({ ...DEAD }, limits, { now: START, kind: 'call', random }).given).toBe(true)
+    const opened = askLeave(DEAD, limits, { now: START, kind: 'call', random })
+    expect([opened.given, opened.probe]).toEqual([true, undefined])
   })
 })
 
@@ -186,63 +201,5 @@ describe('a server that asks to come later', () => {
 
   it('pays nothing, and slows kept operations down', () => {
     expect(ends(NEW, 'overload')).toMatchObject({ tokens: 1, gapMs: 100, succeededAt: 0 })
-  })
-})
-
-describe('kept operations', () => {
-  const send = (state: Containment, now = START): Containment =>
-    askLeave(state, LIMITS, { now, kind: 'kept', random }).state
-
-  it('pay in advance, so that a new client has one under way', () => {
-    const sent = send(NEW)
-    expect(sent.tokens).toBe(0)
-    expect(askLeave(sent, LIMITS, { now: START, kind: 'kept', random })).toMatchObject({
-      given: false,
-      reason: 'budget',
-      retryAt: START + 10_000,
-    })
-    expect(may(sent, 'kept', START + 10_000)).toBe(true)
-  })
-
-  it('get their token back with the ratio when they are done, and without it when nothing was sent', () => {
-    expect(ends(send(NEW), 'success', { kind: 'kept' }).tokens).toBe(2.1)
-    expect(ends(send(NEW), 'ignored', { kind: 'kept' }).tokens).toBe(1)
-    expect(ends(send(NEW), 'failure', { kind: 'kept' }).tokens).toBe(0)
-  })
-
-  it('are not held up by a failure that tokens are left for', () => {
-    expect(fail(succeed(NEW)).gapMs).toBe(0)
-  })
-
-  it('slow down where tokens are gone and successes still come', () => {
-    const state = fail({ ...succeed(NEW), tokens: 0.5 })
-    expect(state).toMatchObject({ gapMs: 100, keptAt: START + 100 })
-    expect(keptUntil({ ...state, tokens: 5 }, LIMITS, START)).toBe(START + 100)
-  })
-
-  it('wait for up to two minutes where tokens are gone and nothing succeeds', () => {
-    const state = fail({ ...NEW, tokens: 0.5 })
-    expect(state).toMatchObject({ gapMs: 60_000, keptAt: START + 60_000 })
-    expect([may(state, 'kept', START + 59_999), may(state, 'kept', START + 60_000)]).toEqual([false, true])
-  })
-
-  it('keep the gap between them until one is done', () => {
-    const now = START + 60_000
-    const sent = send(fail({ ...NEW, tokens: 0.5 }), now)
-    expect(sent.keptAt).toBe(now + 60_000)
-    const done = ends(sent, 'success', { kind: 'kept', now })
-    expect(done).toMatchObject({ gapMs: 10_000, keptAt: now + 10_000 })
-  })
-
-  it('wait for ever where no token can come', () => {
-    const limits = { ...LIMITS, budget: { ...BUDGET, burst: 0, rest: 0 } }
-    expect(keptUntil(newContainment(limits, START), limits, START)).toBe(Number.POSITIVE_INFINITY)
-  })
-
-  it('do not pay while the breaker is open, and may be its probe', () => {
-    const refused = askLeave(DEAD, LIMITS, { now: START, kind: 'kept', random })
-    expect(refused).toMatchObject({ given: false, reason: 'breaker', state: { tokens: 1 } })
-    const probe = askLeave(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'kept', random })
-    expect(probe).toMatchObject({ given: true, probe: OPEN_UNTIL, state: { tokens: 0 } })
   })
 })
