@@ -86,8 +86,10 @@ export function askLeave(before: Containment, limits: ContainmentLimits, questio
   const refused = refusalOf(state, limits, question)
   if (refused) return { state, given: false, ...refused }
   const paid = kind === 'kept' ? keptSent(state, limits, question) : state
-  const isProbe = limits.breaker && state.openUntil !== undefined
-  return isProbe ? { state: { ...paid, probe: now }, given: true, probe: now } : { state: paid, given: true }
+  const { openUntil } = state
+  if (!limits.breaker || openUntil === undefined) return { state: paid, given: true }
+  // Also where a clock was set back, no probe is older than the time from which there are probes.
+  return { state: { ...paid, openUntil: Math.min(openUntil, now), probe: now }, given: true, probe: now }
 }
 
 type Refusal = Required<Pick<Leave, 'reason' | 'retryAt'>>
@@ -150,20 +152,20 @@ export function phaseOf({ openUntil, probe }: Containment): BreakerPhase {
 function succeeded(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
   const { state, isSlow } = timed(before, ended)
   // An answer that was under way when the breaker opened says how the server was, not how it is.
-  if (state.openUntil !== undefined && !isProbe(state, ended)) return state
+  if (limits.breaker && !speaksOfNow(state, ended)) return state
   const tokens =
     state.openUntil === undefined
       ? paidIn(state, limits, { kind: ended.kind, isSlow })
       : Math.max(state.tokens, limits.budget ? limits.budget.rest : 0)
   const well = { ...state, tokens, failures: 0, succeededAt: ended.now, openUntil: undefined, probe: undefined }
+  const done = ended.kind === 'kept' ? quicken(well, ended.now) : well
   // In an overload everything that is still answered is slow.
-  if (isSlow) return slowDown(well, ended)
-  return ended.kind === 'kept' ? quicken(well, ended.now) : well
+  return isSlow ? slowDown(done, ended) : done
 }
 
 /** An answer of any kind shows that there is a server. */
 function alive(state: Containment, ended: EndedRequest): Containment {
-  if (state.openUntil !== undefined && !isProbe(state, ended)) return state
+  if (!speaksOfNow(state, ended)) return state
   return { ...state, failures: 0, openUntil: undefined, probe: undefined }
 }
 
@@ -196,6 +198,11 @@ function failed(state: Containment, limits: ContainmentLimits, ended: EndedReque
   return { ...next, openUntil: now + limits.breaker.openForMs * (0.75 + random() / 2), probe: undefined }
 }
 
+/** Was it sent since the breaker may let probes through? One that was too slow to keep its place still shows a server that answers. */
+function speaksOfNow({ openUntil }: Containment, { probe }: EndedRequest): boolean {
+  return openUntil === undefined || (probe !== undefined && probe >= openUntil)
+}
+
 function isProbe(state: Containment, { probe }: EndedRequest): boolean {
   return probe !== undefined && probe === state.probe
 }
@@ -205,9 +212,9 @@ function closedUntil({ openUntil, probe }: Containment, limits: BreakerLimits, n
   if (openUntil === undefined) return undefined
   const { openForMs } = limits
   // After the clock was set back the breaker must not stay open for longer than it would have.
-  if (openUntil > now + openForMs * 1.25) return now
+  const opensAt = openUntil > now + openForMs * 1.25 ? now : openUntil
   const isUnderWay = probe !== undefined && Math.abs(now - probe) < openForMs
-  return isUnderWay ? Math.max(openUntil, probe + openForMs) : openUntil
+  return isUnderWay ? Math.max(opensAt, probe + openForMs) : opensAt
 }
 
 /** Paid in advance, so that no more are under way than there are tokens: the slow start of a backlog. */
@@ -218,9 +225,10 @@ function keptSent(state: Containment, { budget }: ContainmentLimits, { now, rand
 
 /** After the time since the last look: the reserve leads back to rest, from below and from above. */
 function settled(state: Containment, { budget }: ContainmentLimits, now: number): Containment {
-  if (now === state.at || !budget) return now < state.succeededAt ? { ...state, succeededAt: now } : state
+  if (now === state.at) return state
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
   if (now < state.at) return { ...state, at: now, succeededAt: Math.min(now, state.succeededAt) }
+  if (!budget) return { ...state, at: now }
   const { rest } = budget
   const step = ((now - state.at) / 1000) * budget.reservePerSecond
   const tokens = state.tokens > rest ? Math.max(rest, state.tokens - step) : Math.min(rest, state.tokens + step)
