@@ -29,8 +29,6 @@ export async function resumeOne(
   deadOwners: readonly string[],
 ): Promise<Resumed> {
   const record = takeOver(engine, claimed, deadOwners)
-  // Frozen since it was claimed: another runner may have it by now, and have settled it otherwise.
-  if (engine.clock.now() >= (record.lease?.until ?? 0)) return { record: { ...record, status: 'pending' } }
   const operation = new LiveOperation(record)
   if (isSettled(record)) return redeliver(engine, operation)
   const { origin } = record.request
