@@ -15,7 +15,7 @@ export class EffectBook {
   do({ key, label, number }: Sent): void {
     this.#world.say('server', `does ${label} (request ${number})`)
     this.list.push({ key, label, sent: number })
-    this.#world.oracle.done(key, label)
+    this.#world.oracle.done({ key, label, number })
   }
 }
 
