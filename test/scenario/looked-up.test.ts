@@ -63,3 +63,24 @@ describe('an operation that is looked up after a freeze', () => {
     expect((await call).value?.status).toBe(201)
   })
 })
+
+describe('an operation that is looked up by a client that waits for another one to do it', () => {
+  it('may have been done, as soon as the other one has sent it', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ status: 429 })
+    const runner = place.client({ retry: { jitter: 'none', base: 100 } })
+    const order = { body: 'one', id: 'order:1' }
+    const call = outcome(runner.post('/charges', order))
+    await settle(place.clock)
+    const waiting = place.client()
+    const joined = outcome(waiting.post('/charges', order))
+    await settle(place.clock)
+    expect(await waiting.operation('order:1')).toMatchObject({ status: 'pending', effect: 'none' })
+    place.server.weather = () => 'hang-after'
+    await place.clock.advance(110)
+    expect(await waiting.operation('order:1')).toMatchObject({ status: 'pending', effect: 'unknown' })
+    place.server.weather = () => 'fine'
+    await place.clock.advance(60_000)
+    expect([(await call).value?.status, (await joined).value?.status]).toEqual([201, 201])
+  })
+})
