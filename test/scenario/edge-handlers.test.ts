@@ -54,6 +54,27 @@ describe('a settlement that was claimed before a freeze', () => {
   })
 })
 
+describe('a settlement that was claimed before a freeze, and that no other runner has taken', () => {
+  it('is told', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ fault: 'refused' })
+    const first = place.client({ retry: false })
+    first.onSettled('charge', () => Promise.reject(new Error('The handler is down')))
+    await outcome(first.post('/charges', { body: 'one', name: 'charge' }))
+    await first.flush()
+    const { client, held } = clientOnHeldDisk(place)
+    const told: string[] = []
+    client.onSettled('charge', ({ status }) => void told.push(status))
+    const release = held.hold('claim', 'after')
+    const resumed = client.resume()
+    await place.clock.advance(LEASE_MS + 1000)
+    release()
+    await place.clock.advance(1000)
+    await resumed
+    expect(told).toEqual(['failed'])
+  })
+})
+
 describe('a handler', () => {
   for (const what of ['close', 'forget'] as const) {
     it(`may wait for ${what}() of its own client in a call`, async () => {
