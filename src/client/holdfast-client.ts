@@ -131,9 +131,9 @@ export class HoldfastClient implements Client {
     }
     await engine.keeper.open()
     const record = await engine.keeper.read(engine.options.namespace, keyOrId)
-    // After a freeze or a stay in the back/forward cache, another runner may have it: then only the journal knows.
-    const isTaken = record && (record.lease?.owner !== live?.fence.owner || record.epoch !== live?.fence.epoch)
-    const newest = isTaken ? record : live?.record
+    // What another runner has, or has taken after a freeze or a stay in the back/forward cache, only the journal knows.
+    const isOurs = record?.lease?.owner === engine.coordination.owner && record.epoch === live?.fence.epoch
+    const newest = record && !isOurs ? record : live?.record
     return newest && this.#found(newest, live)
   }
 

@@ -22,6 +22,5 @@ it('loses nothing, does nothing twice and tells the truth while processes on one
   expect(faultsOf(result), `To run it again: ${again}`).toEqual([])
   expect(result.claims).toMatchObject({ 'handler: succeeded, applied': expect.any(Number) })
   expect(result.accepted).toBeGreaterThanOrEqual(100)
-  expect(result.blows['client kill']).toBeGreaterThan(3)
   expect(result.takeovers).toBeGreaterThan(0)
 }, 180_000)

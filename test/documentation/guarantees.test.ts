@@ -70,7 +70,7 @@ const cases: Record<string, Case> = {
     steps: [],
     client: { journal: failing(memoryJournal()) },
     call: { id: 'order:1' },
-    sees: { name: 'StorageError', effect: 'unknown', reason: 'storage', pending: false },
+    sees: { name: 'StorageError', effect: 'unknown', reason: 'storage', pending: true },
     requests: 0,
   },
   "a certificate that can't be trusted": {
@@ -318,10 +318,11 @@ const stories: Record<string, () => Promise<void>> = {
   'the client was closed': async () => {
     const { client, fetch } = scenario([])
     await client.close()
-    const closed = { code: 'HOLDFAST_CLOSED', reason: 'aborted', pending: false }
-    expect(await failure(client.post('/a'))).toMatchObject({ name: 'NotSentError', effect: 'none', ...closed })
+    const closed = { code: 'HOLDFAST_CLOSED', reason: 'aborted' }
+    const fresh = await failure(client.post('/a'))
+    expect(fresh).toMatchObject({ name: 'NotSentError', effect: 'none', pending: false, ...closed })
     const named = await failure(client.post('/a', { id: 'a' }))
-    expect(named).toMatchObject({ name: 'IndeterminateError', effect: 'unknown', ...closed })
+    expect(named).toMatchObject({ name: 'IndeterminateError', effect: 'unknown', pending: true, ...closed })
     expect(fetch.calls).toHaveLength(0)
   },
   '`client.retry` of what the journal does not have': async () => {

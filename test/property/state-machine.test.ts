@@ -59,7 +59,7 @@ function checkMove(before: OperationRecord, after: OperationRecord, name: string
   if (name !== 'settle') expect(WEIGHT[after.effect]).toBeGreaterThanOrEqual(WEIGHT[before.effect])
   if (before.status === 'pending') return
   if (name !== 'reopen') expect(after.status).toBe(before.status)
-  else expect(['failed', 'cancelled']).toContain(before.status)
+  else expect(['failed', 'cancelled', 'rejected']).toContain(before.status)
 }
 
 describe('any sequence of moves', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { leaveKept } from '../support/held-journal.ts'
-import { isSettled, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
+import { clientOnHeldDisk, leaveKept } from '../support/held-journal.ts'
+import { isSettled, LEASE_MS, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 const FIVE_MINUTES = 300_000
 
@@ -24,6 +24,54 @@ describe('a failed settlement that is owed to a handler of all', () => {
     await later.get('/charges')
     await later.resume()
     expect(told).toEqual([`${error?.operation?.key} failed`])
+  })
+})
+
+describe('a settlement that was claimed before a freeze', () => {
+  it('is not told any more, since another runner may have settled it otherwise meanwhile', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ fault: 'refused' })
+    const first = place.client({ retry: false })
+    first.onSettled('charge', () => Promise.reject(new Error('The handler is down')))
+    const { error } = await outcome(first.post('/charges', { body: 'one', name: 'charge', id: 'order:1' }))
+    expect(error).toMatchObject({ pending: false })
+    await first.flush()
+    const { client, held } = clientOnHeldDisk(place)
+    const told: string[] = []
+    client.onSettled('charge', ({ status }) => void told.push(status))
+    const release = held.hold('claim', 'after')
+    const resumed = client.resume()
+    await place.clock.advance(LEASE_MS + 1000)
+    place.server.weather = () => 'fine'
+    const other = place.client()
+    other.onSettled('charge', ({ status }) => void told.push(status))
+    await other.post('/charges', { body: 'one', name: 'charge', id: 'order:1' })
+    await other.flush()
+    release()
+    await place.clock.advance(1000)
+    await resumed
+    expect(told).toEqual(['succeeded'])
+  })
+})
+
+describe('a settlement that was claimed before a freeze, and that no other runner has taken', () => {
+  it('is told', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ fault: 'refused' })
+    const first = place.client({ retry: false })
+    first.onSettled('charge', () => Promise.reject(new Error('The handler is down')))
+    await outcome(first.post('/charges', { body: 'one', name: 'charge' }))
+    await first.flush()
+    const { client, held } = clientOnHeldDisk(place)
+    const told: string[] = []
+    client.onSettled('charge', ({ status }) => void told.push(status))
+    const release = held.hold('claim', 'after')
+    const resumed = client.resume()
+    await place.clock.advance(LEASE_MS + 1000)
+    release()
+    await place.clock.advance(1000)
+    await resumed
+    expect(told).toEqual(['failed'])
   })
 })
 

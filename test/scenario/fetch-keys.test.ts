@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type ClientOptions, isHoldfastError, memoryJournal } from '../../src/index.ts'
 import { elapse, ORIGIN, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
-import { LEASE_MS, leaveBehind, neighbourhood } from '../support/shared-clients.ts'
+import { clientOnHeldDisk } from '../support/held-journal.ts'
+import { LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 const MINUTE = 60_000
 const KEY = { 'idempotency-key': 'order-42' }
@@ -161,6 +162,29 @@ describe('a key that comes again through client.fetch', () => {
     expect(await (await client.fetch('/a', keyed)).text()).toBe('done')
     expect(await client.operation(KEY['idempotency-key'])).toMatchObject({ status: 'succeeded', effect: 'applied' })
     expect(fetch.calls.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-42', 'order-42'])
+  })
+
+  it('is not sent where a do-not-retry verdict came while the call was about to take it over', async () => {
+    const place = neighbourhood()
+    const headers = { 'idempotency-key': 'k' }
+    place.server.weather = () => 'hang-before'
+    const first = place.client({ attemptTimeout: '20s', retry: false })
+    const one = outcome(first.fetch('/charges', { method: 'POST', body: 'one', headers }))
+    await settle(place.clock)
+    const { client, held } = clientOnHeldDisk(place)
+    const release = held.hold('claim-one', 'before')
+    const two = outcome(client.fetch('/charges', { method: 'POST', body: 'one', headers }))
+    await place.clock.advance(1000)
+    place.server.weather = () => ({ status: 503, headers: { 'do-not-retry': 'true' }, body: 'closed' })
+    await place.clock.advance(20_000)
+    await one
+    const again = await first.fetch('/charges', { method: 'POST', body: 'one', headers })
+    expect(again.headers.get('do-not-retry')).toBe('true')
+    const sent = place.server.calls.length
+    release()
+    await place.clock.advance(5000)
+    expect((await two).value?.status).toBe(503)
+    expect(place.server.calls).toHaveLength(sent)
   })
 
   it('is asked for once by a call that takes it over from a runner that is gone', async () => {

@@ -13,6 +13,8 @@ const LONGEST_HANDLER_MS = 300_000
 export async function deliver(engine: EngineContext, operation: LiveOperation): Promise<void> {
   engine.leases.hold(operation)
   try {
+    // Another runner that has taken it after a freeze may have settled it otherwise, and delivers what is owed.
+    if (!(await engine.leases.isOurs(operation))) return
     const outcome = await attemptDelivery(engine, operation)
     if (outcome === 'delivered') await markAsDelivered(engine, operation)
     else if (outcome === 'no handler') await leaveUndelivered(engine, operation)

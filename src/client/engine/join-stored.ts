@@ -43,14 +43,9 @@ export async function joinStored(
   }
 }
 
-/** Is there still something to do for such a call? */
+/** Is there still something to do for such a call? A server that is asked again for its refusal's body may do it now. */
 function isOpen(record: OperationRecord, terms: RunTerms): boolean {
-  return openStatuses(record, terms).includes(record.status)
-}
-
-/** A server that is asked again for the body of its refusal may do it now: that is a run with a record. */
-function openStatuses(record: OperationRecord, terms: RunTerms): readonly OperationStatus[] {
-  return lacksAnswer(record, terms) ? [...OPEN, 'rejected'] : OPEN
+  return OPEN.includes(record.status) || (record.status === 'rejected' && lacksAnswer(record, terms))
 }
 
 /** Answers of `client.fetch` are recorded without their bodies: such a call asks the server again, under the same key. */
@@ -77,7 +72,8 @@ async function takeOrFollow(
   operation: LiveOperation,
   { existing, terms }: Joining,
 ): Promise<void> {
-  const statuses = openStatuses(existing, terms)
+  // A refusal is taken up only as it was seen: a later one may say do-not-retry.
+  const statuses: readonly OperationStatus[] = existing.status === 'rejected' ? ['rejected'] : OPEN
   const deadOwners = await goneOwner(engine, existing, operation)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {

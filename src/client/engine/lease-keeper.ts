@@ -41,6 +41,11 @@ export class LeaseKeeper {
     return this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#clock.now()
   }
 
+  /** Ours still? After a freeze the journal is asked: a lease that has lapsed, and that no runner has taken, is renewed. */
+  isOurs(operation: LiveOperation): boolean | Promise<boolean> {
+    return !this.hasLapsed(operation) || this.#keeper.renew(operation.fence, this.#clock.now() + LEASE_MS)
+  }
+
   /** Says that the lease is gone: the run stops and writes nothing. */
   lose(operation: LiveOperation): void {
     this.#events.tellOf(operation.record, { type: 'lease.lost' })

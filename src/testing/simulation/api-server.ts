@@ -61,7 +61,7 @@ export class ApiServer implements WireServer {
     for (let n = before; n < now; n++) {
       this.#effects.push({ key, label, sent: number })
       this.#world.say('server', `does ${label} (request ${number})`)
-      this.#world.oracle.done(key, label)
+      this.#world.oracle.done({ key, label, number })
     }
   }
 }

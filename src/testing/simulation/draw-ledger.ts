@@ -23,21 +23,26 @@ export function drawLedger(seed: number | string, faults: ReadonlySet<Fault>): L
     inFlight: dice.pick(['reject', 'reject', 'wait'] as const),
     reapEveryMs: dice.pick([8 * SECOND, 60 * SECOND]),
   }
-  const leaseMs = faults.has('short-window') ? 12 * SECOND : isBlind(drawn) ? 60 * SECOND : drawn.leaseMs
+  const leaseMs = faults.has('short-window') ? 12 * SECOND : isBlind(drawn, faults) ? 60 * SECOND : drawn.leaseMs
   return {
     ...drawn,
     leaseMs,
     crashes: faults.has('ledger-crash') ? drawCrashes(diceFor(seed, 'ledger crashes')) : [],
-    freezes: faults.has('ledger-freeze') && !isBlind(drawn) ? drawFreezes(diceFor(seed, 'ledger freezes')) : [],
+    freezes: faults.has('ledger-freeze') && !isBlind(drawn, faults) ? drawFreezes(diceFor(seed, 'ledger freezes')) : [],
   }
 }
 
 /**
- * A provider that does a thing each time that it is asked, and a reconciliation that says of a runner without a lease
- * that it did nothing: such a runner must not come back. No lease may lapse there while its handler lives.
+ * A provider that does a thing each time that it is asked, or a server that may decline what another run has already
+ * passed on, and a reconciliation that says of a runner without a lease that it did nothing: such a runner must not come
+ * back. No lease may lapse there while its handler lives.
  */
-function isBlind({ work, reconcile, provider }: Pick<LedgerPlan, 'work' | 'reconcile' | 'provider'>): boolean {
-  return work === 'external' && reconcile === 'asks-the-provider' && provider === 'blind'
+function isBlind(
+  { work, reconcile, provider }: Pick<LedgerPlan, 'work' | 'reconcile' | 'provider'>,
+  faults: ReadonlySet<Fault>,
+): boolean {
+  const isUnfair = provider === 'blind' || faults.has('declined')
+  return work === 'external' && reconcile === 'asks-the-provider' && isUnfair
 }
 
 function drawCrashes(dice: Dice): LedgerPlan['crashes'] {

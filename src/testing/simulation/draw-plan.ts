@@ -24,6 +24,7 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'ledger-record-fails': 0.4,
   'work-fails-after': 0.5,
   'ledger-crash': 0.5,
+  'ledger-freeze': 0.5,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
 const LEDGERS = 0.4

@@ -103,7 +103,7 @@ export class ModelServer implements WireServer {
     this.#world.say('server', `does ${label} (request ${number})`)
     if (again) return
     this.#effects.push({ key, label, sent: number })
-    this.#world.oracle.done(key, label)
+    this.#world.oracle.done({ key, label, number })
   }
 
   #crashAnd(reply: Reply): void {

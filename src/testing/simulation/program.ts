@@ -127,6 +127,7 @@ export class Program {
   close(): void {
     this.#closed = true
     this.#world.happened('close')
+    this.#world.oracle.roster.leaves(this.process)
     this.#world.say(this.process.name, 'closes its client')
     const end = (): void => this.process.end('has closed, and exits')
     this.client.close().then(end, end)

@@ -193,7 +193,7 @@ export const SIGHTS = [
 ] as const
 export type Sight = (typeof SIGHTS)[number]
 
-/** What anybody is told of an operation, by whom. */
+/** The claims that the client makes about an operation: in which of its voices, and of what effect. */
 export const CLAIMS = [
   ...['an event', 'a view', 'a look-up', 'a handler'].flatMap((by) =>
     ['none', 'unknown', 'applied'].map((effect) => `${by}: ${effect}`),

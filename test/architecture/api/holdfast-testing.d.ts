@@ -60,6 +60,11 @@ declare const EXPECTED: {
         "freeze",
         "clock-ahead",
         "clock-back",
+        "page-hidden",
+        "offline",
+        "messages-slow",
+        "locks-slow",
+        "locks-unknown",
         "handler-throws",
         "handler-slow",
         "handler-leaves",
@@ -72,7 +77,16 @@ declare const EXPECTED: {
         "fresh-signature",
         "key-reuse",
         "close",
-        "listed"
+        "listed",
+        "ledger-crash",
+        "ledger-freeze",
+        "ledger-store-slow",
+        "ledger-store-blinks",
+        "ledger-store-answer-lost",
+        "ledger-record-fails",
+        "work-fails",
+        "work-fails-after",
+        "work-slow"
     ];
     readonly 'crash point': readonly CrashPoint[];
     readonly sight: readonly [
@@ -85,7 +99,17 @@ declare const EXPECTED: {
         "in-flight answer",
         "doubled by a short window",
         "joined",
-        "kept for later"
+        "asked again by fetch",
+        "kept for later",
+        "entry taken over",
+        "entry abandoned",
+        "entry released",
+        "entry reconciled",
+        "claim lost",
+        "outcome-unknown answer",
+        "unavailable answer",
+        "key-reused answer",
+        "answer recorded late"
     ];
     readonly claim: readonly [
         ...string[],
@@ -93,6 +117,29 @@ declare const EXPECTED: {
         "a result: failure"
     ];
 };
+
+declare const LEDGER_CALLS: readonly [
+    "insert",
+    "take-over",
+    "renew",
+    "complete",
+    "release",
+    "abandon",
+    "transact",
+    "find",
+    "reap",
+    "entries"
+];
+
+declare const LEDGER_POINTS_BESIDE: readonly [
+    "ledger:serving",
+    "ledger:in-transaction",
+    "ledger:committing",
+    "ledger:reconciling",
+    "provider:leaving",
+    "provider:travelling",
+    "provider:answered"
+];
 
 declare const POINTS_BESIDE: readonly [
     "open",
@@ -578,11 +625,13 @@ type AppendResult = {
     readonly existing: PlacedRow;
 };
 
+type ClientPoint = `${Write}:${Stage}` | (typeof POINTS_BESIDE)[number];
+
 type CoverageCounts = Record<CoverageKind, Record<string, number>>;
 
 type CoverageKind = keyof typeof EXPECTED;
 
-type CrashPoint = `${Write}:${Stage}` | (typeof POINTS_BESIDE)[number];
+type CrashPoint = ClientPoint | LedgerPoint;
 
 type CrashPoint$1 = `${JournalMoment}:${'asked' | 'durable'}` | `send:${SendMoment}`;
 
@@ -623,6 +672,10 @@ type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read
 type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'renew' | 'claim';
 
 type JournalResult = CommandResults[keyof CommandResults];
+
+type LedgerCall = (typeof LEDGER_CALLS)[number];
+
+type LedgerPoint = `ledger:${LedgerCall}:${'asked' | 'done'}` | (typeof LEDGER_POINTS_BESIDE)[number];
 
 type OperationStatus = 'pending' | SettledStatus;
 

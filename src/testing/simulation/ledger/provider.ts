@@ -15,12 +15,13 @@ export class EffectBook {
   do({ key, label, number }: Sent): void {
     this.#world.say('server', `does ${label} (request ${number})`)
     this.list.push({ key, label, sent: number })
-    this.#world.oracle.done(key, label)
+    this.#world.oracle.done({ key, label, number })
   }
 }
 
 /** What the provider knows of an operation: how many calls are on their way to it, and what it answered. */
 interface Charge {
+  readonly label: string | undefined
   travelling: number
   answer: Reply | undefined
 }
@@ -47,7 +48,7 @@ export class Provider {
     const { timeline } = this.#world
     return new Promise((resolve) => {
       if (!process.reach('provider:leaving')) return
-      const charge = this.#chargeOf(call.sent.key)
+      const charge = this.#chargeOf(call.sent.key, call.sent.label)
       charge.travelling++
       const dice = this.#world.dice('provider')
       const [there, back] = [dice.between(1, 2000), dice.between(1, 500)]
@@ -73,10 +74,11 @@ export class Provider {
     return charge.answer
   }
 
-  #chargeOf(key: string): Charge {
+  /** A key that a server with a short memory uses for something else is a new charge. */
+  #chargeOf(key: string, label?: string): Charge {
     let charge = this.#charges.get(key)
-    if (!charge) {
-      charge = { travelling: 0, answer: undefined }
+    if (!charge || (label !== undefined && charge.label !== label)) {
+      charge = { label, travelling: 0, answer: undefined }
       this.#charges.set(key, charge)
     }
     return charge

@@ -233,8 +233,8 @@ export class Oracle {
     return this.#effects.inThisLife(key, this.shadows.get(key), until)
   }
 
-  done(key: string, label: string): void {
-    this.#effects.done(key, label)
+  done({ key, label, number }: Pick<Sent, 'key' | 'label' | 'number'>): void {
+    this.#effects.done(key, label, this.sents[number - 1]?.at ?? 0)
   }
 
   /** How often the operation was done that the journal has under this key. */

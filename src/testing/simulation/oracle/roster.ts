@@ -23,6 +23,11 @@ export class Roster {
     this.#hiddenUntil.set(owner, Math.max(until, this.#hiddenUntil.get(owner) ?? 0))
   }
 
+  /** A process that closes its client has said goodbye before the last of its leases is free. */
+  leaves({ owner }: SimulatedProcess): void {
+    this.#hiddenUntil.set(owner, Number.POSITIVE_INFINITY)
+  }
+
   isAlive(owner: string): boolean {
     const hiddenUntil = this.#hiddenUntil.get(owner) ?? 0
     return this.#processes.get(owner)?.alive === true && hiddenUntil <= this.#now()

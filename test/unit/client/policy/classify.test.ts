@@ -3,6 +3,7 @@ import {
   type AttemptFacts,
   type Circumstances,
   classify,
+  isRetryable,
   speaksForTheWhole,
 } from '../../../../src/client/policy/classify.ts'
 import { resolveDoNotRetry } from '../../../../src/client/policy/resolve-names.ts'
@@ -259,4 +260,19 @@ test('a final 4xx clears up the whole operation, unless a gate gave it', () => {
   }
   for (const status of [200, 302, 399, 500, 503])
     expect(speaksForTheWhole({ status: status, headers: [], redirected: false })).toBe(false)
+})
+
+describe('a failure that is hard on its server', () => {
+  const once = circumstances({ replayable: false })
+
+  test('is one that is tried again where that is safe, also where this server gets nothing a second time', () => {
+    expect(isRetryable(answer(503), once)).toBe(true)
+    expect(isRetryable(fault(), once)).toBe(true)
+  })
+
+  test('is neither an answer nor a refusal that stays', () => {
+    expect(isRetryable(answer(200), once)).toBe(false)
+    expect(isRetryable(answer(422), once)).toBe(false)
+    expect(isRetryable(fault({ transient: false }), once)).toBe(false)
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BodyTooLarge, checkBodySize } from '../../../../src/server/admission/body-too-large.ts'
-import { isRefusal, pageOf, refusal, reworded } from '../../../../src/server/admission/refusal.ts'
+import { inDoubtRefusal, isRefusal, pageOf, refusal, reworded } from '../../../../src/server/admission/refusal.ts'
 
 describe('a refusal', () => {
   it.each([
@@ -29,6 +29,15 @@ describe('a refusal', () => {
   it('is told apart from an answer', () => {
     expect(isRefusal(refusal('in-flight'))).toBe(true)
     expect(isRefusal({ status: 409, headers: [], body: null })).toBe(false)
+  })
+})
+
+describe('a refusal in doubt', () => {
+  it('says what any unavailable ledger says, but no time to come back', () => {
+    const plain = refusal('unavailable')
+    const inDoubt = inDoubtRefusal()
+    expect(plain.headers).toContainEqual(['retry-after', '1'])
+    expect(inDoubt).toEqual({ ...plain, headers: [['content-type', 'application/problem+json']] })
   })
 })
 
