@@ -33,7 +33,7 @@ export interface ContainmentLimits {
  *     tokens                                      requests
  *      burst ┬  a success adds `ratio`,            closed ──── so many failures, and no success for 2 s ───▶ open
  *            │  a slow one nothing                    ▲                                                       │
- *       rest ┼  one retry, by default                      │                                                    openFor
+ *       rest ┼  two retries, by default               │                                                    openFor
  *            │  time leads back to it                 │                                                       ▼
  *          0 ┴  calls only                            └──────────────── success ───────────────────────── one probe
  *

@@ -12,8 +12,8 @@ export interface BudgetOptions {
   /** What a success adds to the bucket. Default 1.1; with 0.1 retries stay within a tenth of what succeeds. */
   readonly ratio?: number | undefined
   /**
-   * How much the bucket holds at most. Default 10, of which a new or a quiet client has one: many of them, each with a
-   * full bucket, would be a storm. Where it is set, a client has all of it from the start.
+   * How much the bucket holds at most. Default 10, of which a new or a quiet client has two: many of them, each with
+   * a full bucket, would be a storm. Where it is set, a client has all of it from the start.
    */
   readonly burst?: number | undefined
   /** How fast the bucket goes back to what a new client has. Default 0.1 per second. */
@@ -23,6 +23,8 @@ export interface BudgetOptions {
 /** Shared by every copy of the package, so that a budget can be shared between them. */
 const BRAND = Symbol.for('holdfast.retry-budget')
 
+/** What a new client has: as many attempts as those of gRPC and AWS make, and no storm where many have nothing else. */
+const REST = 2
 const MOST_TOKENS = 1_000_000
 /** A state is small, but a crawler meets origins without end. */
 const MOST_ORIGINS = 1000
@@ -42,7 +44,7 @@ function resolveLimits(options: BudgetOptions | undefined): BudgetLimits {
     burst: [10, checkAmount],
     reservePerSecond: [0.1, checkAmount],
   })
-  return Object.freeze({ ...limits, rest: options?.burst === undefined ? 1 : limits.burst })
+  return Object.freeze({ ...limits, rest: options?.burst === undefined ? REST : limits.burst })
 }
 
 function checkAmount(option: string, value: unknown): number {

@@ -30,10 +30,7 @@ export class BudgetRule {
     const reserve = ((elapsedMs - this.#since) / 1000) * RESERVE_PER_SECOND
     const allowed = this.#burst + RATIO * this.#answered + reserve
     if (this.#spent <= allowed + 1e-6) return undefined
-    return [
-      'P6',
-      `${this.#spent} failed retries after ${this.#answered} answers; the budget is ${allowed.toFixed(2)}`,
-    ]
+    return ['P6', `${this.#spent} failed retries after ${this.#answered} answers; the budget is ${allowed.toFixed(2)}`]
   }
 }
 

@@ -35,7 +35,7 @@ describe('createRetryBudget', () => {
 
   test('fills in what is left out, and freezes it', () => {
     const { limits } = statesOf({ ratio: 0.2 })
-    expect(limits).toEqual({ ratio: 0.2, burst: 10, reservePerSecond: 0.1, rest: 1 })
+    expect(limits).toEqual({ ratio: 0.2, burst: 10, reservePerSecond: 0.1, rest: 2 })
     expect(Object.isFrozen(limits)).toBe(true)
   })
 
