@@ -7,24 +7,24 @@ const DEAD = () => ({ status: 503 })
 const HOUR = 3_600_000
 
 describe('the retry budget', () => {
-  it('of a new client has one token: an operation that cannot be done costs two requests', async () => {
+  it('of a new client has two tokens: an operation that cannot be done costs three requests', async () => {
     const { client, clock, fetch } = scenario(DEAD, { budget: {} })
-    expect(client.budget(ORIGIN)).toBe(1)
+    expect(client.budget(ORIGIN)).toBe(2)
     const error = await elapse(clock, 60_000, failure(client.post('/a')))
     expect(error).toMatchObject({ reason: 'budget', effect: 'unknown' })
-    expect(fetch.calls).toHaveLength(2)
+    expect(fetch.calls).toHaveLength(3)
   })
 
-  it('grows with each success, up to ten, and goes back to one when the client is quiet', async () => {
+  it('grows with each success, up to ten, and goes back to two when the client is quiet', async () => {
     const { client, clock } = scenario(() => ({ status: 200 }), { budget: {} })
     await client.post('/a')
-    expect(client.budget(ORIGIN)).toBeCloseTo(2.1, 6)
+    expect(client.budget(ORIGIN)).toBeCloseTo(3.1, 6)
     for (let i = 0; i < 20; i++) await client.post('/a')
     expect(client.budget(ORIGIN)).toBe(10)
     await clock.advance(45_000)
     expect(client.budget(ORIGIN)).toBeCloseTo(5.5, 6)
     await clock.advance(HOUR)
-    expect(client.budget(ORIGIN)).toBe(1)
+    expect(client.budget(ORIGIN)).toBe(2)
   })
 
   it('is not fed by answers that come late: those are what an overload looks like', async () => {

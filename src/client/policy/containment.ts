@@ -58,6 +58,8 @@ export interface Containment extends Pace {
 const A_TOKEN = 1 - 1e-9
 /** A busy client sees many failures within a moment. Dead is a server without any success for this long. */
 const SILENT_MS = 2000
+/** After a pause of our own, one failure or two are no sign of death. */
+const SILENT_FAILURES = 3
 
 export function newContainment({ budget }: ContainmentLimits, now: number): Containment {
   return { tokens: budget ? budget.rest : 0, at: now, failures: 0, succeededAt: 0, ...unpaced(now) }
@@ -188,12 +190,13 @@ function returned({ tokens }: Containment, { budget }: ContainmentLimits): numbe
 function failed(state: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
   const { now, random } = ended
   const failures = state.failures + 1
-  const isSilent = now - state.succeededAt >= SILENT_MS
+  const hasNoSuccess = now - state.succeededAt >= SILENT_MS
+  const isSilent = hasNoSuccess && failures >= SILENT_FAILURES
   const isBroke = limits.budget !== false && state.tokens < A_TOKEN
   const next = { ...(isBroke ? slowDown(state, { now, random, isSilent }) : state), failures }
   const isOpen = state.openUntil !== undefined
   if (!limits.breaker || (isOpen && !isProbe(state, ended))) return next
-  if (!isOpen && !(isSilent && failures >= limits.breaker.minimumRequests)) return next
+  if (!isOpen && !(hasNoSuccess && failures >= limits.breaker.minimumRequests)) return next
   // Clients that failed together must not probe together.
   return { ...next, openUntil: now + limits.breaker.openForMs * (0.75 + random() / 2), probe: undefined }
 }

@@ -14,6 +14,8 @@ const LIMITS: ContainmentLimits = { budget: BUDGET, breaker: { minimumRequests: 
 const START = 1_000_000
 const NEW = newContainment(LIMITS, START)
 const random = (): number => 0.5
+/** Two failures in, without a token. */
+const BROKE = { ...NEW, tokens: 0.5, failures: 2 }
 
 function ends(state: Containment, outcome: EndedRequest['outcome'], more: Partial<EndedRequest> = {}): Containment {
   return learnOutcome(state, LIMITS, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
@@ -55,21 +57,25 @@ describe('kept operations', () => {
   })
 
   it('wait for up to two minutes where tokens are gone and nothing succeeds', () => {
-    const state = fail({ ...NEW, tokens: 0.5 })
+    const state = fail(BROKE)
     expect(state).toMatchObject({ gapMs: 60_000, keptAt: START + 60_000 })
     expect([may(state, START + 59_999), may(state, START + 60_000)]).toEqual([false, true])
   })
 
+  it('do not take one failure or two after a pause of our own for death', () => {
+    expect([0, 1].map((failures) => fail({ ...BROKE, failures }).gapMs)).toEqual([100, 100])
+  })
+
   it('keep the gap between them until one is done', () => {
     const now = START + 60_000
-    const sent = send(fail({ ...NEW, tokens: 0.5 }), now)
+    const sent = send(fail(BROKE), now)
     expect(sent.keptAt).toBe(now + 60_000)
     const done = ends(sent, 'success', { kind: 'kept', now })
     expect(done).toMatchObject({ gapMs: 10_000, keptAt: now + 10_000 })
   })
 
   it('are not hurried by calls, which tell nothing of a backlog', () => {
-    const state = fail({ ...NEW, tokens: 0.5 })
+    const state = fail(BROKE)
     expect(succeed(state, START + 100)).toMatchObject({ gapMs: 60_000, keptAt: START + 60_000 })
   })
 

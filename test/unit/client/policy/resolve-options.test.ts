@@ -38,7 +38,7 @@ const journal: Journal = {
 describe('the defaults', () => {
   test('are those of the contract', () => {
     const { budget, dropInCall, ...rest } = resolve()
-    expect(budget.limits).toEqual({ ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 1 })
+    expect(budget.limits).toEqual({ ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 2 })
     const unlimited = Number.POSITIVE_INFINITY
     expect(dropInCall).toMatchObject({ deadlineMs: unlimited, attemptTimeoutMs: unlimited, retry: rest.retry })
     expect(rest).toEqual({

@@ -22,10 +22,10 @@ function fill(states: OriginStates, tokens: number, now = 0): void {
 }
 
 describe('createRetryBudget', () => {
-  test('has a single retry where nothing is said of a burst', () => {
+  test('has two retries where nothing is said of a burst', () => {
     const budget = createRetryBudget()
-    expect(budget.level(A, 0)).toBe(1)
-    expect(createRetryBudget({ ratio: 0.1, burst: undefined }).level(A, 0)).toBe(1)
+    expect(budget.level(A, 0)).toBe(2)
+    expect(createRetryBudget({ ratio: 0.1, burst: undefined }).level(A, 0)).toBe(2)
   })
 
   test('starts full where a burst is set', () => {
@@ -66,9 +66,9 @@ describe('the level', () => {
   test('comes back to what a new client has with time, from below and from above', () => {
     const states = statesOf({ reservePerSecond: 0.5 })
     fill(states, 0)
-    expect([states.level(A, 0), states.level(A, 1000), states.level(A, 10_000)]).toEqual([0, 0.5, 1])
+    expect([states.level(A, 0), states.level(A, 1000), states.level(A, 10_000)]).toEqual([0, 0.5, 2])
     fill(states, 3)
-    expect([states.level(A, 0), states.level(A, 1000), states.level(A, 10_000)]).toEqual([3, 2.5, 1])
+    expect([states.level(A, 0), states.level(A, 1000), states.level(A, 10_000)]).toEqual([3, 2.5, 2])
   })
 
   test('is not changed by looking at it', () => {
