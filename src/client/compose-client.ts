@@ -46,9 +46,13 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
   const { clock, random } = options
   const events = new Emitter(options.observe, clock)
   const outside: EngineContext['outside'] = platform.outside ?? ((work) => work())
+  const coordination = platform.coordination()
+  const { breaker } = options
+  const containments = new Containments(options.budget, { breaker, clock, random, events, coordination })
   const keeper = new RecordKeeper(journalOf(platform, options), {
     encryption: options.encryption,
     onUnreadable: (error, key) => events.tell({ type: 'journal.failed', error, key }),
+    levels: containments,
     turn: () => takeTurn(clock),
   })
   const engine: EngineContext = {
@@ -58,8 +62,8 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     keeper,
     events,
     transport: platform.transport(options),
-    coordination: platform.coordination(),
-    containments: new Containments(options.budget, { breaker: options.breaker, clock, random, events }),
+    coordination,
+    containments,
     horizons: new AnnouncedHorizons(options, events),
     credentials: new ClientCredentials(options),
     leases: new LeaseKeeper(clock, keeper, events),
@@ -75,8 +79,7 @@ function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
     outside,
     warn: platform.warn,
   }
-  const { coordination, leases } = engine
-  leases.onHeld = () => coordination.arrive?.()
+  engine.leases.onHeld = () => coordination.arrive?.()
   coordination.onHint?.((hint) => heed(engine, hint))
   return engine
 }

@@ -36,7 +36,7 @@ export function scenario(steps: readonly ScriptedStep[] | StepFunction, options:
   const events: HoldfastEvent[] = []
   const client = createClient({
     baseUrl: ORIGIN,
-    // As of a client that has been at work: a new one has a single retry.
+    // As of a client that has been at work: a new one has two retries.
     budget: { burst: 10 },
     fetch,
     journal,

@@ -70,7 +70,7 @@ export function neighbourhood(disk: Journal = memoryJournal()): Neighbourhood {
     const make = (all: ClientOptions): Client => (coordination ? clientBeside(coordination, all) : createClient(all))
     const made = make({
       baseUrl: ORIGIN,
-      // As of a client that has been at work: a new one has a single retry.
+      // As of a client that has been at work: a new one has two retries.
       budget: { burst: 10 },
       fetch: server.fetch,
       journal,

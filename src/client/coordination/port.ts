@@ -3,11 +3,13 @@ export interface Hint {
   /**
    * `pending`: there is something to resume, now. `settled`: who waits for it finds its end in the journal. `awaited`:
    * somebody elsewhere waits for it, so its record must outlive its end. `left`: a runner, whose name is the key, has
-   * gone and may have left something of any namespace.
+   * gone and may have left something of any namespace. `level`: what the neighbour knows of an origin, whose name is the
+   * key, in `level`.
    */
-  readonly is: 'pending' | 'settled' | 'awaited' | 'left'
+  readonly is: 'pending' | 'settled' | 'awaited' | 'left' | 'level'
   readonly namespace: string
   readonly key: string
+  readonly level?: unknown
 }
 
 /** The seam to the neighbours: other tabs, other processes. It only ever saves time; safety is the lease's. */

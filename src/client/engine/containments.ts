@@ -1,5 +1,7 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
+import type { Coordination } from '../coordination/port.ts'
+import type { LevelSource, OriginLevel } from '../journal/level-rows.ts'
 import {
   askLeave,
   type BreakerPhase,
@@ -14,6 +16,7 @@ import {
   phaseOf,
   type RequestKind,
 } from '../policy/containment.ts'
+import { isUnwell, mergeContainment, restoreContainment } from '../policy/containment-level.ts'
 import type { OriginStates } from '../policy/retry-budget.ts'
 import type { Emitter } from './emitter.ts'
 
@@ -25,16 +28,23 @@ export interface ContainmentTerms {
   readonly clock: Clock
   readonly random: Random
   readonly events: Emitter
+  readonly coordination: Pick<Coordination, 'hint'>
 }
 
+/** By then every wait is over, and the bucket back where a new client begins. */
+const LEVEL_LASTS_MS = 300_000
+
 /** What may be sent to each origin, and what was learned from it. */
-export class Containments {
+export class Containments implements LevelSource {
   readonly #states: OriginStates
   readonly #limits: ContainmentLimits
   readonly #terms: ContainmentTerms
   /** Kept operations whose first request is on its way, by origin, and the runs that wait for how it ends. */
   readonly #keptUnderWay = new Map<string, number>()
   readonly #waiting = new Map<string, Set<() => void>>()
+  /** Origins that others know to be unwell, and those of which the journal has yet to hear. */
+  readonly #unwell = new Set<string>()
+  readonly #changed = new Set<string>()
 
   constructor(states: OriginStates, terms: ContainmentTerms) {
     this.#states = states
@@ -47,7 +57,7 @@ export class Containments {
     const now = this.#terms.clock.now()
     const before = this.#stateOf(origin, now)
     const { state, ...leave } = askLeave(before, this.#limits, { now, kind, random: this.#terms.random })
-    this.#keep(origin, before, state)
+    this.#put(origin, before, state)
     if (kind === 'kept' && leave.given) this.#keptUnderWay.set(origin, this.#underWay(origin) + 1)
     return leave
   }
@@ -55,8 +65,9 @@ export class Containments {
   /** False: no token. */
   payForRetry(origin: string): boolean {
     const now = this.#terms.clock.now()
-    const paid = payForRetry(this.#stateOf(origin, now), this.#limits, now)
-    if (paid) this.#states.set(origin, paid)
+    const before = this.#stateOf(origin, now)
+    const paid = payForRetry(before, this.#limits, now)
+    if (paid) this.#keep(origin, before, paid)
     else this.tellExhausted(origin)
     return paid !== undefined
   }
@@ -67,6 +78,24 @@ export class Containments {
     const before = this.#stateOf(origin, now)
     this.#keep(origin, before, learnOutcome(before, this.#limits, { ...ended, now, random }))
     if (ended.kind === 'kept') this.#keptEnded(origin)
+  }
+
+  /** From the journal, or from a neighbour. */
+  restore(origin: string, stored: unknown): void {
+    const theirs = restoreContainment(stored, this.#limits)
+    if (!theirs) return
+    const mine = this.#states.get(origin)
+    const before = mine ?? newContainment(this.#limits, this.#terms.clock.now())
+    this.#put(origin, before, mine ? mergeContainment(mine, theirs) : theirs)
+  }
+
+  *takeChanged(): Iterable<OriginLevel> {
+    const until = this.#terms.clock.now() + LEVEL_LASTS_MS
+    for (const origin of this.#changed) {
+      const level = this.#states.get(origin)
+      if (level) yield { origin, level, until }
+    }
+    this.#changed.clear()
   }
 
   tellExhausted(origin: string): void {
@@ -119,7 +148,17 @@ export class Containments {
     return this.#states.get(origin) ?? newContainment(this.#limits, now)
   }
 
+  /** While an origin is unwell, and when it is well again, those who come later and those beside us must know. */
   #keep(origin: string, before: Containment, after: Containment): void {
+    this.#put(origin, before, after)
+    const unwell = isUnwell(after, this.#limits)
+    if (unwell) this.#unwell.add(origin)
+    else if (!this.#unwell.delete(origin)) return
+    this.#changed.add(origin)
+    this.#terms.coordination.hint?.({ is: 'level', namespace: '', key: origin, level: after })
+  }
+
+  #put(origin: string, before: Containment, after: Containment): void {
     this.#states.set(origin, after)
     const from: BreakerPhase = phaseOf(before)
     const to = phaseOf(after)

@@ -7,8 +7,9 @@ export function hint(engine: EngineContext, is: Hint['is'], { namespace, key }: 
   engine.coordination.hint?.({ is, namespace, key })
 }
 
-/** What a neighbour said of an operation that is worked on or waited for here. */
-export function heed(engine: EngineContext, { is, namespace, key }: Hint): void {
+/** What a neighbour said of an origin, or of an operation that is worked on or waited for here. */
+export function heed(engine: EngineContext, { is, namespace, key, level }: Hint): void {
+  if (is === 'level') engine.containments.restore(key, level)
   if (namespace !== engine.options.namespace || is === 'pending') return
   const live = engine.live.byKey(key)
   if (is === 'settled') {

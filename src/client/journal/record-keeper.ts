@@ -5,6 +5,7 @@ import type { Encryption } from '../options.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
 import { BodySeal } from './body-seal.ts'
 import { GroupCommit } from './group-commit.ts'
+import { LevelRows, type LevelSource } from './level-rows.ts'
 import { persistIn } from './persist-in.ts'
 import type {
   Claim,
@@ -44,6 +45,8 @@ export type UnreadableListener = (error: StorageError, key: string) => void
 export interface KeeperTerms {
   readonly encryption?: Encryption | undefined
   readonly onUnreadable: UnreadableListener
+  /** What is known of the origins is kept beside the records. */
+  readonly levels?: LevelSource | undefined
   /** How writes wait for others that are ready to share their transaction. */
   readonly turn?: (() => Promise<void>) | undefined
 }
@@ -54,6 +57,7 @@ export class RecordKeeper {
   readonly #writes: GroupCommit
   readonly #bodies: BodySeal
   readonly #onUnreadable: UnreadableListener
+  readonly #levels: LevelRows
   #opening: Promise<void> | undefined
   #opened = false
 
@@ -62,6 +66,7 @@ export class RecordKeeper {
     this.#writes = new GroupCommit(journal, terms.turn)
     this.#bodies = new BodySeal(terms.encryption)
     this.#onUnreadable = terms.onUnreadable
+    this.#levels = new LevelRows(terms.levels)
   }
 
   get level(): DurabilityLevel {
@@ -83,7 +88,8 @@ export class RecordKeeper {
   /** Opens once; a failed opening may be tried again. */
   open(): Promise<void> {
     this.#opening ??= this.#journal.open().then(
-      () => {
+      async () => {
+        await this.#levels.read(this.#journal)
         this.#opened = true
       },
       (error: unknown) => {
@@ -114,7 +120,9 @@ export class RecordKeeper {
       ...columns
     } = encodeRecord(record)
     const responseBody = await this.#bodies.seal(record.response?.body ?? null)
-    return this.#ask({ do: 'commit', ...fence, change: { ...columns, responseBody } })
+    const written = this.#ask({ do: 'commit', ...fence, change: { ...columns, responseBody } })
+    this.#levels.rideAlong(this.#writes)
+    return written
   }
 
   remove(fence: Fence): Promise<boolean> {

@@ -1,15 +1,18 @@
-import { type Containment, type ContainmentLimits, newContainment } from './containment.ts'
+import type { Containment, ContainmentLimits } from './containment.ts'
 
 const NUMBERS = ['tokens', 'at', 'failures', 'succeededAt', 'gapMs', 'keptAt', 'usualMs', 'answers'] as const
 
-/** What a journal or another tab had of the state; anything that is no such state is as good as none. */
-export function restoreContainment(stored: unknown, limits: ContainmentLimits, now: number): Containment {
-  const fresh = newContainment(limits, now)
-  if (!isContainment(stored)) return fresh
-  const { openUntil, probe: _died, ...rest } = stored
-  const tokens = Math.min(stored.tokens, limits.budget ? limits.budget.burst : stored.tokens)
-  // The process that sent the probe is gone: the next request is one.
-  return { ...rest, tokens, openUntil: limits.breaker ? openUntil : undefined }
+/** What others must know of an origin: without it they would send more than they should. */
+export function isUnwell({ tokens, openUntil, gapMs }: Containment, { budget }: ContainmentLimits): boolean {
+  return openUntil !== undefined || gapMs > 0 || (budget !== false && tokens < budget.rest)
+}
+
+/** What a journal or another tab had of the state; undefined where it is no such state. */
+export function restoreContainment(stored: unknown, { budget, breaker }: ContainmentLimits): Containment | undefined {
+  if (!isContainment(stored)) return undefined
+  const { openUntil, probe: _itsOwn, ...rest } = stored
+  const tokens = budget ? Math.min(stored.tokens, budget.rest) : stored.tokens
+  return { ...rest, tokens, openUntil: breaker ? openUntil : undefined }
 }
 
 function isContainment(value: unknown): value is Containment {
@@ -20,13 +23,21 @@ function isContainment(value: unknown): value is Containment {
 }
 
 /**
- * What a tab makes of the state that another tab of the same origin sent. The newer state wins; the smaller bucket does,
- * unless the newer one has seen a success since. A probe stays with the tab that sent it.
+ * What this client makes of the restored state of another one. Bad news travels, tokens don't: nobody may spend what
+ * another has earned. A breaker that is open for one is open for both until a probe has succeeded since, and a probe
+ * stays with its sender.
  */
 export function mergeContainment(mine: Containment, theirs: Containment): Containment {
-  const [newer, older] = theirs.at > mine.at ? [theirs, mine] : [mine, theirs]
-  const tokens = newer.succeededAt > older.succeededAt ? newer.tokens : Math.min(newer.tokens, older.tokens)
-  const keptAt = Math.max(newer.keptAt, older.keptAt)
-  const probe = newer.openUntil === undefined ? undefined : mine.probe
-  return { ...newer, tokens, keptAt, probe }
+  const newer = theirs.at > mine.at ? theirs : mine
+  const succeededAt = Math.max(mine.succeededAt, theirs.succeededAt)
+  const opensAt = Math.max(mine.openUntil ?? 0, theirs.openUntil ?? 0)
+  const isOpen = opensAt > succeededAt
+  return {
+    ...newer,
+    tokens: Math.min(mine.tokens, theirs.tokens),
+    keptAt: Math.max(mine.keptAt, theirs.keptAt),
+    succeededAt,
+    openUntil: isOpen ? opensAt : undefined,
+    probe: isOpen ? mine.probe : undefined,
+  }
 }

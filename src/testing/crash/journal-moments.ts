@@ -1,3 +1,4 @@
+import { writesLevel } from '../../client/journal/level-rows.ts'
 import type { AppendResult, ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../client/journal/port.ts'
 import { meaningOf } from '../commit-meaning.ts'
 import type { CrashPoint, JournalMoment } from './crash-point.ts'
@@ -28,6 +29,7 @@ export class JournalMoments {
   }
 
   #momentOf(command: JournalCommand): JournalMoment | undefined {
+    if (writesLevel(command)) return undefined
     if (command.do === 'append' || command.do === 'renew') return command.do
     if (command.do === 'claim' || command.do === 'claim-one') return 'claim'
     if (command.do !== 'commit') return undefined
@@ -65,6 +67,7 @@ function nameOf({ namespace, key }: Named): string {
 /** Who asks for these, where they say so. */
 export function ownersOf(commands: readonly JournalCommand[]): string[] {
   return commands.flatMap((command) => {
+    if (writesLevel(command)) return []
     if (command.do === 'append') return command.row.owner === null ? [] : [command.row.owner]
     return 'owner' in command ? [command.owner] : []
   })

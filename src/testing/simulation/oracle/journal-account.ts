@@ -1,4 +1,5 @@
 import { LEASE_MS } from '../../../client/engine/lease-keeper.ts'
+import { writesLevel } from '../../../client/journal/level-rows.ts'
 import type { ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../../client/journal/port.ts'
 import type { Coverage } from '../coverage.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
@@ -34,6 +35,7 @@ export class JournalAccount {
   }
 
   follow(process: SimulatedProcess, command: JournalCommand, result: JournalResult): void {
+    if (writesLevel(command)) return
     switch (command.do) {
       case 'append':
         this.#append(command.row, result as { readonly appended: boolean })
