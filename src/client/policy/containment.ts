@@ -1,4 +1,4 @@
-import { type Pace, quicken, slowDown, standStill, timed, unpaced } from './pace.ts'
+import { forgetGap, type Pace, quicken, slowDown, standStill, timed, unpaced } from './pace.ts'
 
 /** The first attempt of a call, a retry, or the first attempt of an operation that a resume goes on with. */
 export type RequestKind = 'call' | 'retry' | 'kept'
@@ -227,8 +227,9 @@ function keptSent(state: Containment, { budget }: ContainmentLimits, { now, rand
 }
 
 /** After the time since the last look: the reserve leads back to rest, from below and from above. */
-function settled(state: Containment, { budget }: ContainmentLimits, now: number): Containment {
-  if (now === state.at) return state
+function settled(before: Containment, { budget }: ContainmentLimits, now: number): Containment {
+  if (now === before.at) return before
+  const state = forgetGap(before, now)
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
   if (now < state.at) return { ...state, at: now, succeededAt: Math.min(now, state.succeededAt) }
   if (!budget) return { ...state, at: now }

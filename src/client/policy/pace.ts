@@ -58,6 +58,11 @@ export function quicken<State extends Pace>(state: State, now: number): State {
   return { ...state, gapMs: gapMs < NO_GAP_BELOW_MS ? 0 : gapMs, keptAt }
 }
 
+/** A gap that no kept operation has needed for as long as it can be says nothing of now. */
+export function forgetGap<State extends Pace>(state: State, now: number): State {
+  return state.gapMs > 0 && now - state.keptAt > LONGEST_GAP_MS ? { ...state, gapMs: 0 } : state
+}
+
 /** Counts the time that an answer took, and says whether that was slow. */
 export function timed<State extends Pace & { readonly succeededAt: number }>(
   state: State,

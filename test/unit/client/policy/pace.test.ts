@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { quicken, slowDown, standStill, timed, unpaced } from '../../../../src/client/policy/pace.ts'
+import { forgetGap, quicken, slowDown, standStill, timed, unpaced } from '../../../../src/client/policy/pace.ts'
 
 const NOW = 1_000_000
 const START = { ...unpaced(NOW), succeededAt: NOW }
@@ -37,6 +37,13 @@ describe('the gap', () => {
     let state = START
     for (let now = NOW; now < NOW + 3_600_000; now = state.keptAt) state = slowDown(state, moment(now))
     expect(state.gapMs).toBe(60_000)
+  })
+
+  it('is forgotten a minute after its last wait', () => {
+    const slow = slowDown(START, { ...moment(), isSilent: true })
+    expect(forgetGap(slow, slow.keptAt + 60_000)).toBe(slow)
+    expect(forgetGap(slow, slow.keptAt + 60_001)).toEqual({ ...slow, gapMs: 0 })
+    expect(forgetGap(START, NOW + 1e9)).toBe(START)
   })
 
   it('is a minute at once where nothing succeeds, also within a wait, which it leaves as it is', () => {
