@@ -268,7 +268,8 @@ describe('a connection', () => {
       if (requests > 3) response.end('ok')
       else response.writeHead(503).write(Buffer.alloc(3 * 1024 * 1024))
     })
-    const client = createClient({ baseUrl: server.origin, journal: memoryJournal(), retry: { base: 1, cap: 1 } })
+    const patient = { retry: { base: 1, cap: 1 }, budget: { burst: 3 } }
+    const client = createClient({ baseUrl: server.origin, journal: memoryJournal(), ...patient })
     open.push(
       () => server.close(),
       () => client.close(),

@@ -24,14 +24,27 @@ describe('the budget', () => {
   /** Four tokens at the start; nothing comes by itself. */
   const budget = { ratio: 0.5, burst: 4, reservePerSecond: 0 } as const
 
-  it('is paid by a waiting caller who takes an operation over, as for a retry', async () => {
+  it('is left alone by a waiting caller who takes an operation over: it is the first attempt of that call', async () => {
     const place = neighbourhood()
     await leaveBehind(place, { id: 'order:1' })
     const client = place.client({ budget, deadline: '2m' })
     const call = outcome(client.post('/charges', { id: 'order:1', body: 'one' }))
     await place.clock.advance(LEASE_MS + 2000)
     expect((await call).value?.status).toBe(201)
-    expect(client.budget(ORIGIN)).toBe(4 - 1 + 0.5)
+    expect(client.budget(ORIGIN)).toBe(4)
+  })
+
+  it('is left alone by who calls again: by key, by id, or with the same key', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ status: 503 })
+    const client = place.client({ budget: { burst: 0 } })
+    const again = [
+      () => client.post('/charges', { id: 'order:1', body: 'one' }),
+      () => client.retry('order:1'),
+      () => client.fetch(`${ORIGIN}/charges`, { method: 'POST', headers: { 'idempotency-key': 'k' }, body: 'two' }),
+    ]
+    for (const call of [...again, ...again]) await outcome(call() as PromiseLike<unknown>)
+    expect(place.server.calls).toHaveLength(6)
   })
 
   it('is left alone by a call that was cancelled before its first attempt', async () => {

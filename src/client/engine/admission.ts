@@ -12,9 +12,6 @@ export interface Stop {
   readonly retryAt?: number | undefined
 }
 
-/** `repeat`: a call goes on with what an earlier run has begun, at the cost of a retry. */
-export type AttemptKind = RequestKind | 'repeat'
-
 /** What an attempt needs from its origin before it may start, and what the origin learns from it. */
 export class Admission {
   readonly #engine: EngineContext
@@ -34,10 +31,8 @@ export class Admission {
   }
 
   /** Leave for the next attempt. It must be answered with `learn` or `withdraw`. A retry was paid for when it was decided. */
-  enter(kind: AttemptKind): Stop | undefined | Promise<Stop | undefined> {
-    if (kind === 'kept') return this.#enterKept()
-    if (kind === 'repeat' && !this.payForRetry()) return { reason: 'budget' }
-    return this.#ask(kind === 'call' ? kind : 'retry')
+  enter(kind: RequestKind): Stop | undefined | Promise<Stop | undefined> {
+    return kind === 'kept' ? this.#enterKept() : this.#ask(kind)
   }
 
   /** An operation that is resumed waits for others of its origin that are on their way, and for a moment. */

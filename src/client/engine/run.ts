@@ -2,8 +2,9 @@ import type { HeaderList } from '../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../protocol/methods.ts'
 import { withdrawAttempt } from '../operation/transition.ts'
 import { classify, isRetryable, type Verdict } from '../policy/classify.ts'
+import type { RequestKind } from '../policy/containment.ts'
 import { decideRetry, mayStart, timeLeft } from '../policy/decide.ts'
-import { Admission, type AttemptKind, type Stop } from './admission.ts'
+import { Admission, type Stop } from './admission.ts'
 import { withoutRest } from './answer-rest.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 import { noteAttemptEnd } from './end-attempt.ts'
@@ -117,11 +118,10 @@ export class Run {
     return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
   }
 
-  /** What a resume, a take-over or a retry by key repeats is not the first attempt of a call. */
-  get #nextKind(): AttemptKind {
+  /** Who calls again, by key or id, asks for an attempt as any caller does. */
+  get #nextKind(): RequestKind {
     if (this.#attempts > 0) return 'retry'
-    if (this.#terms.mode === 'resume') return 'kept'
-    return this.#operation.record.attemptCount === 0 ? 'call' : 'repeat'
+    return this.#terms.mode === 'resume' ? 'kept' : 'call'
   }
 
   /** Admitted, but no attempt can start after all. */

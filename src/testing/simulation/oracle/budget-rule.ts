@@ -12,11 +12,17 @@ export class BudgetRule {
   readonly #burst: number
   #answered = 0
   #spent = 0
+  #calledAgain = 0
   readonly #since: number
 
   constructor(burst: number, elapsedMs: number) {
     this.#burst = burst
     this.#since = elapsedMs
+  }
+
+  /** A call for what was called for before: its first request is a call's, and not the operation's first. */
+  calledAgain(): void {
+    this.#calledAgain++
   }
 
   /** Every failure of a request that was not a first one has cost a token. Ones that we cut off ourselves tell nothing. */
@@ -28,7 +34,7 @@ export class BudgetRule {
     if (attempt === 1) return undefined
     this.#spent++
     const reserve = ((elapsedMs - this.#since) / 1000) * RESERVE_PER_SECOND
-    const allowed = this.#burst + RATIO * this.#answered + reserve
+    const allowed = this.#burst + this.#calledAgain + RATIO * this.#answered + reserve
     if (this.#spent <= allowed + 1e-6) return undefined
     return ['P6', `${this.#spent} failed retries after ${this.#answered} answers; the budget is ${allowed.toFixed(2)}`]
   }

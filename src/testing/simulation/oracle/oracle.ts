@@ -102,6 +102,7 @@ export class Oracle {
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
     const fact: CallFact = { plan, process, at: this.#terms.now(), accepted: false, told: undefined }
+    if (this.#book.hasCallFor(plan.label)) this.#budgets.get(process.name)?.calledAgain()
     this.#book.calls.push(fact)
     this.#book.allow(process, plan.label, plan.deadlineMs)
     return fact
