@@ -60,6 +60,22 @@ export const appendCases: Record<string, CaseBody> = {
     const [, removed, again] = await batch(held('a', { id: 'one' }), remove('a'), held('a', { id: 'one' }))
     expectSame([removed, again], [true, { appended: true }], 'the answers')
   },
+  'append: replaces a settled row in the namespace without a name, once the old one is removed': async ({
+    batch,
+    run,
+  }) => {
+    const level = { namespace: '', status: 'succeeded', owner: 'levels', body: null } as const
+    const named = { namespace: '', owner: 'levels', epoch: 0 }
+    await batch(append('https://a.example', { ...level, head: '{"tokens":1}' }))
+    await batch(remove('https://a.example', named), append('https://a.example', { ...level, head: '{"tokens":0}' }))
+    const rows = await run({ ...list(), namespace: '' })
+    expectSame(
+      rows.map(({ key, head }) => [key, head]),
+      [['https://a.example', '{"tokens":0}']],
+      'the rows',
+    )
+    expectSame(keysOf(await run(list())), '', 'the rows of another namespace')
+  },
   'append: a place is never given twice': async ({ run, batch }) => {
     await batch(held('a'), held('b'))
     const before = (await run(read('b')))?.place ?? 0
