@@ -67,8 +67,8 @@ export class OriginStates implements RetryBudget {
   }
 
   set(origin: string, state: Containment): void {
-    // Once there are many, those that are called are the last to be forgotten.
-    if (this.#states.size >= MOST_ORIGINS) this.#states.delete(origin)
+    // What is called moves to the end: it is the last to be forgotten.
+    this.#states.delete(origin)
     this.#states.set(origin, state)
     if (this.#states.size <= MOST_ORIGINS) return
     for (const oldest of this.#states.keys()) {

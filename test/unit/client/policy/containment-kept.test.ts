@@ -38,6 +38,7 @@ describe('kept operations', () => {
       retryAt: START + 10_000,
     })
     expect(may(sent, START + 10_000)).toBe(true)
+    expect(keptUntil({ ...sent, tokens: 0.4 }, LIMITS, START)).toBe(START + 6000)
   })
 
   it('get their token back with the ratio when they are done, and without it when nothing was sent', () => {
@@ -60,6 +61,7 @@ describe('kept operations', () => {
     const state = fail(BROKE)
     expect(state).toMatchObject({ gapMs: 60_000, keptAt: START + 60_000 })
     expect([may(state, START + 59_999), may(state, START + 60_000)]).toEqual([false, true])
+    expect(askLeave(state, LIMITS, { now: START, kind: 'kept', random }).reason).toBe('budget')
   })
 
   it('do not take one failure or two after a pause of our own for death', () => {

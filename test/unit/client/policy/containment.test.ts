@@ -55,6 +55,17 @@ describe('the bucket', () => {
     expect([may(paid, 'kept'), may(paid, 'call'), may(paid, 'retry')]).toEqual([false, true, true])
   })
 
+  it('gets nothing from a request that was not sent', () => {
+    expect(ends({ ...NEW, tokens: 0.5 }, 'ignored').tokens).toBe(0.5)
+  })
+
+  it('is left as it is where there is no budget', () => {
+    const limits = { ...LIMITS, budget: false } as const
+    const state = newContainment(limits, START)
+    expect(ends(state, 'success', { limits, now: START + 1000 }).tokens).toBe(0)
+    expect(ends(state, 'failure', { limits, now: START + 1000 })).toMatchObject({ tokens: 0, gapMs: 0 })
+  })
+
   it('loses nothing by failures: a retry is paid for when it is decided', () => {
     expect(failTimes(5).tokens).toBe(1)
   })
@@ -150,6 +161,21 @@ describe('the breaker', () => {
     expect(again.openUntil).toBe(ofProbe.now + 2000)
     expect(fail(DEAD, START + 500).openUntil).toBe(OPEN_UNTIL)
     expect(phaseOf(fail(PROBING, OPEN_UNTIL))).toBe('half-open')
+  })
+
+  it('is not moved by the probe of an earlier time: neither closed by its success nor opened by its failure', () => {
+    const again = ends(PROBING, 'failure', ofProbe)
+    const late = { now: ofProbe.now + 10, probe: OPEN_UNTIL }
+    expect(ends(again, 'success', late).openUntil).toBe(again.openUntil)
+    const now = again.openUntil ?? 0
+    const second = askLeave(again, LIMITS, { now, kind: 'call', random }).state
+    expect(phaseOf(ends(second, 'failure', { now, probe: OPEN_UNTIL }))).toBe('half-open')
+  })
+
+  it('takes the success of a probe that was sent after the clock was set back', () => {
+    const back = START - 3_600_000
+    const { state, probe } = askLeave(DEAD, LIMITS, { now: back, kind: 'call', random })
+    expect(phaseOf(ends(state, 'success', { now: back + 10, probe }))).toBe('closed')
   })
 
   it('lets another one go at once when its probe was withdrawn', () => {

@@ -39,6 +39,11 @@ describe('the gap', () => {
     expect(state.gapMs).toBe(60_000)
   })
 
+  it('of less than a hundredth of a second is none', () => {
+    expect(quicken({ ...START, gapMs: 60 }, NOW).gapMs).toBe(10)
+    expect(quicken({ ...START, gapMs: 59 }, NOW).gapMs).toBe(0)
+  })
+
   it('is forgotten a minute after its last wait', () => {
     const slow = slowDown(START, { ...moment(), isSilent: true })
     expect(forgetGap(slow, slow.keptAt + 60_000)).toBe(slow)

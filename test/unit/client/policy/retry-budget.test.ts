@@ -100,7 +100,7 @@ describe('a budget', () => {
     expect(Object.keys(createRetryBudget())).toEqual(['limits'])
   })
 
-  test('remembers a thousand origins, and forgets the one that it met first', () => {
+  test('remembers a thousand origins, and forgets the one that was not called for longest', () => {
     const states = statesOf()
     const state = newContainment({ budget: states.limits, breaker: false }, 0)
     for (let index = 0; index <= 1000; index++) states.set(`https://${index}.example`, state)
@@ -109,5 +109,7 @@ describe('a budget', () => {
     expect(states.get('https://1.example')).toBe(state)
     states.set('https://1.example', state)
     expect([...states.entries()]).toHaveLength(1000)
+    states.set('https://new.example', state)
+    expect(['1', '2'].map((name) => states.get(`https://${name}.example`) !== undefined)).toEqual([true, false])
   })
 })
