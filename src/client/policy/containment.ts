@@ -160,7 +160,7 @@ function succeeded(before: Containment, limits: ContainmentLimits, ended: EndedR
       ? paidIn(state, limits, { kind: ended.kind, isSlow })
       : Math.max(state.tokens, limits.budget ? limits.budget.rest : 0)
   const well = { ...state, tokens, failures: 0, succeededAt: ended.now, openUntil: undefined, probe: undefined }
-  const done = ended.kind === 'kept' ? quicken(well, ended.now) : well
+  const done = quicken(well, ended)
   // In an overload everything that is still answered is slow.
   return isSlow ? slowDown(done, ended) : done
 }

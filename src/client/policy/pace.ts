@@ -1,6 +1,6 @@
 /**
  * How fast operations that nobody waits for come back: a gap between two of them, which a failure or a slow answer
- * widens and each one that is done in time cuts. At a healthy server there is none.
+ * widens and everything that is done in time cuts. At a healthy server there is none.
  */
 export interface Pace {
   /** Between two kept operations. 0: as fast as the tokens allow. */
@@ -19,11 +19,17 @@ export interface Moment {
   readonly isSilent?: boolean
 }
 
+export interface Success {
+  readonly now: number
+  readonly kind: keyof typeof QUICKER
+}
+
 const FIRST_GAP_MS = 100
 /** Long enough that 100,000 clients with one kept operation each don't come back faster than a server can take. */
 const LONGEST_GAP_MS = 60_000
 const NO_GAP_BELOW_MS = 10
-const QUICKER = 6
+/** A kept operation that is done shows that there is room for more of them; a call, little more than that there is a server. */
+const QUICKER = { kept: 6, call: 1.03, retry: 1.03 } as const
 const SLOWER = 2
 /** An answer is slow when it takes three times as long as usual, and 100 ms. */
 const SLOW_TIMES = 3
@@ -51,10 +57,10 @@ export function slowDown<State extends Pace>(state: State, { now, random, isSile
   return { ...state, gapMs, keptAt: now + gapMs * 2 * random() }
 }
 
-/** What is left of the wait shrinks with the gap. */
-export function quicken<State extends Pace>(state: State, now: number): State {
-  const gapMs = state.gapMs / QUICKER
-  const keptAt = now + Math.max(0, state.keptAt - now) / QUICKER
+/** After a success. What is left of the wait shrinks with the gap. */
+export function quicken<State extends Pace>(state: State, { now, kind }: Success): State {
+  const gapMs = state.gapMs / QUICKER[kind]
+  const keptAt = now + Math.max(0, state.keptAt - now) / QUICKER[kind]
   return { ...state, gapMs: gapMs < NO_GAP_BELOW_MS ? 0 : gapMs, keptAt }
 }
 

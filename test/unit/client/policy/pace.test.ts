@@ -40,8 +40,8 @@ describe('the gap', () => {
   })
 
   it('of less than a hundredth of a second is none', () => {
-    expect(quicken({ ...START, gapMs: 60 }, NOW).gapMs).toBe(10)
-    expect(quicken({ ...START, gapMs: 59 }, NOW).gapMs).toBe(0)
+    expect(quicken({ ...START, gapMs: 60 }, { now: NOW, kind: 'kept' }).gapMs).toBe(10)
+    expect(quicken({ ...START, gapMs: 59 }, { now: NOW, kind: 'kept' }).gapMs).toBe(0)
   })
 
   it('is forgotten a minute after its last wait', () => {
@@ -66,16 +66,24 @@ describe('the gap', () => {
 
   it('falls to a sixth with each one that is done, and what is left of the wait with it', () => {
     const silent = slowDown(START, { ...moment(), isSilent: true })
-    const once = quicken(silent, NOW)
+    const once = quicken(silent, { now: NOW, kind: 'kept' })
     expect(once).toMatchObject({ gapMs: 10_000, keptAt: NOW + 10_000 })
     let state = once
-    for (let count = 0; count < 4; count++) state = quicken(state, state.keptAt)
+    for (let count = 0; count < 4; count++) state = quicken(state, { now: state.keptAt, kind: 'kept' })
     expect(state.gapMs).toBe(0)
     expect(standStill(state, state.keptAt)).toBe(false)
   })
 
+  it('shrinks by a thirtieth or so with each call that is answered', () => {
+    const silent = slowDown(START, { ...moment(), isSilent: true })
+    let state = silent
+    for (let count = 0; count < 100; count++) state = quicken(state, { now: NOW, kind: 'call' })
+    expect([state.gapMs, state.keptAt - NOW].map(Math.round)).toEqual([3122, 3122])
+    expect(quicken(silent, { now: NOW, kind: 'retry' })).toEqual(quicken(silent, { now: NOW, kind: 'call' }))
+  })
+
   it('does not bring back a wait that has passed', () => {
-    expect(quicken(START, NOW + 500).keptAt).toBe(NOW + 500)
+    expect(quicken(START, { now: NOW + 500, kind: 'kept' }).keptAt).toBe(NOW + 500)
   })
 
   it('does not hold anybody for hours after the clock was set back', () => {
