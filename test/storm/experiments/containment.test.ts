@@ -7,11 +7,13 @@ import { peer } from '../policies/peers.ts'
 import type { Policy } from '../policies/policy.ts'
 import { outage, type Scenario } from '../scenario.ts'
 import { backlogRow } from './backlog.ts'
-import { lonely, type Point, share } from './situations.ts'
+import { quietClients } from './situation-groups.ts'
+import { failingShare, type Outcome } from './situations.ts'
 
 /* What the defaults must show. */
 
 const FAILING = holdfastPolicy('Holdfast')
+const ALONE = holdfastPolicy('Holdfast, budget only', { breaker: false })
 const KEEPING = holdfastPolicy('Holdfast, keep', { onGiveUp: 'keep' })
 const LASTS_MS = { 1: 600_000, 20: 60_000, 200: 20_000 } as const
 const SEEDS = [1, 2, 3]
@@ -19,14 +21,19 @@ const SLOW_MACHINE_MS = 60_000
 /** In ten minutes at one per second the dice alone make a percent. */
 const MANY_SEEDS = Array.from({ length: 10 }, (_, index) => index + 1)
 
-function meanOf(run: (seed: number) => Point): Pick<Point, 'requests' | 'success'> {
+function share(rate: number, perSecond: keyof typeof LASTS_MS): ReturnType<typeof failingShare> {
+  const load = { clients: 1, operationsPerSecond: perSecond, lastsMs: LASTS_MS[perSecond] }
+  return failingShare({ name: `${rate} of ${perSecond}`, rate, ...load })
+}
+
+function meanOf(run: (seed: number) => Outcome): Outcome {
   const points = MANY_SEEDS.map(run)
   const mean = (of: 'requests' | 'success'): number => points.reduce((sum, one) => sum + one[of], 0) / points.length
   return { requests: mean('requests'), success: mean('success') }
 }
 
 describe.each([1, 20, 200] as const)('one process with %i operations per second', (perSecond) => {
-  const where = (rate: number) => meanOf((seed) => share(rate, perSecond, LASTS_MS[perSecond]).run(FAILING, seed))
+  const where = (rate: number) => meanOf((seed) => share(rate, perSecond).run(FAILING, seed))
 
   it('gets 99 % done where a quarter fails', () => {
     expect(where(0.25).success).toBeGreaterThanOrEqual(0.99)
@@ -44,19 +51,22 @@ describe.each([1, 20, 200] as const)('one process with %i operations per second'
 })
 
 it('the bucket alone holds a process to little more than a request each where all fails', () => {
-  const alone = holdfastPolicy('Holdfast, budget only', { breaker: false })
-  const requests = (perSecond: 1 | 200): number => share(1, perSecond, LASTS_MS[perSecond]).run(alone, 1).requests
+  const requests = (perSecond: 1 | 200): number => share(1, perSecond).run(ALONE, 1).requests
   expect(requests(200)).toBeLessThanOrEqual(1.02)
   // Two retries at the start, and a tenth of one per second.
   expect(requests(1)).toBeLessThanOrEqual(1.11)
+})
+
+it('the breaker holds up nothing where half comes through', () => {
+  expect(share(0.5, 200).run(FAILING, 1)).toEqual(share(0.5, 200).run(ALONE, 1))
 })
 
 it.each(SEEDS)(
   'a client with a single operation in a minute of outage sends three requests, or what it is told (%i)',
   (seed) => {
     const once = holdfastPolicy('Holdfast, one retry', { budget: { burst: 1 } })
-    expect(lonely(1).run(FAILING, seed).requests).toBeLessThanOrEqual(3)
-    expect(lonely(1).run(once, seed).requests).toBeLessThanOrEqual(2)
+    expect(quietClients(1, 1).run(FAILING, seed).requests).toBeLessThanOrEqual(3)
+    expect(quietClients(1, 1).run(once, seed).requests).toBeLessThanOrEqual(2)
   },
 )
 
@@ -106,5 +116,6 @@ describe('a fleet of a thousand clients after half a minute of outage', () => {
 })
 
 it.each([0, 0.1, 0.25])('a process is done within 10 s with a thousand kept operations where %d fail', (failing) => {
-  for (const seed of SEEDS) expect(backlogRow(1000, failing, seed).doneAfterMs).toBeLessThan(10_000)
+  const { longestMs } = backlogRow(failing, { operations: 1000, seed: 1, runs: SEEDS.length })
+  expect(longestMs).toBeLessThan(10_000)
 })
