@@ -49,6 +49,7 @@ describe('the arguments', () => {
 
   it('ask for help', () => {
     expect(options('--help')).toBe('help')
-    for (const name of ['only', 'situations', 'clients', 'seed', 'json', 'pictures']) expect(HELP).toContain(`--${name} `)
+    for (const name of ['only', 'situations', 'clients', 'seed', 'json', 'pictures'])
+      expect(HELP).toContain(`--${name} `)
   })
 })

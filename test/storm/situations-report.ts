@@ -14,7 +14,8 @@ export function situationsReport(rows: readonly SituationRow[]): string {
 
 function betterReport(rows: readonly SituationRow[]): string {
   const better = rows.filter(({ isBetter, role }) => isBetter && role === 'peer')
-  if (better.length === 0) return 'No peer has more success and fewer requests than Holdfast in any of these situations.'
+  if (better.length === 0)
+    return 'No peer has more success and fewer requests than Holdfast in any of these situations.'
   const ours = (row: SituationRow): SituationRow | undefined =>
     rows.find(({ group, situation, role }) => role === 'default' && group === row.group && situation === row.situation)
   const cells = better.map((row) => [`${row.group}: ${row.situation}`, row.policy, pair(row), pair(ours(row) ?? row)])

@@ -40,7 +40,10 @@ export interface SituationGroup {
 /** Where chance decides, one run says little. */
 const MANY_RUNS = 10
 
-const ours = (options?: HoldfastOptions): Contender => ({ role: 'default', policy: holdfastPolicy('Holdfast', options) })
+const ours = (options?: HoldfastOptions): Contender => ({
+  role: 'default',
+  policy: holdfastPolicy('Holdfast', options),
+})
 const variant = (name: string, options: HoldfastOptions): Contender => ({
   role: 'variant',
   policy: holdfastPolicy(`Holdfast, ${name}`, options),

@@ -38,7 +38,6 @@ export function situationRows(
 }
 
 function meanOf(outcomes: readonly Outcome[]): Outcome {
-  const mean = (of: 'requests' | 'success'): number =>
-    outcomes.reduce((sum, one) => sum + one[of], 0) / outcomes.length
+  const mean = (of: 'requests' | 'success'): number => outcomes.reduce((sum, one) => sum + one[of], 0) / outcomes.length
   return { ...outcomes[0], requests: mean('requests'), success: mean('success') }
 }

@@ -4,6 +4,13 @@ export interface Named {
   readonly x: number
   readonly y: number
   readonly name: string
+  /** Has a label of its own, whatever is next to it. */
+  readonly isAlone: boolean
+}
+
+export interface Panel extends Size {
+  /** A line from point to point that labels keep away from, if they can. */
+  readonly line: readonly Spot[]
 }
 
 export interface Size {
@@ -16,6 +23,8 @@ export interface Label {
   /** The middle of the text. */
   readonly x: number
   readonly y: number
+  /** The middle of its first line, from which a text is drawn. */
+  readonly firstLineY: number
   /** The point that it belongs to. */
   readonly of: { readonly x: number; readonly y: number }
   /** Is it so far away that a line must lead there? */
@@ -29,56 +38,69 @@ interface Box {
   readonly bottom: number
 }
 
-type Spot = Pick<Named, 'x' | 'y'>
+export type Spot = Pick<Named, 'x' | 'y'>
 
 /** Points that are nearer to each other look like one. */
 const SAME_PX = 7
 const LETTER_PX = 5.7
-export const LINE_PX = 11
+const LINE_PX = 11
 const LONGEST_LINE = 26
+const MOST_NAMES = 6
 const POINT_PX = 5
 const FAR_PX = 14
 const DISTANCES: readonly number[] = [8, 12, 18, 26, 36, 48, 62, 78, 96, 116, 138, 162]
 const DIRECTIONS = 24
 
 /** In the order of the points: the first ones get the best places. A name that fits nowhere is left out. */
-export function placeLabels(points: readonly Named[], size: Size): Label[] {
+export function placeLabels(points: readonly Named[], panel: Panel): Label[] {
   const taken: Box[] = points.map((point) => around(point, { width: 2 * POINT_PX, height: 2 * POINT_PX }))
+  const line = panel.line.slice(1).flatMap((to, index) => alongLine(panel.line[index] ?? to, to))
   const labels: Label[] = []
   for (const { x, y, names } of clustersOf(points)) {
     const text = wrapped(names)
-    const box = sizeOf(text)
-    const spot = spotsAround({ x, y }, box).find((candidate) => {
-      const path = pathTo({ x, y }, candidate, box)
-      return isInside(around(candidate, box), size) && !hits(taken, [around(candidate, box), ...path])
-    })
+    const size = sizeOf(text)
+    const isFree = (spot: Spot, obstacles: readonly Box[]): boolean => {
+      const box = around(spot, size)
+      return isInside(box, panel) && !hits(obstacles, [box])
+    }
+    const isReached = (spot: Spot): boolean => !hits(taken, pathTo({ x, y }, spot, size))
+    const spots = spotsAround({ x, y }, size)
+    const spot =
+      spots.find((one) => isFree(one, [...taken, ...line]) && isReached(one)) ??
+      spots.find((one) => isFree(one, taken) && isReached(one)) ??
+      spots.find((one) => isFree(one, taken))
     if (!spot) continue
-    const path = pathTo({ x, y }, spot, box)
-    taken.push(around(spot, box), ...path)
-    labels.push({ text, ...spot, of: { x, y }, isFar: path.length > 0 })
+    const path = pathTo({ x, y }, spot, size)
+    taken.push(around(spot, size), ...path)
+    const firstLineY = spot.y - (size.height - LINE_PX) / 2
+    labels.push({ text, ...spot, firstLineY, of: { x, y }, isFar: path.length > 0 })
   }
   return labels
 }
 
 interface Cluster extends Spot {
   readonly names: string[]
+  readonly isAlone: boolean
 }
 
 function clustersOf(points: readonly Named[]): Cluster[] {
   const clusters: Cluster[] = []
-  for (const { x, y, name } of points) {
-    const near = clusters.find((other) => Math.hypot(other.x - x, other.y - y) < SAME_PX)
-    if (near) near.names.push(name)
-    else clusters.push({ x, y, names: [name] })
+  for (const { x, y, name, isAlone } of points) {
+    const near = clusters.find((other) => !other.isAlone && Math.hypot(other.x - x, other.y - y) < SAME_PX)
+    if (near && !isAlone) near.names.push(name)
+    else clusters.push({ x, y, names: [name], isAlone })
   }
   return clusters
 }
 
 function wrapped(names: readonly string[]): string {
   const lines: string[] = []
-  for (const name of names) {
+  const shown =
+    names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES - 1), `${names.length - MOST_NAMES + 1} more`] : names
+  for (const name of shown) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + name.length + 2 <= LONGEST_LINE) lines[lines.length - 1] = `${last}, ${name}`
+    if (last !== undefined && last.length + name.length + 2 <= LONGEST_LINE)
+      lines[lines.length - 1] = `${last}, ${name}`
     else lines.push(name)
   }
   return lines.join(',\n')
@@ -100,29 +122,34 @@ function spotsAround({ x, y }: Spot, { width, height }: Size): Spot[] {
   )
 }
 
-/** What a line to a far label runs over; nothing where it needs none. */
+/** What a line to a far label runs over, but for its ends, which are taken anyway; nothing where it needs none. */
 function pathTo(from: Spot, to: Spot, size: Size): Box[] {
   const end = edgeTowards(from, to, size)
-  const length = Math.hypot(end.x - from.x, end.y - from.y)
-  if (length < FAR_PX) return []
-  const steps = Math.ceil(length / 4)
-  const boxes: Box[] = []
-  // Not right at the point itself and not at the text, which are taken anyway.
-  for (let step = 2; step < steps - 1; step++) {
-    const part = step / steps
-    const spot = { x: from.x + (end.x - from.x) * part, y: from.y + (end.y - from.y) * part }
-    boxes.push(around(spot, { width: 2, height: 2 }))
-  }
-  return boxes
+  return Math.hypot(end.x - from.x, end.y - from.y) < FAR_PX ? [] : alongLine(from, end).slice(2, -1)
+}
+
+const STEP_PX = 4
+
+function alongLine(from: Spot, to: Spot): Box[] {
+  const steps = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / STEP_PX))
+  return Array.from({ length: steps + 1 }, (_, step) => {
+    const spot = { x: from.x + ((to.x - from.x) * step) / steps, y: from.y + ((to.y - from.y) * step) / steps }
+    return around(spot, { width: 2, height: 2 })
+  })
 }
 
 /** Where a line from outside meets the box of a text. */
-export function edgeTowards(from: Spot, to: Spot, size: Size): Spot {
+function edgeTowards(from: Spot, to: Spot, size: Size): Spot {
   const [dx, dy] = [from.x - to.x, from.y - to.y]
-  const part = Math.min(1, size.width / 2 / Math.max(1e-9, Math.abs(dx)), size.height / 2 / Math.max(1e-9, Math.abs(dy)))
+  const part = Math.min(
+    1,
+    size.width / 2 / Math.max(1e-9, Math.abs(dx)),
+    size.height / 2 / Math.max(1e-9, Math.abs(dy)),
+  )
   return { x: to.x + dx * part, y: to.y + dy * part }
 }
 
+/** Where the line to a far label ends. */
 export function edgeOf({ text, x, y, of }: Label): Spot {
   return edgeTowards(of, { x, y }, sizeOf(text))
 }

@@ -1,9 +1,11 @@
+import { frontOf } from '../experiments/front.ts'
+import type { Role } from '../experiments/situation-groups.ts'
 import type { SituationRow } from '../experiments/situation-rows.ts'
 import { fixed, grouped, percent } from '../table.ts'
 import type { Picture } from './draw.ts'
-import { edgeOf, type Label, placeLabels } from './labels.ts'
+import { edgeOf, type Label, placeLabels, type Spot } from './labels.ts'
 
-const SIZE = { width: 400, height: 250 }
+const SIZE = { width: 370, height: 240 }
 const COLUMNS = 2
 const OURS = '#D55E00'
 const PEERS = '#555555'
@@ -21,7 +23,8 @@ export function situationsPicture(rows: readonly SituationRow[]): Picture {
     spec: {
       title: {
         text: '',
-        subtitle: 'orange: Holdfast, as it comes (filled) and with an option set (hollow); blue: no other client is better',
+        subtitle:
+          'orange: Holdfast, as it comes (filled) and with an option set (hollow); blue: no other client is better',
       },
       columns: COLUMNS,
       concat: panels.map(panelOf),
@@ -42,54 +45,70 @@ interface Scale {
   readonly domain: readonly [number, number]
 }
 
+interface Scales {
+  readonly x: Scale
+  readonly y: Scale
+}
+
 function panelOf(rows: readonly SituationRow[]): object {
-  const [x, y] = [requestsScale(rows), successScale(rows)]
-  const labels = labelsOf(rows, x, y)
-  const values = rows.map(({ policy, role, requests, success }) => ({ policy, role, requests, success }))
-  const front = rows.filter(({ isOnFront }) => isOnFront)
-  const pixel = { scale: null } as const
-  const lines = labels.filter(({ isFar }) => isFar).map((label) => ({ label, edge: edgeOf(label) }))
+  const scales = { x: requestsScale(rows), y: successScale(rows) }
+  const axes = axesOf(scales)
+  const labels = labelsOf(rows, scales)
+  const of = (wanted: Role): SituationRow[] => rows.filter(({ role }) => role === wanted)
   return {
     title: { text: rows[0]?.situation, fontSize: 12, fontWeight: 'normal', offset: 6 },
     ...SIZE,
     layer: [
-      { data: { values: front }, mark: { type: 'line', color: FRONT, strokeWidth: 2, opacity: 0.6 }, encoding: axes(x, y) },
       {
-        data: { values: lines.map(({ label, edge }) => ({ x: label.of.x, y: label.of.y, x2: edge.x, y2: edge.y })) },
-        mark: { type: 'rule', color: '#999999', strokeWidth: 0.7 },
-        encoding: {
-          x: { field: 'x', type: 'quantitative', ...pixel },
-          y: { field: 'y', type: 'quantitative', ...pixel },
-          x2: { field: 'x2' },
-          y2: { field: 'y2' },
-        },
+        data: { values: frontOf(rows) },
+        mark: { type: 'line', color: FRONT, strokeWidth: 2, opacity: 0.6 },
+        encoding: axes,
       },
-      pointsOf(values.filter(({ role }) => role === 'peer'), { filled: true, color: PEERS, size: 36 }, axes(x, y)),
-      pointsOf(values.filter(({ role }) => role === 'variant'), { filled: false, color: OURS, size: 70 }, axes(x, y)),
-      pointsOf(values.filter(({ role }) => role === 'default'), { filled: true, color: OURS, size: 130 }, axes(x, y)),
-      {
-        data: { values: labels.map(({ text, x: at, y: height }) => ({ text, x: at, y: height })) },
-        mark: { type: 'text', fontSize: 10, lineBreak: '\n', lineHeight: 11, baseline: 'middle', color: '#222222' },
-        encoding: {
-          x: { field: 'x', type: 'quantitative', ...pixel },
-          y: { field: 'y', type: 'quantitative', ...pixel },
-          text: { field: 'text', type: 'nominal' },
-          color: {
-            condition: { test: "indexof(datum.text, 'Holdfast') >= 0", value: OURS },
-            value: '#222222',
-          },
-        },
-      },
+      leadersOf(labels),
+      pointsOf(of('peer'), { filled: true, color: PEERS, size: 36 }, axes),
+      pointsOf(of('variant'), { filled: false, color: OURS, size: 70 }, axes),
+      pointsOf(of('default'), { filled: true, color: OURS, size: 130 }, axes),
+      textsOf(labels),
     ],
-    resolve: { scale: { x: 'shared', y: 'shared' } },
   }
 }
 
-function pointsOf(values: readonly object[], look: object, encoding: object): object {
+const IN_PIXELS = {
+  x: { field: 'x', type: 'quantitative', scale: null },
+  y: { field: 'y', type: 'quantitative', scale: null },
+} as const
+
+/** From a point to a label that is far from it. */
+function leadersOf(labels: readonly Label[]): object {
+  const values = labels
+    .filter(({ isFar }) => isFar)
+    .map((label) => ({ ...label.of, x2: edgeOf(label).x, y2: edgeOf(label).y }))
+  return {
+    data: { values },
+    mark: { type: 'rule', color: '#999999', strokeWidth: 0.7 },
+    encoding: { ...IN_PIXELS, x2: { field: 'x2' }, y2: { field: 'y2' } },
+  }
+}
+
+function textsOf(labels: readonly Label[]): object {
+  return {
+    data: { values: labels.map(({ text, x, firstLineY }) => ({ text, x, y: firstLineY })) },
+    mark: { type: 'text', fontSize: 10, lineBreak: '\n', lineHeight: 11, baseline: 'middle' },
+    encoding: {
+      ...IN_PIXELS,
+      text: { field: 'text', type: 'nominal' },
+      color: { condition: { test: "indexof(datum.text, 'Holdfast') >= 0", value: OURS }, value: '#222222' },
+    },
+  }
+}
+
+function pointsOf(rows: readonly SituationRow[], look: object, encoding: object): object {
+  const values = rows.map(({ requests, success }) => ({ requests, success }))
   return { data: { values }, mark: { type: 'point', opacity: 1, strokeWidth: 1.5, ...look }, encoding }
 }
 
-function axes(x: Scale, y: Scale): object {
+function axesOf({ x, y }: Scales): object {
+  const onlyZero = y.domain[0] === NOTHING_SUCCEEDS[0]
   return {
     x: {
       field: 'requests',
@@ -103,7 +122,7 @@ function axes(x: Scale, y: Scale): object {
       type: 'quantitative',
       title: 'calls that succeed',
       scale: { ...y, nice: false },
-      axis: { tickCount: 5, format: '~%' },
+      axis: { format: '~%', ...(onlyZero ? { values: [0] } : { tickCount: 5 }) },
     },
   }
 }
@@ -119,24 +138,32 @@ function requestsScale(rows: readonly SituationRow[]): Scale {
   return { type: 'linear', domain: [Math.max(0, least - margin), most + margin] }
 }
 
+/** All points are on one line then; the room is for their names. */
+const NOTHING_SUCCEEDS = [-0.5, 0.5] as const
+
 function successScale(rows: readonly SituationRow[]): Scale {
   const all = rows.map(({ success }) => success)
   const [least, most] = [Math.min(...all), Math.max(...all)]
-  const margin = most === least ? 0.5 : (most - least) * 0.12
-  return { type: 'linear', domain: [least === 0 ? -margin / 2 : least - margin, most + margin] }
+  if (most === 0) return { type: 'linear', domain: NOTHING_SUCCEEDS }
+  const margin = Math.max(0.01, (most - least) * 0.12)
+  return { type: 'linear', domain: [least - margin, most + margin] }
 }
 
 /** Holdfast and the front first: they get the best places. */
-function labelsOf(rows: readonly SituationRow[], x: Scale, y: Scale): Label[] {
-  const weight = ({ role, isOnFront }: SituationRow): number => (role === 'peer' ? (isOnFront ? 2 : 3) : 1)
+function labelsOf(rows: readonly SituationRow[], scales: Scales): Label[] {
+  const spotOf = ({ requests, success }: SituationRow): Spot => ({
+    x: SIZE.width * place(requests, scales.x),
+    y: SIZE.height * (1 - place(success, scales.y)),
+  })
   const points = [...rows]
     .sort((one, other) => weight(one) - weight(other))
-    .map((row) => ({
-      name: shortName(row.policy),
-      x: SIZE.width * place(row.requests, x),
-      y: SIZE.height * (1 - place(row.success, y)),
-    }))
-  return placeLabels(points, SIZE)
+    .map((row) => ({ name: shortName(row.policy), isAlone: row.role !== 'peer', ...spotOf(row) }))
+  return placeLabels(points, { ...SIZE, line: frontOf(rows).map(spotOf) })
+}
+
+function weight({ role, isOnFront }: SituationRow): number {
+  if (role !== 'peer') return 1
+  return isOnFront ? 2 : 3
 }
 
 function place(value: number, { type, domain }: Scale): number {
