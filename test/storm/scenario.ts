@@ -15,7 +15,7 @@ export interface Scenario {
   readonly drainMs: number
 }
 
-export type ServerKind = 'queues' | 'sheds'
+type ServerKind = 'queues' | 'sheds'
 
 /**
  * `queues`: accepts more than it can answer in time, as servers with long queues do; work that nobody waits for
@@ -24,7 +24,7 @@ export type ServerKind = 'queues' | 'sheds'
 const LONGEST_QUEUE_MS: Record<ServerKind, number> = { queues: 5000, sheds: 500 }
 
 /** `down`: every request is refused. `slow`: half of the usual load can be served; the rest is too much. */
-export type OutageKind = 'down' | 'slow'
+type OutageKind = 'down' | 'slow'
 
 const LEFT_IN_OUTAGE: Record<OutageKind, number> = { down: 0, slow: 0.35 }
 

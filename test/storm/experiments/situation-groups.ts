@@ -3,7 +3,7 @@ import { type HoldfastOptions, holdfastPolicy } from '../policies/holdfast.ts'
 import { peer, peerNames } from '../policies/peers.ts'
 import type { Policy } from '../policies/policy.ts'
 import { type OutageOptions, outage, type Scenario } from '../scenario.ts'
-import { type FailingShare, failingShare, fleetSituation, type Situation } from './situations.ts'
+import { failingShare, fleetSituation, type Situation } from './situations.ts'
 
 /** `default`: Holdfast as it comes. `variant`: with an option set. `candidate`: tried and rejected. */
 export type Role = 'default' | 'variant' | 'candidate' | 'peer'
@@ -54,7 +54,7 @@ const rejected = (): Contender[] => candidates().map((policy) => ({ role: 'candi
 
 export function situationGroups(clients: readonly number[]): SituationGroup[] {
   return [
-    ...[1, 20, 200].map((perSecond) => shares(perSecond as PerSecond)),
+    ...([1, 20, 200] as const).map(shares),
     single(),
     half(),
     outages(clients),
@@ -68,7 +68,7 @@ export function situationGroups(clients: readonly number[]): SituationGroup[] {
 type PerSecond = keyof typeof LASTS_MS
 
 /** So long that each has about as many operations; ten minutes at one per second. */
-export const LASTS_MS = { 1: 600_000, 20: 60_000, 200: 10_000 } as const
+const LASTS_MS = { 1: 600_000, 20: 60_000, 200: 10_000 } as const
 
 function shares(perSecond: PerSecond): SituationGroup {
   const load = { clients: 1, operationsPerSecond: perSecond, lastsMs: LASTS_MS[perSecond] }
@@ -87,7 +87,7 @@ const failing = (rate: number): string => (rate === 1 ? 'all fail' : `${rate * 1
 export function quietClients(rate: number, operationsPerClient: number): Situation {
   const load = { clients: 6000 / operationsPerClient, operationsPerSecond: 100, lastsMs: 60_000 }
   const name = `${operationsPerClient} per client, ${failing(rate)}`
-  return failingShare({ name, rate, ...load } satisfies FailingShare)
+  return failingShare({ name, rate, ...load })
 }
 
 function single(): SituationGroup {
