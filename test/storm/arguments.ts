@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util'
+import { GROUP_NAMES, type GroupName } from './experiments/situation-groups.ts'
 
-export const EXPERIMENTS = ['rates', 'fleet', 'spread', 'jitter', 'layers', 'contention'] as const
+export const EXPERIMENTS = ['situations', 'backlog', 'load', 'jitter', 'layers', 'contention'] as const
 export type Experiment = (typeof EXPERIMENTS)[number]
 
 export interface StormOptions {
   readonly clients: readonly number[]
   readonly seed: number
   readonly only: readonly Experiment[]
+  readonly situations: readonly GroupName[]
   readonly json: string | undefined
   readonly pictures: string | undefined
 }
@@ -16,7 +18,9 @@ export const HELP = `Simulates fleets of clients in front of a server that fails
   npm run storm -- [options]
 
   --only LIST       some of ${EXPERIMENTS.join(', ')}; all of them by default
-  --clients LIST    sizes of the fleet, by default 100,1000,10000,100000 (about ten minutes)
+  --situations LIST only these situations: ${GROUP_NAMES.join(', ')}
+  --clients LIST    sizes of the fleet in an outage, by default 100,1000,10000 (in all about five minutes;
+                    100000 takes two more)
   --seed NUMBER     the same seed gives the same numbers; 1 by default
   --json FILE       writes every number there as well
   --pictures FOLDER draws the pictures into it, as SVG
@@ -28,7 +32,8 @@ export class ArgumentError extends Error {}
 
 const OPTIONS = {
   only: { type: 'string' },
-  clients: { type: 'string', default: '100,1000,10000,100000' },
+  situations: { type: 'string' },
+  clients: { type: 'string', default: '100,1000,10000' },
   seed: { type: 'string', default: '1' },
   json: { type: 'string' },
   pictures: { type: 'string' },
@@ -50,7 +55,9 @@ export function readArguments(args: readonly string[]): StormOptions | 'help' {
   if (values.help) return 'help'
   const clients = list(values.clients).map((text) => whole('clients', text, 1))
   const seed = whole('seed', String(values.seed), 0)
-  return { clients, seed, only: experiments(values.only), json: text(values.json), pictures: text(values.pictures) }
+  const only = names('experiment', EXPERIMENTS, values.only ?? (values.situations && 'situations'))
+  const situations = names('situation', GROUP_NAMES, values.situations)
+  return { clients, seed, only, situations, json: text(values.json), pictures: text(values.pictures) }
 }
 
 function checkOption(name: string, value: string | undefined): void {
@@ -77,11 +84,12 @@ function whole(name: string, text: string, least: number): number {
   return value
 }
 
-function experiments(value: unknown): readonly Experiment[] {
-  if (value === undefined) return EXPERIMENTS
+/** Some of the names that there are. */
+function names<Name extends string>(kind: string, known: readonly Name[], value: unknown): readonly Name[] {
+  if (value === undefined) return known
   return list(value).map((name) => {
-    const found = EXPERIMENTS.find((experiment) => experiment === name)
-    if (!found) throw new ArgumentError(`There is no experiment "${name}". There are ${EXPERIMENTS.join(', ')}.`)
+    const found = known.find((candidate) => candidate === name)
+    if (!found) throw new ArgumentError(`There is no ${kind} "${name}". There are ${known.join(', ')}.`)
     return found
   })
 }

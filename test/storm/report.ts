@@ -1,107 +1,93 @@
+import type { BacklogRow } from './experiments/backlog.ts'
 import type { ContentionRow } from './experiments/contention.ts'
 import type { DelaysRow } from './experiments/delays.ts'
-import type { FailureRateRow } from './experiments/failure-rate.ts'
-import type { FleetRow } from './experiments/fleet-row.ts'
 import type { LayersRow } from './experiments/layers.ts'
-import type { SpreadRow } from './experiments/spread.ts'
-import { type Cell, duration, fixed, percent, table } from './table.ts'
-
-export interface RatesRow extends FailureRateRow {
-  readonly rate: number
-}
+import type { LoadRow } from './experiments/load.ts'
+import type { SituationRow } from './experiments/situation-rows.ts'
+import { situationsReport } from './situations-report.ts'
+import { type Cell, duration, fixed, grouped, percent, table } from './table.ts'
 
 /** What came of the experiments that were run. */
 export interface Results {
   readonly seed: number
-  rates?: RatesRow[]
-  fleet?: FleetRow[]
-  spread?: SpreadRow[]
+  situations?: SituationRow[]
+  backlog?: BacklogRow[]
+  load?: LoadRow[]
   jitter?: DelaysRow[]
   layers?: LayersRow[]
   contention?: ContentionRow[]
 }
 
-export function ratesReport(rows: readonly RatesRow[]): string {
-  const head = ['client', 'failing', 'requests per operation', 'within the 10 s', 'success %', 'p50 until settled']
-  const cells = rows.map((row) => [
-    row.policy,
-    percent(row.rate),
-    fixed(row.amplification, 3),
-    fixed(row.reachedInTime, 3),
-    percent(row.success),
-    duration(row.p50SettledMs),
-  ])
-  return table(head, cells)
+/** One section for each experiment that was run. */
+export function reportOf({ situations, backlog, load, jitter, layers, contention }: Results): string {
+  const parts = [
+    situations && situationsReport(situations),
+    backlog && backlogReport(backlog),
+    load && loadReport(load),
+    jitter && jitterReport(jitter),
+    layers && layersReport(layers),
+    contention && contentionReport(contention),
+  ]
+  return parts.filter((part) => part !== undefined).join('\n\n')
 }
 
-const FLEET_HEAD = [
+function backlogReport(rows: readonly BacklogRow[]): string {
+  const head = ['failing', 'half done', '99 % done', 'all done', 'all done, slowest run', 'requests per operation']
+  const cells = rows.map((row) => [
+    `${percent(row.failing)} %`,
+    ...[row.halfMs, row.mostMs, row.allMs, row.longestMs].map((ms) => within(ms, 'not in an hour')),
+    fixed(row.requests, 2),
+  ])
+  return section('A backlog of 1,000 kept operations', table(head, cells))
+}
+
+const LOAD_HEAD = [
   'client',
   'requests per operation in the outage',
-  'whole run',
   'peak after (x capacity)',
   'recovered after',
-  'done of those in the outage %',
-  'answered after it %',
   'p50',
   'p99',
   'work wasted after %',
 ]
 
-/** One table for each fleet and server. */
-export function fleetReport(rows: readonly FleetRow[]): string {
-  const groups = grouped(rows, titleOf)
-  return [...groups].map(([title, group]) => `${title}\n\n${table(FLEET_HEAD, group.map(fleetCells))}`).join('\n\n')
+function loadReport(rows: readonly LoadRow[]): string {
+  return section('The load of an outage, second by second', table(LOAD_HEAD, rows.map(loadCells)))
 }
 
-function titleOf({ clients, server, kind, attemptTimeoutMs }: FleetRow): string {
-  return `${clients} clients that wait ${attemptTimeoutMs / 1000} s; a server that ${server} and is ${kind} for 30 s`
-}
-
-function fleetCells(row: FleetRow): Cell[] {
+function loadCells(row: LoadRow): Cell[] {
   return [
     row.policy,
     fixed(row.amplificationInOutage, 2),
-    fixed(row.amplification, 2),
     fixed(row.peakAfter, 2),
-    row.recoveredAfterMs === undefined ? 'not in 150 s' : `${row.recoveredAfterMs / 1000} s`,
-    percent(row.successInOutage),
-    percent(row.answeredAfter),
+    within(row.recoveredAfterMs ?? Number.POSITIVE_INFINITY, 'not in 80 s'),
     duration(row.p50Ms),
     duration(row.p99Ms),
     percent(row.wasted),
   ]
 }
 
-export function spreadReport(rows: readonly SpreadRow[]): string {
-  const columns = [...new Set(rows.map(({ operationsPerClient }) => operationsPerClient))]
-  const byPolicy = grouped(rows, ({ policy }) => policy)
-  const cells = [...byPolicy].map(([policy, group]) => [policy, ...group.map((row) => fixed(row.amplification, 2))])
-  return table(['requests per operation, by operations per client', ...columns.map(String)], cells)
+function within(ms: number, otherwise: string): string {
+  return Number.isFinite(ms) ? duration(ms) : otherwise
 }
 
-export function jitterReport(rows: readonly DelaysRow[]): string {
+function section(title: string, ...parts: readonly string[]): string {
+  return [`## ${title}`, ...parts].join('\n\n')
+}
+
+function jitterReport(rows: readonly DelaysRow[]): string {
   const cells = rows.map((row) => [row.jitter, row.retry, duration(row.p5Ms), duration(row.p50Ms), duration(row.p95Ms)])
-  return table(['jitter', 'retry', '5 %', '50 %', '95 %'], cells)
+  return section('The delays of each jitter', table(['jitter', 'retry', '5 %', '50 %', '95 %'], cells))
 }
 
-export function layersReport(rows: readonly LayersRow[]): string {
+function layersReport(rows: readonly LayersRow[]): string {
   const byMode = grouped(rows, ({ mode }) => mode)
   const cells = [...byMode].map(([mode, group]) => [mode, ...group.map((row) => fixed(row.amplification, 3))])
   const columns = [...new Set(rows.map(({ layers }) => layers))]
-  return table(['requests at the bottom, by layers', ...columns.map(String)], cells)
+  return section('Layers', table(['requests at the bottom, by layers', ...columns.map(String)], cells))
 }
 
-export function contentionReport(rows: readonly ContentionRow[]): string {
+function contentionReport(rows: readonly ContentionRow[]): string {
   const cells = rows.map((row) => [row.waiting, row.clients, Math.round(row.calls), duration(row.completionMs)])
-  return table(['waiting', 'clients', 'calls', 'all done after'], cells)
-}
-
-function grouped<Row>(rows: readonly Row[], nameOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(nameOf(row))
-    if (group) group.push(row)
-    else groups.set(nameOf(row), [row])
-  }
-  return groups
+  return section('Clients that contend for one row', table(['waiting', 'clients', 'calls', 'all done after'], cells))
 }

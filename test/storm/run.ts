@@ -4,31 +4,11 @@ import { join } from 'node:path'
 import { ArgumentError, HELP, readArguments, type StormOptions } from './arguments.ts'
 import { drawPicture } from './pictures/draw.ts'
 import { picturesOf } from './pictures/pictures-of.ts'
-import {
-  contentionReport,
-  fleetReport,
-  jitterReport,
-  layersReport,
-  type Results,
-  ratesReport,
-  spreadReport,
-} from './report.ts'
+import { type Results, reportOf } from './report.ts'
 import { runExperiments } from './run-experiments.ts'
 
 function tell(line: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${line}` : `${line}\n`)
-}
-
-function report({ rates, fleet, spread, jitter, layers, contention }: Results): string {
-  const parts = [
-    rates && ratesReport(rates),
-    fleet && fleetReport(fleet),
-    spread && spreadReport(spread),
-    jitter && jitterReport(jitter),
-    layers && layersReport(layers),
-    contention && contentionReport(contention),
-  ]
-  return parts.filter((part) => part !== undefined).join('\n\n')
 }
 
 async function drawInto(folder: string, results: Results): Promise<void> {
@@ -44,7 +24,7 @@ async function run(options: StormOptions): Promise<void> {
   if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`)
   if (options.pictures) await drawInto(options.pictures, results)
   if (process.stderr.isTTY) tell('')
-  process.stdout.write(`seed ${results.seed}\n\n${report(results)}\n`)
+  process.stdout.write(`seed ${results.seed}\n\n${reportOf(results)}\n`)
 }
 
 try {

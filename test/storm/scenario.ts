@@ -15,7 +15,7 @@ export interface Scenario {
   readonly drainMs: number
 }
 
-export type ServerKind = 'queues' | 'sheds'
+type ServerKind = 'queues' | 'sheds'
 
 /**
  * `queues`: accepts more than it can answer in time, as servers with long queues do; work that nobody waits for
@@ -24,7 +24,7 @@ export type ServerKind = 'queues' | 'sheds'
 const LONGEST_QUEUE_MS: Record<ServerKind, number> = { queues: 5000, sheds: 500 }
 
 /** `down`: every request is refused. `slow`: half of the usual load can be served; the rest is too much. */
-export type OutageKind = 'down' | 'slow'
+type OutageKind = 'down' | 'slow'
 
 const LEFT_IN_OUTAGE: Record<OutageKind, number> = { down: 0, slow: 0.35 }
 
@@ -32,15 +32,13 @@ export interface OutageOptions {
   readonly clients: number
   readonly server?: ServerKind
   readonly kind?: OutageKind
-  readonly attemptTimeoutMs?: number
   readonly saysDoNotRetry?: boolean
   readonly operationsPerSecond?: number
   readonly observedMs?: number
 }
 
-/** Clients that wait no longer than a second, which is less than the long queue holds; and those that wait longer. */
-export const HURRIED_MS = 1000
-export const PATIENT_MS = 10_000
+/** How long clients wait for an answer: less than the long queue holds. */
+const ATTEMPT_TIMEOUT_MS = 1000
 
 export const OUTAGE = { from: 10_000, until: 40_000 } as const
 
@@ -50,7 +48,7 @@ export function outage(options: OutageOptions): Scenario {
   return {
     clients,
     operationsPerSecond,
-    attemptTimeoutMs: options.attemptTimeoutMs ?? HURRIED_MS,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     latencyMs: [2, 8],
     server: {
       capacityPerSecond: operationsPerSecond / 0.7,

@@ -11,8 +11,8 @@ export function layersPicture(rows: readonly LayersRow[]): Picture {
     title: 'Requests at the bottom of a chain, per operation at the top',
     description:
       'Lines over one to four layers, on a logarithmic scale. Where each layer tries three times the requests grow from 3 to ' +
-      '81; where do-not-retry is passed on they stay at 3; with a budget in each layer they grow from 1.1 to 1.5; with breakers ' +
-      'as well they stay far below one.',
+      '81; where do-not-retry is passed on they stay at 3; with a budget in each layer they stay at one; with breakers as well ' +
+      'they stay far below one.',
     spec: {
       title: {
         text: '',

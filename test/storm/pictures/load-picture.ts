@@ -1,4 +1,4 @@
-import type { FleetRow } from '../experiments/fleet-row.ts'
+import type { LoadRow } from '../experiments/load.ts'
 import { OUTAGE } from '../scenario.ts'
 import type { Picture } from './draw.ts'
 
@@ -6,7 +6,7 @@ import type { Picture } from './draw.ts'
 const SHOWN_SECONDS = 120
 
 /** The load on the server, and what callers get, second by second. */
-export function loadPicture(rows: readonly FleetRow[]): Picture {
+export function loadPicture(rows: readonly LoadRow[]): Picture {
   const clients = rows[0]?.clients ?? 0
   const order = rows.map(({ policy }) => policy)
   const values = rows.flatMap(({ policy, series }) =>

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { fleetCases, SHOWN_OVER_TIME } from '../experiments/fleet-policies.ts'
 import { runExperiments } from '../run-experiments.ts'
 import { drawPicture, type Picture } from './draw.ts'
 import { picturesOf } from './pictures-of.ts'
 
 const results = runExperiments(
-  { clients: [10], seed: 1, only: ['layers'], json: undefined, pictures: undefined },
+  { clients: [10], seed: 1, only: ['layers'], situations: [], json: undefined, pictures: undefined },
   () => {},
 )
 
@@ -49,11 +48,5 @@ describe('the pictures', () => {
 
   it('are drawn only for what was run', () => {
     expect(picturesOf(results).map(({ file }) => file)).toEqual(['layers.svg'])
-  })
-
-  it('show policies that the fleet runs', () => {
-    const names = fleetCases().map(({ policy }) => policy.name)
-    expect(names).toEqual(expect.arrayContaining([...SHOWN_OVER_TIME]))
-    expect(new Set(names).size).toBe(names.length)
   })
 })

@@ -31,6 +31,8 @@ export interface HoldfastOptions {
   readonly withoutLeave?: 'ends' | 'waits'
   /** So many clients, one after the other, share their state, as tabs do. */
   readonly sharing?: number
+  /** What the next process finds in the journal beside the operations: what was known of the origin, or nothing. */
+  readonly state?: 'restored' | 'forgotten'
 }
 
 /** What a journal keeps: what is known of the origin, and the operations that a dead process left. */
@@ -39,10 +41,7 @@ export interface Memory {
   readonly kept: Set<Operation>
 }
 
-const newMemory = (former?: unknown): Memory => ({
-  state: undefined,
-  kept: (former as Memory | undefined)?.kept ?? new Set(),
-})
+const newMemory = (): Memory => ({ state: undefined, kept: new Set() })
 
 interface Settings extends HoldfastOptions {
   readonly limits: ContainmentLimits
@@ -59,7 +58,8 @@ export function holdfastPolicy(name: string, options: HoldfastOptions = {}): Pol
   let shared = newMemory()
   return {
     name,
-    newMemory,
+    newMemory: (former = newMemory()) =>
+      options.state === 'forgotten' ? { ...(former as Memory), state: undefined } : former,
     newClient: (world, memory) => {
       if (memory) return new HoldfastClient(settings, memory as Memory, world)
       if (made++ % sharing === 0) shared = newMemory()

@@ -32,6 +32,6 @@ export interface Policy {
   readonly name: string
   /** `memory`: what a journal kept of the process that ran before, from `newMemory`. */
   newClient(world: World, memory?: unknown): ClientModel
-  /** Of a process that left `former`: its operations, without what it knew. Undefined where nothing outlives a process. */
+  /** What a process finds of the one before, which left `former`. Undefined where nothing outlives a process. */
   newMemory?(former?: unknown): unknown
 }

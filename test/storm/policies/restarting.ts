@@ -1,17 +1,16 @@
 import type { ClientModel, Operation, Policy, World } from './policy.ts'
 
-/** When processes die, and whether the next one finds what was known of the origin. */
+/** When processes die. */
 export interface Restarts {
   readonly everyMs: number
   readonly from: number
   readonly until: number
-  readonly state: 'restored' | 'forgotten'
 }
 
 /** The same policy in processes that die again and again. A call under way dies with its process. */
 export function restarting(policy: Policy, restarts: Restarts): Policy {
   return {
-    name: policy.newMemory ? `${policy.name}, state ${restarts.state}` : policy.name,
+    name: policy.name,
     newClient: (world) => new MortalClient(policy, restarts, world),
   }
 }
@@ -29,7 +28,6 @@ class MortalClient implements ClientModel {
     this.#policy = policy
     this.#restarts = restarts
     this.#world = world
-    this.#memory = policy.newMemory?.()
     this.#inside = this.#born()
     world.after(restarts.from - world.now + world.random() * restarts.everyMs, () => this.#die())
   }
@@ -50,7 +48,7 @@ class MortalClient implements ClientModel {
   }
 
   #born(): ClientModel {
-    if (this.#restarts.state === 'forgotten') this.#memory = this.#policy.newMemory?.(this.#memory)
+    this.#memory = this.#policy.newMemory?.(this.#memory)
     return this.#policy.newClient(this.#mortalWorld(), this.#memory)
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallOptions } from '../../../../src/client/options.ts'
-import { resolveDurable } from '../../../../src/client/policy/resolve-call.ts'
+import { resolveDurable, resolveHonoursKeys } from '../../../../src/client/policy/resolve-call.ts'
 import { resolveCall, resolveOptions } from '../../../../src/client/policy/resolve-options.ts'
 import { ConfigurationError } from '../../../../src/errors/classes.ts'
 
@@ -150,5 +150,25 @@ describe('an operation', () => {
     expect(() => resolveDurable('GET', call, undefined)).toThrow(
       `The option \`${needed}\` needs a journaled operation, which this GET is not; \`durable: true\` makes it one.`,
     )
+  })
+})
+
+describe('whether a server honours keys', () => {
+  test('is what was said, or what the function says of the URL', () => {
+    expect([true, false, undefined].map((said) => resolveHonoursKeys(said, 'https://a.example/x'))).toEqual([
+      true,
+      false,
+      undefined,
+    ])
+    const ofA = (url: string): boolean => url.startsWith('https://a.example/')
+    expect(['https://a.example/x', 'https://b.example/x'].map((url) => resolveHonoursKeys(ofA, url))).toEqual([
+      true,
+      false,
+    ])
+  })
+
+  test('is a configuration error where the function says neither yes nor no', () => {
+    const vague = (): boolean => 'yes' as unknown as boolean
+    expect(() => resolveHonoursKeys(vague, 'https://a.example/x')).toThrow('honoursKeys(url)')
   })
 })

@@ -1,16 +1,16 @@
 import { runFleet } from '../fleet.ts'
 import { BUCKET_MS, type FleetLog } from '../fleet-log.ts'
 import { type Measures, measure } from '../measures.ts'
-import { type OutageKind, outage, type Scenario, type ServerKind } from '../scenario.ts'
-import type { FleetCase } from './fleet-policies.ts'
+import { holdfastPolicy } from '../policies/holdfast.ts'
+import { peer } from '../policies/peers.ts'
+import type { Policy } from '../policies/policy.ts'
+import { outage, type Scenario } from '../scenario.ts'
 
-export interface FleetRow extends Measures {
+/* An outage second by second: what reaches the server, and what callers get. */
+
+export interface LoadRow extends Measures {
   readonly policy: string
   readonly clients: number
-  readonly server: ServerKind
-  readonly kind: OutageKind
-  readonly attemptTimeoutMs: number
-  /** Second by second. */
   readonly series: readonly SeriesPoint[]
 }
 
@@ -22,19 +22,26 @@ export interface SeriesPoint {
   readonly answered: number
 }
 
-export interface FleetSize {
+export interface LoadOptions {
   readonly clients: number
-  readonly server: ServerKind
-  readonly kind: OutageKind
-  readonly attemptTimeoutMs: number
   readonly seed: number
 }
 
-export function fleetRow({ policy, saysDoNotRetry = false }: FleetCase, size: FleetSize): FleetRow {
-  const { seed, ...shape } = size
-  const scenario = outage({ ...shape, saysDoNotRetry })
+/** Few enough to be told apart in one picture. */
+export function loadPolicies(): Policy[] {
+  return [
+    holdfastPolicy('Holdfast'),
+    holdfastPolicy('Holdfast, keep', { onGiveUp: 'keep' }),
+    peer('aws'),
+    peer('cockatiel'),
+    peer('fetchRetry'),
+  ]
+}
+
+export function loadRow(policy: Policy, { clients, seed }: LoadOptions): LoadRow {
+  const scenario = outage({ clients, observedMs: 80_000 })
   const log = runFleet({ scenario, policy, seed })
-  return { policy: policy.name, ...shape, ...measure(log, scenario), series: seriesOf(log, scenario) }
+  return { policy: policy.name, clients, ...measure(log, scenario), series: seriesOf(log, scenario) }
 }
 
 function seriesOf(log: FleetLog, { server, until }: Scenario): SeriesPoint[] {
