@@ -1,0 +1,78 @@
+/** A server with a capacity, in a process of its own, so that it does not share an event loop with its clients. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { seededRandom } from '../../../src/testing/seeded-random.ts'
+import { uniform } from '../dice.ts'
+import type { Answering } from '../fleet.ts'
+import type { Reply } from '../server-model.ts'
+import { type Lag, watchLag } from './lag.ts'
+import { serverOf } from './server-of.ts'
+import type { Trial } from './trials.ts'
+
+export interface ServerOrder {
+  readonly trial: Trial
+  readonly seed: number
+  /** Epoch milliseconds with fractions, on the clock that both processes share. */
+  readonly startAt: number
+}
+
+export interface ServerReport {
+  readonly requestsAt: readonly number[]
+  readonly lag: Lag
+}
+
+class CapacityServer {
+  readonly #model: Answering
+  readonly #latencyMs: readonly [number, number]
+  readonly #startAt: number
+  readonly #random: () => number
+  readonly requestsAt: number[] = []
+
+  constructor({ trial, seed, startAt }: ServerOrder) {
+    this.#model = serverOf(trial, seed)
+    this.#latencyMs = trial.scenario.latencyMs
+    this.#startAt = startAt
+    this.#random = seededRandom(`${seed}:network`)
+  }
+
+  get #now(): number {
+    return performance.timeOrigin + performance.now() - this.#startAt
+  }
+
+  /** Loopback has no latency to speak of: both ways of the scenario's are waited for here. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    request.resume()
+    setTimeout(() => {
+      this.requestsAt.push(this.#now)
+      const reply = this.#model.arrive(this.#now)
+      setTimeout(() => answer(request, response, reply), reply.at - this.#now + this.#latency())
+    }, this.#latency())
+  }
+
+  #latency(): number {
+    return uniform(this.#latencyMs[0], this.#latencyMs[1], this.#random)
+  }
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  if (reply.is === 'refused' && reply.because === 'down') request.socket.destroy()
+  else response.writeHead(reply.is === 'served' ? 200 : 503, { 'content-type': 'application/json' }).end('{}')
+}
+
+let current: CapacityServer | undefined
+let lagSoFar = watchLag()
+
+const server = createServer((request, response) => current?.handle(request, response))
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
+
+process.on('message', (order: ServerOrder | 'report') => {
+  if (order === 'report') {
+    const report: ServerReport = { requestsAt: current?.requestsAt ?? [], lag: lagSoFar() }
+    process.send?.(report)
+  } else {
+    lagSoFar = watchLag()
+    current = new CapacityServer(order)
+  }
+})
+process.on('disconnect', () => process.exit())
