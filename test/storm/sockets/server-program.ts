@@ -1,4 +1,5 @@
 /** A server with a capacity, in a process of its own, so that it does not share an event loop with its clients. */
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { performance } from 'node:perf_hooks'
@@ -10,12 +11,15 @@ import { type Lag, watchLag } from './lag.ts'
 import { serverOf } from './server-of.ts'
 import type { Trial } from './trials.ts'
 
-export interface ServerOrder {
+interface Beginning {
+  readonly is: 'begin'
   readonly trial: Trial
   readonly seed: number
   /** Epoch milliseconds with fractions, on the clock that both processes share. */
   readonly startAt: number
 }
+
+export type ServerOrder = Beginning | { readonly is: 'listen' | 'report' }
 
 export interface ServerReport {
   readonly requestsAt: readonly number[]
@@ -29,7 +33,7 @@ class CapacityServer {
   readonly #random: () => number
   readonly requestsAt: number[] = []
 
-  constructor({ trial, seed, startAt }: ServerOrder) {
+  constructor({ trial, seed, startAt }: Beginning) {
     this.#model = serverOf(trial, seed)
     this.#latencyMs = trial.scenario.latencyMs
     this.#startAt = startAt
@@ -63,16 +67,23 @@ function answer(request: IncomingMessage, response: ServerResponse, reply: Reply
 let current: CapacityServer | undefined
 let lagSoFar = watchLag()
 
-const server = createServer((request, response) => current?.handle(request, response))
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
+const server = createServer((request, response) => {
+  if (current) current.handle(request, response)
+  // Before the trial the clients warm up.
+  else response.end('{}')
+})
 
-process.on('message', (order: ServerOrder | 'report') => {
-  if (order === 'report') {
-    const report: ServerReport = { requestsAt: current?.requestsAt ?? [], lag: lagSoFar() }
-    process.send?.(report)
-  } else {
+async function obey(order: ServerOrder): Promise<object> {
+  if (order.is === 'begin') {
     lagSoFar = watchLag()
     current = new CapacityServer(order)
+    return {}
   }
-})
+  if (order.is === 'report') return { requestsAt: current?.requestsAt ?? [], lag: lagSoFar() } satisfies ServerReport
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port }
+}
+
+process.on('message', async (order: ServerOrder) => process.send?.(await obey(order)))
 process.on('disconnect', () => process.exit())
