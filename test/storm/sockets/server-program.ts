@@ -59,9 +59,13 @@ class CapacityServer {
   }
 }
 
+/** A server that is down breaks the connection, unless there is something in front of it that says when to come back. */
 function answer(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
-  if (reply.is === 'refused' && reply.because === 'down') request.socket.destroy()
-  else response.writeHead(reply.is === 'served' ? 200 : 503, { 'content-type': 'application/json' }).end('{}')
+  if (reply.is === 'served') response.end('{}')
+  else if (reply.retryAfterMs !== undefined) {
+    response.writeHead(503, { 'retry-after': String(Math.ceil(reply.retryAfterMs / 1000)) }).end()
+  } else if (reply.because === 'down') request.socket.destroy()
+  else response.writeHead(503).end()
 }
 
 let current: CapacityServer | undefined
