@@ -40,9 +40,12 @@ export function comparisonReport({ trial, model, sockets, lags, discarded }: Com
     )} ms`,
     `${discarded} runs discarded`,
   ].join(', ')
-  const told = rows.filter(([, ofModel]) => ofModel !== '-')
+  const told = rows.filter(([, ofModel, ofSockets]) => ofModel !== '-' && !(ofModel === NONE && ofSockets === NONE))
   return `${trial.name}\n\n${table(['', 'model', 'sockets'], told)}\n\n${lag}`
 }
+
+/** Such as what was kept where nothing is kept. */
+const NONE = '0 (0-0)'
 
 /** The mean, and in brackets the least and the most. */
 function spread(values: readonly number[], digits: number): string {
