@@ -17,6 +17,7 @@ const heavy = [
   'test/hunt/**',
   'test/sdks/**',
   'test/simulation/**',
+  'test/storm/sockets/**',
 ]
 
 const browser = 'test/browser/**/*.browser.test.ts'
