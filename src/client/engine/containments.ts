@@ -1,7 +1,6 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Coordination } from '../coordination/port.ts'
-import type { LevelSource, OriginLevel } from '../journal/level-rows.ts'
 import {
   askLeave,
   type BreakerPhase,
@@ -34,8 +33,15 @@ export interface ContainmentTerms {
 /** By then every wait is over, and the bucket back where a new client begins. */
 const LEVEL_LASTS_MS = 300_000
 
+/** For the journal. */
+export interface ChangedLevel {
+  readonly origin: string
+  readonly level: Containment
+  readonly until: number
+}
+
 /** What may be sent to each origin, and what was learned from it. */
-export class Containments implements LevelSource {
+export class Containments {
   readonly #states: OriginStates
   readonly #limits: ContainmentLimits
   readonly #terms: ContainmentTerms
@@ -89,7 +95,7 @@ export class Containments implements LevelSource {
     this.#put(origin, before, mine ? mergeContainment(mine, theirs) : theirs)
   }
 
-  *takeChanged(): Iterable<OriginLevel> {
+  *takeChanged(): Iterable<ChangedLevel> {
     const until = this.#terms.clock.now() + LEVEL_LASTS_MS
     for (const origin of this.#changed) {
       const level = this.#states.get(origin)

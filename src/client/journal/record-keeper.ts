@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors/classes.ts'
-import { CodecError, decodeRecord, encodeRecord } from '../operation/codec.ts'
+import { CodecError, decodeRecord, encodeChange, encodeRecord } from '../operation/codec.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import type { Encryption } from '../options.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
@@ -109,16 +109,7 @@ export class RecordKeeper {
 
   /** False: the lease is not ours any more, and nothing was written. */
   async commit(record: OperationRecord, fence: Fence): Promise<boolean> {
-    const {
-      version: _v,
-      namespace: _n,
-      key: _k,
-      id: _i,
-      name: _m,
-      origin: _o,
-      epoch: _e,
-      ...columns
-    } = encodeRecord(record)
+    const columns = encodeChange(record)
     const responseBody = await this.#bodies.seal(record.response?.body ?? null)
     const written = this.#ask({ do: 'commit', ...fence, change: { ...columns, responseBody } })
     this.#levels.rideAlong(this.#writes)

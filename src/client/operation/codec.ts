@@ -83,6 +83,23 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
   }
 }
 
+/** What of it may change once it is on record. */
+export type EncodedChange = Omit<EncodedRecord, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'epoch'>
+
+export function encodeChange(record: OperationRecord): EncodedChange {
+  const {
+    version: _v,
+    namespace: _n,
+    key: _k,
+    id: _i,
+    name: _m,
+    origin: _o,
+    epoch: _e,
+    ...change
+  } = encodeRecord(record)
+  return change
+}
+
 function headOf(record: OperationRecord): HeadV1 {
   const { method, url, headers, withheld, credentialsMode } = record.request
   return {

@@ -125,11 +125,8 @@ interface AttemptSummary {
 }
 
 interface BreakerOptions {
-    readonly failureRate?: number | undefined;
     readonly minimumRequests?: number | undefined;
-    readonly window?: Duration | undefined;
     readonly openFor?: Duration | undefined;
-    readonly probes?: number | undefined;
 }
 
 interface BudgetOptions {
@@ -499,11 +496,7 @@ interface ResumeOptions {
 }
 
 interface RetryBudget {
-    deposit(origin: string, now: number): void;
-    take(origin: string, now: number): boolean;
-    giveBack(origin: string, now: number): void;
     level(origin: string, now: number): number;
-    waitMs(origin: string, now: number): number;
 }
 
 interface RetryCallOptions {
