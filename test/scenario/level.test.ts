@@ -145,6 +145,18 @@ describe('the tabs of one origin', () => {
     ])
   })
 
+  it('tell who comes later when the server is well again, whoever of them has found out', async () => {
+    const place = neighbourhood()
+    const { neighbour } = street()
+    const [mine, theirs] = [place.client(DEFAULTS, neighbour()), place.client(DEFAULTS, neighbour())]
+    place.server.weather = dead
+    await costOf(place, () => post(mine))
+    await place.clock.advance(180_000)
+    place.server.weather = () => ({ status: 201 })
+    for (let n = 0; n < 9; n++) await elapsed(place, theirs.post('/charges', { body: `${n}`, id: `${n}` }))
+    expect(await levelRows(place)).toMatchObject([{ head: expect.stringContaining('"failures":0') }])
+  })
+
   it('do not lend each other what they have earned', async () => {
     const place = neighbourhood()
     const { neighbour } = street()

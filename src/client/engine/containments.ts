@@ -92,7 +92,10 @@ export class Containments {
     if (!theirs) return
     const mine = this.#states.get(origin)
     const before = mine ?? newContainment(this.#limits, this.#terms.clock.now())
-    this.#put(origin, before, mine ? mergeContainment(mine, theirs) : theirs)
+    const after = mine ? mergeContainment(mine, theirs) : theirs
+    // Who has heard that it is unwell tells when it is well again.
+    if (isUnwell(after, this.#limits)) this.#unwell.add(origin)
+    this.#put(origin, before, after)
   }
 
   *takeChanged(): Iterable<ChangedLevel> {
