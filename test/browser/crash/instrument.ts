@@ -52,7 +52,8 @@ export function instrument(gate: string): void {
   const appending = new WeakSet<IDBTransaction>()
   const handled = new Set<string>()
   IDBObjectStore.prototype.add = function (...args) {
-    appending.add(this.transaction)
+    // What is known of an origin is a row, too, without a body, and rides along with any write.
+    if (args[0] !== null) appending.add(this.transaction)
     return add.apply(this, args)
   }
   IDBObjectStore.prototype.put = function (...args) {
