@@ -91,11 +91,11 @@ export class SimulatedDisk {
     const { timeline } = this.#world
     if (timeline.now < this.#fullUntil && !this.#world.calm && changesAnything(batch)) {
       this.#world.say('disk', `is full: refuses ${batch.words.join(' + ')}`)
-      return this.#tell(batch, () => batch.reject(new StorageError('The disk is full')))
+      return this.#tell(batch, () => this.#fail(batch, new StorageError('The disk is full')))
     }
     if (this.#world.strikes('store-blinks')) {
       this.#world.say('disk', `blinks: ${batch.words.join(' + ')} was not done`)
-      return this.#tell(batch, () => batch.reject(new StorageError('The store did not answer')))
+      return this.#tell(batch, () => this.#fail(batch, new StorageError('The store did not answer')))
     }
     try {
       const results = await timeline.outside(this.#store.execute(batch.commands))
@@ -113,8 +113,14 @@ export class SimulatedDisk {
       this.#world.oracle.acknowledged(batch.process, batch.commands, results)
       if (!lost) return batch.resolve(results)
       this.#world.say('disk', `has done ${batch.words.join(' + ')}, but ${batch.process.name} is told that it failed`)
-      batch.reject(new StorageError('The connection to the store was lost', { effect: 'unknown' }))
+      this.#fail(batch, new StorageError('The connection to the store was lost', { effect: 'unknown' }))
     })
+  }
+
+  /** A call whose lease or settlement this was may begin again. */
+  #fail(batch: Batch, error: unknown): void {
+    this.#world.oracle.budgets.get(batch.process.name)?.begins()
+    batch.reject(error)
   }
 
   #tell(batch: Batch, tell: () => void): void {

@@ -12,7 +12,7 @@ export class BudgetRule {
   readonly #burst: number
   #answered = 0
   #spent = 0
-  #calledAgain = 0
+  #begun = 0
   readonly #since: number
 
   constructor(burst: number, elapsedMs: number) {
@@ -20,23 +20,25 @@ export class BudgetRule {
     this.#since = elapsedMs
   }
 
-  /** A call for what was called for before: its first request is a call's, and not the operation's first. */
-  calledAgain(): void {
-    this.#calledAgain++
+  /** A call, or one that begins again because its journal failed it: its first request costs nothing. */
+  begins(): void {
+    this.#begun++
   }
 
-  /** Every failure of a request that was not a first one has cost a token. Ones that we cut off ourselves tell nothing. */
-  learned(attempt: number, outcome: TransportOutcome, elapsedMs: number): Verdict | undefined {
+  /** Every other request that failed has cost a token. Ones that we cut off ourselves tell nothing. */
+  learned(outcome: TransportOutcome, elapsedMs: number): Verdict | undefined {
     if (!failed(outcome)) {
       if (outcome.kind === 'response') this.#answered++
       return undefined
     }
-    if (attempt === 1) return undefined
     this.#spent++
     const reserve = ((elapsedMs - this.#since) / 1000) * RESERVE_PER_SECOND
-    const allowed = this.#burst + this.#calledAgain + RATIO * this.#answered + reserve
+    const allowed = this.#burst + this.#begun + RATIO * this.#answered + reserve
     if (this.#spent <= allowed + 1e-6) return undefined
-    return ['P6', `${this.#spent} failed retries after ${this.#answered} answers; the budget is ${allowed.toFixed(2)}`]
+    return [
+      'P6',
+      `${this.#spent} failed requests of ${this.#begun} calls after ${this.#answered} answers; the budget is ${allowed.toFixed(2)}`,
+    ]
   }
 }
 

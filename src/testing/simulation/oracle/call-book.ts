@@ -25,10 +25,6 @@ export class CallBook {
     return this.#business.get(`${process.name} ${keyOrLabel}`) ?? 0
   }
 
-  hasCallFor(label: string): boolean {
-    return this.calls.some(({ plan }) => plan.label === label)
-  }
-
   /** Has this process itself called for it? Then what its call brings is what it means. */
   asksFor(process: SimulatedProcess, label: string): boolean {
     return this.calls.some((call) => call.process === process && call.plan.label === label)

@@ -51,7 +51,7 @@ export class Oracle {
   readonly roster: Roster
   readonly #effects: EffectAccount
   readonly #terms: OracleTerms
-  readonly #budgets = new Map<string, BudgetRule>()
+  readonly budgets = new Map<string, BudgetRule>()
   readonly #cancelling = new Set<string>()
   readonly #credentials = new CredentialsRule()
   readonly #account: JournalAccount
@@ -97,12 +97,12 @@ export class Oracle {
   born(process: SimulatedProcess): void {
     this.roster.born(process)
     const { burst } = this.#terms.plan
-    if (burst !== undefined) this.#budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
+    if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
   }
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
     const fact: CallFact = { plan, process, at: this.#terms.now(), accepted: false, told: undefined }
-    if (this.#book.hasCallFor(plan.label)) this.#budgets.get(process.name)?.calledAgain()
+    this.budgets.get(process.name)?.begins()
     this.#book.calls.push(fact)
     this.#book.allow(process, plan.label, plan.deadlineMs)
     return fact
@@ -222,7 +222,7 @@ export class Oracle {
   learned(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
     const fact = this.sents[sent.number - 1]
     if (fact) fact.outcome = outcome
-    this.breaks(this.#budgets.get(process.name)?.learned(attemptOf(sent), outcome, process.elapsedMs))
+    this.breaks(this.budgets.get(process.name)?.learned(outcome, process.elapsedMs))
   }
 
   get retries(): number {
