@@ -1,4 +1,4 @@
-import type { Clock } from '../../foundation/clock.ts'
+import { type Clock, systemClock } from '../../foundation/clock.ts'
 import { newRunnerId } from '../../foundation/identity.ts'
 import { LifeSign } from './life-sign.ts'
 import type { Coordination, Hint } from './port.ts'
@@ -6,6 +6,8 @@ import { listen, onWakeUp } from './wake-sources.ts'
 
 const CHANNEL = 'holdfast'
 const PREFIX = 'holdfast:tab:'
+/** In an older list a tab may be missing that has come back to work since. */
+const FRESH_MS = 1000
 
 /** What this needs of a page or a worker. */
 export type TabScope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
@@ -32,6 +34,7 @@ export function tabNeighbours(scope: TabScope = globalThis as unknown as TabScop
 class TabNeighbours implements Coordination {
   readonly owner: string
   readonly #scope: TabScope
+  readonly #clock: Clock
   readonly #locks: LockManager | undefined
   readonly #sign: LifeSign | undefined
   readonly #ears = new Set<(hint: Hint) => void>()
@@ -40,8 +43,9 @@ class TabNeighbours implements Coordination {
   #left = false
   #asleep: { readonly worked: boolean } | undefined
 
-  constructor(scope: TabScope, { clock, runnerId = newRunnerId() }: TabTerms) {
+  constructor(scope: TabScope, { clock = systemClock, runnerId = newRunnerId() }: TabTerms) {
     this.#scope = scope
+    this.#clock = clock
     this.#locks = scope.navigator?.locks
     this.owner = this.#locks ? PREFIX + runnerId : runnerId
     this.#sign = this.#locks && new LifeSign(this.#locks, this.owner, clock)
@@ -59,8 +63,10 @@ class TabNeighbours implements Coordination {
     this.#listen()
     const tabs = owners.filter((owner) => owner !== this.owner && owner.startsWith(PREFIX))
     if (!this.#locks || tabs.length === 0) return []
+    const asked = this.#clock.now()
     const alive = await LifeSign.given(this.#locks).catch(() => undefined)
-    return alive ? tabs.filter((tab) => !alive.has(tab)) : []
+    const isFresh = this.#clock.now() - asked <= FRESH_MS
+    return alive && isFresh ? tabs.filter((tab) => !alive.has(tab)) : []
   }
 
   /** Closed, or only in the back/forward cache: nobody outside can tell. */

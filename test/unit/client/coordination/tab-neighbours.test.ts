@@ -86,6 +86,19 @@ describe('whether a tab is alive', () => {
     expect({ held: locks.held, open: open.size, timers: vi.getTimerCount() }).toEqual({ held: [], open: 0, timers: 0 })
   })
 
+  it('is not judged by a list that came late: a tab may have come back to work since', async () => {
+    const owner = origin().tab().runner.owner
+    const slow = (ms: number): Coordination => {
+      const scope = new FakeTab(new FakeLocks())
+      const query = () => new Promise((resolve) => setTimeout(() => resolve({ held: [], pending: [] }), ms))
+      scope.navigator.locks = { query } as unknown as LockManager
+      return tabNeighbours(scope)
+    }
+    const asked = [slow(1000), slow(1001)].map((runner) => runner.findDead([owner]))
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(await Promise.all(asked)).toEqual([[owner], []])
+  })
+
   it('is left to the lease where there are no locks, or where they cannot be asked', async () => {
     const [a, b] = [tabNeighbours(new FakeTab()), tabNeighbours(new FakeTab())]
     a.arrive?.()
