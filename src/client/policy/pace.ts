@@ -29,7 +29,7 @@ const FIRST_GAP_MS = 100
 const LONGEST_GAP_MS = 60_000
 const NO_GAP_BELOW_MS = 10
 /** A kept operation that is done shows that there is room for more of them; a call, little more than that there is a server. */
-const QUICKER = { kept: 6, call: 1.03, retry: 1.03 } as const
+const QUICKER = { kept: 6, call: 1.01, retry: 1.01 } as const
 const SLOWER = 2
 /** An answer is slow when it takes three times as long as usual, and 100 ms. */
 const SLOW_TIMES = 3

@@ -117,6 +117,11 @@ describe('a fleet of services after half a minute of outage', () => {
   )
 })
 
+it.each(MANY_SEEDS)('kept operations of a small fleet never bring its server down a second time (%i)', (seed) => {
+  const scenario = outage({ clients: 100, operationsPerSecond: 100, observedMs: 160_000 })
+  expect(badSeconds(runFleet({ scenario, policy: KEEPING, seed }), scenario, 10)).toEqual([])
+})
+
 it.each([0, 0.1, 0.25])('a process is done within 10 s with a thousand kept operations where %d fail', (failing) => {
   const { longestMs } = backlogRow(failing, { operations: 1000, seed: 1, runs: SEEDS.length })
   expect(longestMs).toBeLessThan(10_000)

@@ -74,11 +74,11 @@ describe('the gap', () => {
     expect(standStill(state, state.keptAt)).toBe(false)
   })
 
-  it('shrinks by a thirtieth or so with each call that is answered', () => {
+  it('shrinks by a hundredth with each call that is answered', () => {
     const silent = slowDown(START, { ...moment(), isSilent: true })
     let state = silent
     for (let count = 0; count < 100; count++) state = quicken(state, { now: NOW, kind: 'call' })
-    expect([state.gapMs, state.keptAt - NOW].map(Math.round)).toEqual([3122, 3122])
+    expect([state.gapMs, state.keptAt - NOW].map(Math.round)).toEqual([22_183, 22_183])
     expect(quicken(silent, { now: NOW, kind: 'retry' })).toEqual(quicken(silent, { now: NOW, kind: 'call' }))
   })
 
