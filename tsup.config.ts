@@ -1,5 +1,5 @@
 import { defineConfig, type Options } from 'tsup'
-import { inlineSourceForEsbuild } from './build/inline-source.ts'
+import { inlineSourceForEsbuild } from './test/bundling/inline-source.ts'
 
 /** One entry per public door: name in dist/ -> file. test/architecture compares them with the `exports` map. */
 export const nodeEntries = {
@@ -47,7 +47,7 @@ const node: Options = {
   esbuildOptions(options, { format }) {
     if (format !== 'cjs') return
     options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' }
-    options.inject = [...(options.inject ?? []), './build/import-meta-url.js']
+    options.inject = [...(options.inject ?? []), './test/bundling/import-meta-url.js']
   },
 }
 

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
-import { inlineSourceForVite } from './build/inline-source.ts'
-import { SummaryReporter } from './build/summary-reporter.ts'
-import { testsThatNeedSqlite } from './build/tests-without-sqlite.ts'
+import { inlineSourceForVite } from './test/bundling/inline-source.ts'
+import { SummaryReporter } from './test/support/summary-reporter.ts'
+import { testsThatNeedSqlite } from './test/support/tests-without-sqlite.ts'
 
 /** Most of the slower tests wait for somebody: one file more at a time than a small machine has cores. */
 const slowly = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, sequence: { groupOrder: 1 } }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { API_RECORDS } from '../../build/public-api.ts'
 import { browserEntries, nodeEntries } from '../../tsup.config.ts'
 import { readSourceTree } from '../support/source-tree.ts'
 import { type DoorPlan, doorMismatches } from './laws/doors.ts'
+import { API_RECORDS } from './public-api.ts'
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Pick<DoorPlan, 'exports'>
 const files = readSourceTree('src').map((file) => file.path)

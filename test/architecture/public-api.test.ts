@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { API_RECORDS, publicApi, recordPath } from '../../build/public-api.ts'
+import { API_RECORDS, publicApi, recordPath } from './public-api.ts'
 
 describe('the public surface', () => {
   it.each(Object.entries(API_RECORDS))('of %s is what is on record (npm run api:update)', (name, entry) => {

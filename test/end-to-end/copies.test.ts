@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inlineSourceForEsbuild } from '../../build/inline-source.ts'
 import type { createClient, memoryJournal } from '../../src/index.ts'
 import type { retryContext } from '../../src/server/retry-context.ts'
+import { inlineSourceForEsbuild } from '../bundling/inline-source.ts'
 import { httpServer, type TestServer } from '../support/transport-servers.ts'
 
 interface Copy {

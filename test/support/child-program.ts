@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { inlineSourceForEsbuild } from '../../build/inline-source.ts'
+import { inlineSourceForEsbuild } from '../bundling/inline-source.ts'
 import { LineProcess } from './child-process.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))

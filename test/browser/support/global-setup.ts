@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
-import { findBrowser } from '../../../build/find-browser.ts'
 import { browserEntries } from '../../../tsup.config.ts'
+import { findBrowser } from './find-browser.ts'
 import { packageUnderTest } from './package-under-test.ts'
 
 declare module 'vitest' {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { inlineSourceForEsbuild } from '../../../build/inline-source.ts'
+import { inlineSourceForEsbuild } from '../../bundling/inline-source.ts'
 import { type Block, root } from './pages.ts'
 
 export interface Ran {

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { inlineSourceForEsbuild } from '../../../../../build/inline-source.ts'
 import type { Journal } from '../../../../../src/client/journal/port.ts'
 import { sqliteJournal } from '../../../../../src/sqlite/index.ts'
 import { append, claim, list } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import { inlineSourceForEsbuild } from '../../../../bundling/inline-source.ts'
 import { holdWriteLock, later, longestStall, Neighbour, scratchFolder } from './scratch.ts'
 
 async function opened(journal: Journal): Promise<Journal> {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findBrowser } from '../../../build/find-browser.ts'
+import { findBrowser } from '../../browser/support/find-browser.ts'
 
 let folder = ''
 beforeEach(() => {
