@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { inlineSourceForVite } from './test/bundling/inline-source.ts'
+import { LongFirst } from './test/support/long-first.ts'
 import { SummaryReporter } from './test/support/summary-reporter.ts'
 import { testsThatNeedSqlite } from './test/support/tests-without-sqlite.ts'
 
@@ -33,6 +34,7 @@ export default defineConfig({
     // A test that expects nothing cannot fail.
     expect: { requireAssertions: true },
     reporters: ['default', new SummaryReporter()],
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
