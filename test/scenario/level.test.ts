@@ -117,6 +117,56 @@ describe('a client after a restart', () => {
   })
 })
 
+describe('an explicit resume', () => {
+  /** Five calls are kept, and the tokens are gone. */
+  async function outageOf(place: Neighbourhood): Promise<Client> {
+    place.server.weather = dead
+    const client = place.client({ ...DEFAULTS, onGiveUp: 'keep' })
+    const calls = [1, 2, 3, 4, 5].map((n) => outcome(client.post('/charges', { body: `${n}` })))
+    await place.clock.advance(1000)
+    await Promise.all(calls)
+    return client
+  }
+
+  it.each(['the same client', 'a new one'])('of %s goes on at once where the server is well again', async (who) => {
+    const place = neighbourhood()
+    const before = await outageOf(place)
+    place.server.weather = () => ({ status: 201 })
+    const client = who === 'a new one' ? place.client(DEFAULTS) : before
+    expect(await elapsed(place, client.resume())).toMatchObject({ claimed: 5, succeeded: 5 })
+  })
+
+  it('costs a dead server one request', async () => {
+    const place = neighbourhood()
+    await outageOf(place)
+    const sent = place.server.calls.length
+    for (let restart = 1; restart <= 3; restart++) {
+      const resumed = place.client(DEFAULTS).resume()
+      await place.clock.advance(1000)
+      await resumed
+      expect(place.server.calls.length - sent).toBe(restart)
+    }
+  })
+
+  it('leaves nothing to a continuous one', async () => {
+    const place = neighbourhood()
+    const client = place.client({ ...DEFAULTS, onGiveUp: 'keep' })
+    await elapsed(place, client.post('/charges', { body: 'zero' }))
+    await elapsed(place, client.resume())
+    place.server.weather = dead
+    const calls = [1, 2, 3, 4, 5].map((n) => outcome(client.post('/charges', { body: `${n}` })))
+    await place.clock.advance(1000)
+    await Promise.all(calls)
+    const sent = place.server.calls.length
+    const stop = new AbortController()
+    const watching = client.resume({ continuous: true, signal: stop.signal })
+    await place.clock.advance(2000)
+    expect(place.server.calls.length).toBe(sent)
+    stop.abort()
+    await watching
+  })
+})
+
 describe('the tabs of one origin', () => {
   it('spend one burst together', async () => {
     const place = neighbourhood()

@@ -51,6 +51,8 @@ export class Containments {
   /** Origins that others know to be unwell, and those of which the journal has yet to hear. */
   readonly #unwell = new Set<string>()
   readonly #changed = new Set<string>()
+  /** Origins at which an explicit resume has yet to try one. */
+  readonly #untried = new Set<string>()
 
   constructor(states: OriginStates, terms: ContainmentTerms) {
     this.#states = states
@@ -62,7 +64,9 @@ export class Containments {
   ask(origin: string, kind: RequestKind): Omit<Leave, 'state'> {
     const now = this.#terms.clock.now()
     const before = this.#stateOf(origin, now)
-    const { state, ...leave } = askLeave(before, this.#limits, { now, kind, random: this.#terms.random })
+    const asking = kind === 'kept' ? this.#hurried(origin, before) : before
+    if (kind === 'kept') this.#untried.delete(origin)
+    const { state, ...leave } = askLeave(asking, this.#limits, { now, kind, random: this.#terms.random })
     this.#put(origin, before, state)
     if (kind === 'kept' && leave.given) this.#keptUnderWay.set(origin, this.#underWay(origin) + 1)
     return leave
@@ -84,6 +88,23 @@ export class Containments {
     const before = this.#stateOf(origin, now)
     this.#keep(origin, before, learnOutcome(before, this.#limits, { ...ended, now, random }))
     if (ended.kind === 'kept') this.#keptEnded(origin)
+  }
+
+  /**
+   * An explicit resume takes our own waits back: one kept operation for each origin goes in any case, to see how the
+   * server is by now.
+   */
+  hurry(): void {
+    const now = this.#terms.clock.now()
+    for (const [origin, state] of [...this.#states.entries()]) {
+      this.#states.set(origin, { ...state, gapMs: 0, keptAt: now })
+      this.#untried.add(origin)
+    }
+  }
+
+  /** The explicit resume is over. */
+  calmDown(): void {
+    this.#untried.clear()
   }
 
   /** From the journal, or from a neighbour. */
@@ -134,10 +155,15 @@ export class Containments {
     const now = this.#terms.clock.now()
     const held: string[] = []
     for (const [origin, state] of this.#states.entries()) {
-      const until = keptUntil(state, this.#limits, now) ?? now
+      const until = keptUntil(this.#hurried(origin, state), this.#limits, now) ?? now
       if (until - now > PATIENCE_MS && this.#underWay(origin) === 0) held.push(origin)
     }
     return held
+  }
+
+  /** Only a breaker that is open holds the one that is tried in any case. */
+  #hurried(origin: string, state: Containment): Containment {
+    return this.#untried.has(origin) ? { ...state, tokens: Math.max(1, state.tokens) } : state
   }
 
   #underWay(origin: string): number {

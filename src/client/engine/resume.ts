@@ -35,9 +35,12 @@ export async function resumeOnce(
   const report = emptyReport()
   const stopped = (): boolean => signal.aborted
   try {
+    await engine.keeper.open()
+    engine.containments.hurry()
     await resumePass(engine, { crew, dueBy: Number.MAX_SAFE_INTEGER, stopped, report })
   } finally {
     await crew.idle()
+    engine.containments.calmDown()
   }
   return report
 }
