@@ -107,6 +107,21 @@ describe('a client after a restart', () => {
     expect(await costOf(place)).toBe(3)
   })
 
+  it('does not take an old level that was never pruned', async () => {
+    const place = neighbourhood()
+    place.server.weather = dead
+    const breaker = { minimumRequests: 3, openFor: '20s' } as const
+    await costOf(place, () => post(place.client({ ...DEFAULTS, breaker })))
+    await place.clock.advance(300_000)
+    expect(await levelRows(place)).toHaveLength(1)
+    place.server.weather = () => ({ status: 201, delay: 50 })
+    const client = place.client({ ...DEFAULTS, breaker })
+    const calls = [1, 2, 3].map((n) => outcome(client.post('/charges', { body: `${n}` })))
+    await place.clock.advance(1000)
+    expect((await Promise.all(calls)).map(({ value }) => value?.status)).toEqual([201, 201, 201])
+    expect(client.events.some(({ type }) => type === 'breaker.changed')).toBe(false)
+  })
+
   it('forgets it with time', async () => {
     const place = neighbourhood()
     place.server.weather = dead

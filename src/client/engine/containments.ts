@@ -109,12 +109,14 @@ export class Containments {
 
   /** From the journal, or from a neighbour. */
   restore(origin: string, stored: unknown): void {
+    const now = this.#terms.clock.now()
     const theirs = restoreContainment(stored, this.#limits)
-    if (!theirs) return
+    // An old level may still wait to be pruned: it would hold a server that has long been well.
+    if (!theirs || now - theirs.at >= LEVEL_LASTS_MS) return
     const mine = this.#states.get(origin)
-    const before = mine ?? newContainment(this.#limits, this.#terms.clock.now())
+    const before = mine ?? newContainment(this.#limits, now)
     const after = mine ? mergeContainment(mine, theirs) : theirs
-    // Who has heard that it is unwell tells when it is well again.
+    // Bad news from elsewhere is taken back by this client, too, once the origin is well.
     if (isUnwell(after, this.#limits)) this.#unwell.add(origin)
     this.#put(origin, before, after)
   }
@@ -183,7 +185,7 @@ export class Containments {
     return this.#states.get(origin) ?? newContainment(this.#limits, now)
   }
 
-  /** While an origin is unwell, and when it is well again, those who come later and those beside us must know. */
+  /** While an origin is unwell, and when it is well again, the journal and the neighbours must know. */
   #keep(origin: string, before: Containment, after: Containment): void {
     this.#put(origin, before, after)
     const unwell = isUnwell(after, this.#limits)

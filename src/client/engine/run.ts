@@ -118,7 +118,7 @@ export class Run {
     return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
   }
 
-  /** Who calls again, by key or id, asks for an attempt as any caller does. */
+  /** A call by a known key or id asks for its attempt as any call does. */
   get #nextKind(): RequestKind {
     if (this.#attempts > 0) return 'retry'
     return this.#terms.mode === 'resume' ? 'kept' : 'call'

@@ -16,7 +16,7 @@ export interface OriginLevel {
   readonly until: number
 }
 
-/** Who has levels to keep, and takes back what was kept. */
+/** The part of the client that has levels to keep, and takes back what was kept. */
 export interface LevelSource {
   /** Those that have changed since they were last taken. */
   takeChanged(): Iterable<OriginLevel>
@@ -59,7 +59,7 @@ export class LevelRows {
   }
 }
 
-/** For those who follow the lives of operations: does a command write a level instead? */
+/** Does a command write a level? Observers that follow the lives of operations leave it out. */
 export function writesLevel(command: JournalCommand): boolean {
   const named = command.do === 'append' ? command.row : command
   return 'namespace' in named && named.namespace === NAMESPACE

@@ -23,8 +23,8 @@ function isContainment(value: unknown): value is Containment {
 }
 
 /**
- * What this client makes of the restored state of another one. Bad news travels, tokens don't: nobody may spend what
- * another has earned. A breaker that is open for one is open for both until a probe has succeeded since, and a probe
+ * What this client makes of the restored state of another one. Bad news travels, tokens don't: no client may spend
+ * what another has earned. A breaker that is open for one is open for both until a probe has succeeded since, and a probe
  * stays with its sender.
  */
 export function mergeContainment(mine: Containment, theirs: Containment): Containment {

@@ -28,12 +28,6 @@ export interface ResolvedRetry {
   readonly shouldRetry: ((context: RetryContext) => boolean | undefined) | undefined
 }
 
-export interface ResolvedBudget {
-  readonly ratio: number
-  readonly burst: number
-  readonly reservePerSecond: number
-}
-
 /** Header names in lower case; undefined = switched off. */
 export interface ResolvedDoNotRetry {
   readonly stop: readonly string[]
