@@ -2,8 +2,8 @@ import { BodyError } from '../errors/classes.ts'
 import { isHoldfastError } from '../errors/holdfast-error.ts'
 import { branded, globalFetch } from '../foundation/own-fetch.ts'
 import { toResponse } from '../protocol/stored-message.ts'
+import type { Answer, HandleSource } from './engine/call/caller.ts'
 import { type FetchCall, readFetchCall } from './fetch-call.ts'
-import type { Answer, HandleSource } from './operation-handle.ts'
 import type { FetchLike } from './options.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
 
@@ -20,10 +20,7 @@ export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
       const read = readFetchCall(args, options)
       if (!read) return await platform(...args)
       const call = read instanceof Promise ? await read : read
-      const { answer, accepted } = start(call)
-      // A fetch tells once what went wrong.
-      accepted.catch(() => {})
-      return wholeAnswer(await answer)
+      return wholeAnswer(await start(call).answer)
     } catch (error) {
       return answerOrThrow(error)
     }

@@ -1,18 +1,14 @@
 import { takeTurn } from '../foundation/clock.ts'
 import type { Client } from './client.ts'
-import { AnnouncedHorizons } from './engine/announced-horizons.ts'
-import { Background } from './engine/background.ts'
-import { Containments } from './engine/containments.ts'
-import { Counter } from './engine/counter.ts'
-import { ClientCredentials } from './engine/credentials.ts'
 import { Emitter } from './engine/emitter.ts'
-import type { EngineContext } from './engine/engine-context.ts'
-import { Housekeeping } from './engine/engine-lifecycle.ts'
-import { Handlers } from './engine/handlers.ts'
-import { heed } from './engine/hints.ts'
-import { LeaseKeeper } from './engine/lease-keeper.ts'
-import type { LiveOperation } from './engine/live-operation.ts'
-import { LiveOperations } from './engine/live-operations.ts'
+import type { Engine } from './engine/engine.ts'
+import { Handlers } from './engine/recover/deliver.ts'
+import { LeaseKeeper } from './engine/recover/lease-keeper.ts'
+import { receiveHint, Upkeep } from './engine/recover/upkeep.ts'
+import { AnnouncedHorizons } from './engine/run/announced-horizons.ts'
+import { Containments } from './engine/run/containments.ts'
+import { LearnedCredentials } from './engine/run/credentials.ts'
+import { LiveOperations } from './engine/run/live-operations.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
@@ -23,64 +19,51 @@ import type { ClientOptions } from './options.ts'
 import type { Platform } from './platform/port.ts'
 import { resolveOptions } from './policy/resolve-options.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
-import { KeyReservations } from './start-call.ts'
 
 /** Puts a client together on a platform: Node's, a browser's, or a simulated one. */
 export function composeClient(platform: Platform, options?: ClientOptions): Client {
-  const { sendHeaders } = platform
+  const { sendHeaders, inboundContext, outside = (work) => work() } = platform
   const resolved = resolveOptions(options, { sendHeaders, pageOrigin: platform.pageOrigin?.() })
-  const engine = assemble(platform, resolved)
-  const owned = typeof resolved.journal === 'string' || resolved.journal === false
-  return new HoldfastClient({
-    engine,
-    digest: platform.digest,
-    inboundContext: platform.inboundContext,
-    reservations: new KeyReservations(),
-    closing: new AbortController(),
-    // A journal that was handed in may be shared; whoever made it closes it.
-    closeJournal: () => (owned ? engine.keeper.close() : engine.keeper.idle()),
-  })
+  const closing = new AbortController()
+  const engine = assemble(platform, resolved, { handlers: new Handlers(outside), closing: closing.signal })
+  const { keeper } = engine
+  const isOwned = typeof resolved.journal === 'string' || resolved.journal === false
+  // A journal that was handed in may be shared; it is closed where it was made.
+  const closeJournal = (): Promise<void> => (isOwned ? keeper.close() : keeper.idle())
+  return new HoldfastClient({ engine, closing, closeJournal, passes: new Set(), inboundContext, outside })
 }
 
-function assemble(platform: Platform, options: ResolvedOptions): EngineContext {
-  const { clock, random } = options
-  const events = new Emitter(options.observe, clock)
-  const outside: EngineContext['outside'] = platform.outside ?? ((work) => work())
+function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engine, 'handlers' | 'closing'>): Engine {
+  const { clock, random, breaker, observe, encryption } = options
+  const events = observe && new Emitter(observe, clock)
   const coordination = platform.coordination()
-  const { breaker } = options
   const containments = new Containments(options.budget, { breaker, clock, random, events, coordination })
+  const upkeep = new Upkeep(events, platform.warn)
   const keeper = new RecordKeeper(journalOf(platform, options), {
-    encryption: options.encryption,
-    onUnreadable: (error, key) => events.tell({ type: 'journal.failed', error, key }),
+    encryption,
+    onUnreadable: (error, key) => upkeep.reportFailure(key, error),
     levels: containments,
     turn: () => takeTurn(clock),
   })
-  const engine: EngineContext = {
+  const engine: Engine = {
+    ...given,
     options,
     clock,
     random,
+    digest: platform.digest,
     keeper,
-    events,
     transport: platform.transport(options),
     coordination,
+    events,
     containments,
     horizons: new AnnouncedHorizons(options, events),
-    credentials: new ClientCredentials(options),
+    credentials: new LearnedCredentials(options),
     leases: new LeaseKeeper(clock, keeper, events),
     live: new LiveOperations(),
-    handlers: new Handlers(outside),
-    starting: new Set<() => void>(),
-    followers: new Set<LiveOperation>(),
-    background: new Background(),
-    housekeeping: new Housekeeping(),
-    births: new Counter(),
-    forgets: new Counter(),
-    passes: new Background(),
-    outside,
-    warn: platform.warn,
+    upkeep,
   }
   engine.leases.onHeld = () => coordination.arrive?.()
-  coordination.onHint?.((hint) => heed(engine, hint))
+  coordination.onHint?.((hint) => receiveHint(engine, hint))
   return engine
 }
 

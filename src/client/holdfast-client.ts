@@ -1,8 +1,6 @@
 import { ConfigurationError } from '../errors/classes.ts'
-import type { Digest } from '../foundation/digest.ts'
 import type { InboundContext } from '../foundation/inbound-context.ts'
 import { strictest } from '../protocol/call-limits.ts'
-import { answerOf } from './answer.ts'
 import { type CallContext, checkContext } from './call-context.ts'
 import type {
   Client,
@@ -13,34 +11,33 @@ import type {
   SettlementHandlerOf,
 } from './client.ts'
 import { clientFetch } from './client-fetch.ts'
-import { closedError } from './engine/early-exit.ts'
-import type { EngineContext } from './engine/engine-context.ts'
-import { closeEngine, flushEngine, forgetAll } from './engine/engine-lifecycle.ts'
-import type { SettlementHandler } from './engine/handlers.ts'
-import type { LiveOperation } from './engine/live-operation.ts'
-import { type ResumeReport, resumeOnce } from './engine/resume.ts'
-import { awaitFinish, cancelStored, listStored } from './engine/stored-operations.ts'
-import { watch } from './engine/watch.ts'
-import type { OperationRecord } from './operation/record.ts'
+import { answerOf, type HandleSource } from './engine/call/caller.ts'
+import type { Engine } from './engine/engine.ts'
+import type { SettlementHandler } from './engine/recover/deliver.ts'
+import { type ResumeReport, resumeOnce } from './engine/recover/resume.ts'
+import { awaitFinish, cancelStored, type Found, findOperation, listStored } from './engine/recover/stored-operations.ts'
+import { closeEngine, flushEngine, forgetAll } from './engine/recover/upkeep.ts'
+import { watch } from './engine/recover/watch.ts'
+import { clientClosed } from './operation/outcome.ts'
 import { type OperationView, viewOf } from './operation/view.ts'
-import { type HandleSource, OperationHandle } from './operation-handle.ts'
+import { OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
 import { type PreparedOperation, partsOf } from './prepared-operation.ts'
 import { readQuery, readResume, readRetry } from './read-queries.ts'
-import { type CallSettings, type KeyReservations, startCall, startFetch } from './start-call.ts'
-import { startRetry } from './start-retry.ts'
+import { type CallSettings, startCall, startFetch, startRetry } from './start-call.ts'
 
 /** What all views of one client share. */
 export interface ClientCore {
-  readonly engine: EngineContext
-  readonly digest: Digest
-  readonly reservations: KeyReservations
-  /** Aborts when the client closes. */
+  readonly engine: Engine
   readonly closing: AbortController
   readonly closeJournal: () => Promise<void>
+  /** Passes of a resume; `close` waits for them. */
+  readonly passes: Set<Promise<unknown>>
   /** What the request that is just being served asks, where requests are served. */
   readonly inboundContext: (() => InboundContext | undefined) | undefined
+  /** Runs work outside of the limits of the request that is being served. */
+  readonly outside: <T>(work: () => T) => T
 }
 
 export class HoldfastClient implements Client {
@@ -52,12 +49,9 @@ export class HoldfastClient implements Client {
   constructor(core: ClientCore, context: CallContext = {}) {
     this.#core = core
     this.#context = context
-    const { engine, digest, reservations, closing, inboundContext } = core
+    const { engine, inboundContext } = core
     this.#settings = {
       engine,
-      digest,
-      reservations,
-      closing: closing.signal,
       get context() {
         const served = inboundContext?.()
         return served ? strictest(context, served) : context
@@ -67,7 +61,7 @@ export class HoldfastClient implements Client {
   }
 
   request(method: string, url: string | URL, options: CallOptions = {}): OperationHandle {
-    return new OperationHandle(startCall(this.#settings, { method, url, redirect: 'follow' }, options))
+    return new OperationHandle(startCall(this.#settings, { method, url }, options))
   }
 
   get(url: string | URL, options?: CallOptions): OperationHandle {
@@ -103,15 +97,14 @@ export class HoldfastClient implements Client {
   }
 
   async resume(options?: ResumeOptions): Promise<ResumeReport> {
-    const { engine, closing } = this.#core
+    const { engine, closing, passes, outside } = this.#core
     const { continuous, concurrency, signal: given } = readResume(options)
-    if (closing.signal.aborted) throw closedError()
+    if (closing.signal.aborted) throw clientClosed()
     const signal = given ? AbortSignal.any([given, closing.signal]) : closing.signal
-    const pass = continuous ? watch : resumeOnce
-    engine.housekeeping.attended = true
-    const resumed = engine.outside(() => pass(engine, concurrency, signal))
-    engine.passes.add(resumed)
-    return resumed
+    engine.upkeep.isAttended = true
+    const pass = outside(() => (continuous ? watch : resumeOnce)(engine, concurrency, signal))
+    passes.add(pass)
+    return pass.finally(() => passes.delete(pass))
   }
 
   onSettled<Metadata>(name: string, handler: SettlementHandlerOf<Metadata>): () => void {
@@ -122,37 +115,28 @@ export class HoldfastClient implements Client {
   }
 
   async operation(keyOrId: string): Promise<FoundOperation | undefined> {
-    const { engine } = this.#core
-    const live = engine.live.find(keyOrId)
-    if (live?.onRecord) {
-      // Only the journal knows whether its id or key is new, or whose operation it joins.
-      await live.onRecord.catch(() => {})
-      return this.operation(keyOrId)
-    }
-    await engine.keeper.open()
-    const record = await engine.keeper.read(engine.options.namespace, keyOrId)
-    // What another runner has, or has taken after a freeze or a stay in the back/forward cache, only the journal knows.
-    const isOurs = record?.lease?.owner === engine.coordination.owner && record.epoch === live?.fence.epoch
-    const newest = record && !isOurs ? record : live?.record
-    return newest && this.#found(newest, live)
+    const found = await findOperation(this.#core.engine, keyOrId)
+    return found && { ...viewOf(found.record), result: new OperationHandle(this.#resultOf(found)) }
   }
 
-  #found(record: OperationRecord, live?: LiveOperation): FoundOperation {
+  /** Waiting begins when the result is asked for, not with the look-up. */
+  #resultOf(found: Found): HandleSource {
     const { engine } = this.#core
-    // Waiting begins when somebody asks for the result, not with the look-up.
+    const { key, id } = found.record
     let answer: HandleSource['answer'] | undefined
-    const source: HandleSource = {
-      lazy: true,
-      key: () => record.key,
-      id: record.id,
-      accepted: Promise.resolve(engine.keeper.level),
+    return {
+      isLazy: true,
+      key,
+      id,
+      get accepted() {
+        return Promise.resolve(engine.keeper.level)
+      },
       get answer() {
-        answer ??= awaitFinish(engine, record, live).then(answerOf)
+        answer ??= awaitFinish(engine, found).then((finish) => answerOf(finish))
         return answer
       },
-      cancel: async () => void (await cancelStored(engine, record.key)),
+      cancel: async () => void (await cancelStored(engine, key)),
     }
-    return { ...viewOf(record), result: new OperationHandle(source) }
   }
 
   operations(query?: OperationsQuery): AsyncIterableIterator<OperationView> {
@@ -160,12 +144,10 @@ export class HoldfastClient implements Client {
   }
 
   retry(keyOrId: string, options?: RetryCallOptions): OperationHandle {
-    const call = this.#core.engine.options
-    const { signal, deadline: deadlineMs = call.deadlineMs } = readRetry(options)
-    const { onGiveUp: giveUp } = call
-    return new OperationHandle(
-      startRetry(this.#settings, keyOrId, { call, deadlineMs, signal, giveUp, credentials: undefined }),
-    )
+    const { options: client } = this.#core.engine
+    const { signal, deadline: deadlineMs = client.deadlineMs } = readRetry(options)
+    const limits = { ...client, deadlineMs }
+    return new OperationHandle(startRetry(this.#settings, { keyOrId, limits, signal, credentials: undefined }))
   }
 
   cancel(keyOrId: string): Promise<boolean> {
@@ -184,24 +166,21 @@ export class HoldfastClient implements Client {
   }
 
   prepare(method: string, url: string | URL, options: CallOptions = {}): Promise<PreparedOperation> {
-    return prepareOperation(this.#settings, { method, url, redirect: 'follow' }, options)
+    return prepareOperation(this.#core.engine, { method, url }, options)
   }
 
   send(prepared: PreparedOperation): OperationHandle {
-    const { credentials, call, options, record, persisted } = partsOf(prepared)
+    const { credentials, limits, options, record, persisted } = partsOf(prepared)
     if (persisted) {
-      // What was promised in a transaction is carried on, whether or not somebody waits for it.
-      const giveUp = options.onGiveUp ?? 'keep'
-      return new OperationHandle(
-        startRetry(this.#settings, prepared.key, {
-          call,
-          deadlineMs: call.deadlineMs,
-          signal: options.signal,
-          giveUp,
-          credentials,
-          preparedAt: isFreshlyKeyed(options) ? record.acceptedAt : undefined,
-        }),
-      )
+      const retry = {
+        keyOrId: prepared.key,
+        // What was promised in a transaction is carried on, whether or not a caller waits for it.
+        limits: { ...limits, onGiveUp: options.onGiveUp ?? 'keep' },
+        signal: options.signal,
+        credentials,
+        preparedAt: isFreshlyKeyed(options) ? record.acceptedAt : undefined,
+      }
+      return new OperationHandle(startRetry(this.#settings, retry))
     }
     const { method, body, headers } = record.request
     const sent = {
@@ -218,9 +197,9 @@ export class HoldfastClient implements Client {
   }
 
   async close(): Promise<void> {
-    const { engine, closing, closeJournal } = this.#core
+    const { engine, closing, closeJournal, passes } = this.#core
     closing.abort()
-    await closeEngine(engine)
+    await closeEngine(engine, Promise.allSettled(passes))
     await closeJournal()
   }
 

@@ -1,30 +1,9 @@
 import { BodyError, IndeterminateError } from '../errors/classes.ts'
 import type { CodesOf } from '../errors/codes.ts'
-import type { AttemptSummary, OperationRef } from '../errors/holdfast-error.ts'
 import { isBodyOmitted } from '../protocol/header-names.ts'
-import { type AnswerRest, isResponse, type StoredResponse, toResponse } from '../protocol/stored-message.ts'
+import { isResponse, toResponse } from '../protocol/stored-message.ts'
+import type { Answer, HandleSource } from './engine/call/caller.ts'
 import type { DurabilityLevel } from './journal/port.ts'
-import { Observation } from './observed-promise.ts'
-
-/** A final answer, before anybody asked for it as a `Response`. */
-export interface Answer {
-  readonly response: StoredResponse
-  /** What of the answer is not held. Can be taken once. */
-  readonly rest: AnswerRest | undefined
-  readonly operation: OperationRef
-  readonly attempts: readonly AttemptSummary[]
-}
-
-/** What a handle needs from the client. */
-export interface HandleSource {
-  readonly key: () => string
-  readonly id: string | undefined
-  readonly accepted: Promise<DurabilityLevel>
-  readonly answer: Promise<Answer>
-  readonly cancel: () => Promise<void>
-  /** The answer is waited for only once somebody asks; until then nobody needs to be told of a failure. */
-  readonly lazy?: boolean
-}
 
 /**
  * What a call returns: a promise of a `Response` that also knows its key, when its record was durable,
@@ -35,17 +14,16 @@ export class OperationHandle implements Promise<Response> {
   readonly #source: HandleSource
   readonly #observation = new Observation()
   #response: Promise<Response> | undefined
-  #bytes: Promise<Uint8Array> | undefined
+  #bytes: Uint8Array | Promise<Uint8Array> | undefined
 
   constructor(source: HandleSource) {
     this.#source = source
-    source.accepted.catch(() => {})
-    if (!source.lazy) source.answer.catch((error: unknown) => this.#observation.fail(error))
+    if (!source.isLazy) source.answer.catch((error: unknown) => this.#observation.fail(error))
   }
 
   /** The idempotency key, at once. */
   get key(): string {
-    return this.#source.key()
+    return this.#source.key
   }
 
   get id(): string | undefined {
@@ -54,13 +32,12 @@ export class OperationHandle implements Promise<Response> {
 
   /** Resolves when the record is durable, with the level reached. */
   get accepted(): Promise<DurabilityLevel> {
-    return this.#observation.watch(this.#source.accepted)
+    return new ObservedPromise(this.#observation, () => this.#source.accepted)
   }
 
   /** The answer's body, parsed; `undefined` where a success has none, as a 204. */
   json<T = unknown>(): Promise<T> {
-    return this.#read(async (answer) => {
-      const bytes = await this.#bytesOf(answer)
+    return this.#read((bytes, answer) => {
       if (bytes.length === 0) return undefined as T
       try {
         return JSON.parse(new TextDecoder().decode(bytes)) as T
@@ -72,16 +49,16 @@ export class OperationHandle implements Promise<Response> {
   }
 
   text(): Promise<string> {
-    return this.#read(async (answer) => new TextDecoder().decode(await this.#bytesOf(answer)))
+    return this.#read((bytes) => new TextDecoder().decode(bytes))
   }
 
   bytes(): Promise<Uint8Array> {
-    return this.#read(async (answer) => (await this.#bytesOf(answer)).slice())
+    return this.#read((bytes) => bytes.slice())
   }
 
-  /** Sends nothing more and settles the operation as `cancelled`, for everybody who waits for it. */
+  /** Sends nothing more and settles the operation as `cancelled`, for every caller that waits for it. */
   cancel(): Promise<void> {
-    // Whoever cancels knows that it will not succeed.
+    // A caller that cancels knows that it will not succeed.
     this.#observation.observe()
     return this.#source.cancel()
   }
@@ -108,30 +85,32 @@ export class OperationHandle implements Promise<Response> {
     return this.#response
   }
 
-  #read<T>(read: (answer: Answer) => Promise<T>): Promise<T> {
-    return this.#observation.watch(this.#source.answer.then(read))
-  }
-
-  /** A body that was too large to hold can be taken once; all readers share what it gave. */
-  #bytesOf(answer: Answer): Promise<Uint8Array> {
-    this.#bytes ??= readBytes(answer)
-    return this.#bytes
+  #read<T>(parse: (bytes: Uint8Array, answer: Answer) => T): Promise<T> {
+    return new ObservedPromise(this.#observation, () =>
+      this.#source.answer.then((answer) => {
+        // A body that was too large to hold can be taken once; all readers share what it gave.
+        this.#bytes ??= bytesOf(answer)
+        const bytes = this.#bytes
+        return bytes instanceof Promise ? bytes.then((read) => parse(read, answer)) : parse(bytes, answer)
+      }),
+    )
   }
 }
 
-async function readBytes(answer: Answer): Promise<Uint8Array> {
+function bytesOf(answer: Answer): Uint8Array | Promise<Uint8Array> {
   const { response, rest, operation, attempts } = answer
   if (!rest && (response.bodyOmitted || isBodyOmitted(response.headers))) {
     const message = 'It was done, but the record of its answer has no body: that was too large to keep'
     throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
   }
   if (!rest) return response.body ?? new Uint8Array()
-  try {
-    return new Uint8Array(await (isResponse(rest) ? rest : new Response(rest)).arrayBuffer())
-  } catch (cause) {
-    const message = 'It was done, but its answer did not arrive whole'
-    throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
-  }
+  return (isResponse(rest) ? rest : new Response(rest)).arrayBuffer().then(
+    (buffer) => new Uint8Array(buffer),
+    (cause: unknown) => {
+      const message = 'It was done, but its answer did not arrive whole'
+      throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
+    },
+  )
 }
 
 /** A success whose body is not what was asked for: the operation happened all the same. */
@@ -145,4 +124,56 @@ function unreadableAnswer(
 ): BodyError {
   const shown = toResponse({ ...response, body })
   return new BodyError(message, { ...details, effect: 'applied', response: shown, operation, attempts })
+}
+
+/**
+ * The promises of one operation belong together: where one of them is handled, none of the others may
+ * raise an unhandled rejection; where none is, exactly one must, so that no failure goes unnoticed.
+ */
+class Observation {
+  #isObserved = false
+  #unnoticed: Promise<never> | undefined
+
+  /** One of the promises is handled. */
+  observe(): void {
+    this.#isObserved = true
+    this.#unnoticed?.catch(() => {})
+  }
+
+  /** The operation failed: if none of its promises is handled, the platform reports this one. */
+  fail(error: unknown): void {
+    if (this.#isObserved || this.#unnoticed) return
+    this.#unnoticed = Promise.reject(error)
+  }
+}
+
+/** A promise that is made when it is first handled: until then it can't raise an unhandled rejection. */
+class ObservedPromise<T> implements Promise<T> {
+  readonly [Symbol.toStringTag] = 'Promise'
+  readonly #observation: Observation
+  readonly #make: () => Promise<T>
+  #promise: Promise<T> | undefined
+
+  constructor(observation: Observation, make: () => Promise<T>) {
+    this.#observation = observation
+    this.#make = make
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: this is a promise
+  then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.#observation.observe()
+    this.#promise ??= this.#make()
+    return this.#promise.then(onFulfilled, onRejected)
+  }
+
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.then(undefined, onRejected)
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<T> {
+    return this.then().finally(onFinally)
+  }
 }

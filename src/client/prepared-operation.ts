@@ -28,7 +28,7 @@ export interface PreparedParts {
   readonly keeper: RecordKeeper
   readonly credentials: CallCredentials
   /** What the call said of deadlines, retries and giving up; held in memory, for `send`. */
-  readonly call: ResolvedCall
+  readonly limits: ResolvedCall
   readonly options: CallOptions
   /** Was `persist` called? Then the operation is carried on until its horizon, also after its caller has left. */
   persisted: boolean

@@ -4,7 +4,6 @@ import { street } from '../support/fake-coordination.ts'
 import { FakeLocks, FakeTab, fakeChannels } from '../support/fake-tab.ts'
 import {
   isSettled,
-  keptForLong,
   LEASE_MS,
   leaveBehind,
   neighbourhood,
@@ -190,19 +189,6 @@ describe('a hint', () => {
     expect((await second).value).toBe('first')
     expect((await joined).value).toBe('first')
     expect(server.calls).toHaveLength(1)
-  })
-
-  it('of another namespace is none of ours', async () => {
-    const { place, clock, server, mine, theirs } = twoTabs()
-    server.weather = () => ({ status: 201, json: 'first', delay: 5_000 })
-    const client = place.client({}, mine)
-    const call = client.post('/charges', { body: 'one' })
-    await settle(clock)
-    theirs.hint?.({ is: 'awaited', namespace: 'another', key: call.key })
-    await clock.advance(5_000)
-    await call
-    await client.flush()
-    expect(await keptForLong(place)).toEqual([])
   })
 
   it('is given of journaled operations only', async () => {

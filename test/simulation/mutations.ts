@@ -15,9 +15,9 @@ export interface Mutation {
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a new key for each attempt',
-    file: 'src/client/engine/attempt-headers.ts',
+    file: 'src/client/engine/run/attempt-headers.ts',
     find: 'formatKey(record.key, keyHeader.format)',
-    replace: 'formatKey(record.key.slice(0, -1).concat(terms.number), keyHeader.format)',
+    replace: 'formatKey(record.key.slice(0, -1).concat(String(number)), keyHeader.format)',
     breaks: ['P1', 'P2', 'P3'],
     within: 100,
   },
@@ -39,9 +39,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'forgetting the do-not-retry verdict on a restart',
-    file: 'src/client/engine/persistence.ts',
-    find: 'const { fence, record } = operation',
-    replace: "const { fence, record } = operation; if (record.reason === 'do-not-retry') return Promise.resolve(true)",
+    file: 'src/client/engine/run/settle.ts',
+    find: 'const { record, fence } = operation',
+    replace: "const { record, fence } = operation; if (record.reason === 'do-not-retry') return true",
     breaks: ['P7', 'P4', 'P8'],
     within: 500,
   },
@@ -63,7 +63,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'letting go of the settlement before the handler has taken it',
-    file: 'src/client/engine/deliver.ts',
+    file: 'src/client/engine/recover/deliver.ts',
     find: 'const outcome = await attemptDelivery(engine, operation)',
     replace: 'await markAsDelivered(engine, operation); const outcome = await attemptDelivery(engine, operation)',
     // It writes a second time, under a lease that it has let go.
@@ -97,7 +97,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "writing the answer's cookies down",
-    file: 'src/client/engine/kept-record.ts',
+    file: 'src/client/engine/run/kept-record.ts',
     find: 'if (!record.response) return record',
     replace: 'return record',
     breaks: ['P9'],
@@ -121,7 +121,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'taking a reused key for proof that nothing was done',
-    file: 'src/client/engine/end-run.ts',
+    file: 'src/client/engine/run/end-run.ts',
     find: "const effect = whole ? 'none' : operation.record.effect",
     replace: "const effect = whole || reason === 'key-reuse' ? 'none' : operation.record.effect",
     breaks: ['P3'],
@@ -129,7 +129,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'taking a settlement that no handler was there for as delivered',
-    file: 'src/client/engine/handlers.ts',
+    file: 'src/client/engine/recover/deliver.ts',
     find: 'return handlers.length > 0',
     replace: 'return true',
     breaks: ['P4'],
@@ -137,15 +137,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'resuming without the credentials of the call',
-    file: 'src/client/engine/credentials.ts',
-    find: 'return call ? [] : withheld.filter((name) => !own.some(([made]) => made === name))',
+    file: 'src/client/engine/run/credentials.ts',
+    find: 'return call || withheld.length === 0 ? [] : withheld.filter((name) => !own.some(([made]) => made === name))',
     replace: 'return call || own.length > 0 ? [] : withheld',
     breaks: ['P9'],
     within: 1000,
   },
   {
     name: 'letting a settled record go at once',
-    file: 'src/client/engine/kept-record.ts',
+    file: 'src/client/engine/run/kept-record.ts',
     find: 'const shortest = settledAt + SHORTEST_RETENTION_MS',
     replace: 'const shortest = settledAt',
     breaks: ['P2', 'P4', 'P7'],
@@ -153,8 +153,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'sending again what a server that ignores keys may have done',
-    file: 'src/client/engine/run.ts',
-    find: "if (!this.#replayable && this.#operation.record.effect !== 'none') {",
+    file: 'src/client/engine/run/run.ts',
+    find: "if (this.operation.record.effect !== 'none' && !this.#isReplayable) {",
     replace: 'if (this.#attempts < 0) {',
     breaks: ['P3'],
     within: 2000,
@@ -169,7 +169,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'forgetting the horizon while headers are made',
-    file: 'src/client/engine/attempt.ts',
+    file: 'src/client/engine/run/attempt.ts',
     find: "if (late !== 'yes') return",
     replace: "if (late === 'deadline') return",
     breaks: ['P5'],
@@ -177,7 +177,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'asking again by fetch after a do-not-retry verdict',
-    file: 'src/client/engine/join-stored.ts',
+    file: 'src/client/engine/call/join-stored.ts',
     find: "reason !== 'do-not-retry' && ",
     replace: '',
     breaks: ['P7'],
@@ -185,7 +185,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'saying nothing of a possible repetition',
-    file: 'src/client/engine/end-run.ts',
+    file: 'src/client/engine/run/end-run.ts',
     find: 'return !showsKeyHonoured(last?.response?.headers ?? [], key)',
     replace: 'return key === undefined',
     breaks: ['P3'],

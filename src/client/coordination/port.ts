@@ -1,12 +1,11 @@
 /** What a neighbour may want to know at once rather than at its next look. */
 export interface Hint {
   /**
-   * `pending`: there is something to resume, now. `settled`: who waits for it finds its end in the journal. `awaited`:
-   * somebody elsewhere waits for it, so its record must outlive its end. `left`: a runner, whose name is the key, has
-   * gone and may have left something of any namespace. `level`: what the neighbour knows of an origin, whose name is the
-   * key, in `level`.
+   * `pending`: there is something to resume, now. `settled`: its end is in the journal. `left`: a runner, whose name is the
+   * key, has gone and may have left operations of any namespace. `level`: the state of an origin, whose name is the key, in
+   * `level`.
    */
-  readonly is: 'pending' | 'settled' | 'awaited' | 'left' | 'level'
+  readonly is: 'pending' | 'settled' | 'left' | 'level'
   readonly namespace: string
   readonly key: string
   readonly level?: unknown
@@ -23,7 +22,7 @@ export interface Coordination {
    * before is never among them while it lives. Never throws or rejects.
    */
   findDead(owners: readonly string[]): readonly string[] | Promise<readonly string[]>
-  /** Can an owner that counts as dead come back and ask for its answers, as a page from the back/forward cache does? */
+  /** Can an owner that counts as dead come back with its callers, as a page from the back/forward cache does? */
   mayReturn?(owner: string): boolean
   /** May a request leave now? False only where the platform is certain that none can: then none is tried. */
   isOnline?(): boolean

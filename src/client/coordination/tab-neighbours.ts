@@ -69,7 +69,7 @@ class TabNeighbours implements Coordination {
     return alive && isFresh ? tabs.filter((tab) => !alive.has(tab)) : []
   }
 
-  /** Closed, or only in the back/forward cache: nobody outside can tell. */
+  /** Closed, or only in the back/forward cache: no other tab can tell. */
   mayReturn(owner: string): boolean {
     return owner.startsWith(PREFIX)
   }

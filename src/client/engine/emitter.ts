@@ -6,38 +6,35 @@ import type { OperationRecord } from '../operation/record.ts'
 import { shownUrl } from '../operation/view.ts'
 
 type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, Names> : never
-/** Where it does not say when, it is now. */
-type Told = Without<HoldfastEvent, 'at'> & { readonly at?: number }
-type OfOperation = Extract<HoldfastEvent, { readonly operation: unknown }>
-type ToldOf = Without<OfOperation, 'at' | 'operation' | 'method' | 'url'> & { readonly at?: number }
+/** An event without a time happens now. */
+type Untimed = Without<HoldfastEvent, 'at'> & { readonly at?: number }
+type OperationEvent = Extract<HoldfastEvent, { readonly operation: unknown }>
+type UntimedOperationEvent = Without<OperationEvent, 'at' | 'operation' | 'method' | 'url'> & { readonly at?: number }
 
-/** Tells the observer. Whatever the observer does, throwing or rejecting, no call can notice. */
+/** Calls the observer. No call notices what the observer does, throwing or rejecting. */
 export class Emitter {
-  readonly #observer: Observer | undefined
+  readonly #observer: Observer
   readonly #clock: Clock
 
-  constructor(observer: Observer | undefined, clock: Clock) {
+  constructor(observer: Observer, clock: Clock) {
     this.#observer = observer
     this.#clock = clock
   }
 
-  /** What happened to an operation. Costs next to nothing where nobody listens. */
-  tellOf(record: OperationRecord, event: ToldOf): void {
-    if (!this.#observer) return
+  emitFor(record: OperationRecord, event: UntimedOperationEvent): void {
     const { method } = record.request
-    this.tell({ ...event, operation: refOf(record), method, url: shownUrl(record.request) } as Told)
+    this.emit({ ...event, operation: refOf(record), method, url: shownUrl(record.request) } as Untimed)
   }
 
-  tell(event: Told): void {
-    if (!this.#observer) return
+  emit(event: Untimed): void {
     // Whole milliseconds, as logs want them; jitter makes fractions.
-    const told = { ...event, at: Math.floor(event.at ?? this.#clock.now()) }
-    if ('until' in told) told.until = Math.ceil(told.until)
+    const whole = { ...event, at: Math.floor(event.at ?? this.#clock.now()) }
+    if ('until' in whole) whole.until = Math.ceil(whole.until)
     try {
-      const returned: unknown = this.#observer(told as HoldfastEvent)
+      const returned: unknown = this.#observer(whole as HoldfastEvent)
       if (isThenable(returned)) returned.then(undefined, () => {})
     } catch {
-      // An observer that fails is the observer's problem.
+      // The observer's failure is not the call's.
     }
   }
 }

@@ -1,5 +1,6 @@
 import {
   type AnswerDetails,
+  BodyError,
   IndeterminateError,
   KeyReuseError,
   NotSentError,
@@ -13,17 +14,17 @@ import { type AnswerRest, toResponse } from '../../protocol/stored-message.ts'
 import { effectOf, isSettled, type OperationRecord } from './record.ts'
 
 /*
- * The only place that says of an operation, to a caller or a handler, whether it happened. The effect comes from the
- * record, or, where there is no record to look at, from whether there can be one; the class of the error follows from
- * the effect, never the other way round.
+ * The catalogue of errors about operations: the only place that says to a caller or a handler whether an operation
+ * happened. The effect comes from the record, or, where there is no record to look at, from whether there can be one; the
+ * class of the error follows from the effect, never the other way round.
  */
 
 export function refOf(record: OperationRecord): OperationRef {
   return { key: record.key, id: record.id, name: record.name }
 }
 
-/** What a caller is told where there is no success: the same words whether it was here or in another process. */
-export interface Telling {
+/** An operation without a success, as its caller sees it: the same whether it ran here or in another process. */
+export interface FailedOperation {
   readonly record: OperationRecord
   readonly reason: Reason | undefined
   readonly pending: boolean
@@ -34,19 +35,22 @@ export interface Telling {
 }
 
 /** The error of an operation that settled without success. */
-export function errorOf(record: OperationRecord, more: Pick<Telling, 'cause' | 'rest'> = {}): HoldfastError {
+export function settledError(
+  record: OperationRecord,
+  more: Pick<FailedOperation, 'cause' | 'rest'> = {},
+): HoldfastError {
   const { reason, error } = record
-  return tell({ record, reason, pending: false, retryAt: error?.retryAt, ...more })
+  return operationError({ record, reason, pending: false, retryAt: error?.retryAt, ...more })
 }
 
 /** The right class for what is known: answered, certainly not done, or unknown. */
-export function tell(telling: Telling): HoldfastError {
-  const { record, reason, pending, retryAt, cause } = telling
+export function operationError(failed: FailedOperation): HoldfastError {
+  const { record, reason, pending, retryAt, cause } = failed
   const effect = effectOf(record)
   const common = { reason, operation: refOf(record), attempts: record.attempts, pending, retryAt, cause }
-  const message = describe(telling, effect)
+  const message = describe(failed, effect)
   if (reason === 'storage') return new StorageError(message, { ...common, effect })
-  const answer = answerOf(record, telling.rest)
+  const answer = answerDetails(record, failed.rest)
   // A refusal after a 2xx whose body was lost contradicts it: the two classes that say "refused" then say "unknown".
   const refused = { ...common, ...answer, effect: effect === 'none' ? 'none' : 'unknown' } as const
   if (reason === 'key-reuse') return new KeyReuseError(message, refused)
@@ -73,8 +77,8 @@ export interface WhyUnrecorded {
   readonly retryAt?: number
 }
 
-/** What that call is told: it sent nothing itself, and more is known only of a key that nobody has used before. */
-export function tellUnrecorded(call: Unrecorded, why: WhyUnrecorded): HoldfastError {
+/** It sent nothing itself; more is known only of a key that was made for this very call. */
+export function unrecordedError(call: Unrecorded, why: WhyUnrecorded): HoldfastError {
   const { because = BECAUSE[why.reason], ...said } = why
   const details = { ...said, operation: call.operation }
   const message = `${call.method} ${call.origin}: ${because} before anything was sent`
@@ -83,7 +87,54 @@ export function tellUnrecorded(call: Unrecorded, why: WhyUnrecorded): HoldfastEr
   return new IndeterminateError(known, { ...details, effect: 'unknown', pending: true })
 }
 
-function answerOf({ response }: OperationRecord, rest: Telling['rest']): AnswerDetails {
+/**
+ * The same failure for this call: several may have failed of one cause. A journal that could not even be asked
+ * has written nothing for it; where the caller named the operation, an earlier call may have done it all the same.
+ */
+export function errorForCall(error: unknown, { operation, named }: Pick<Unrecorded, 'operation' | 'named'>): unknown {
+  if (error instanceof BodyError) {
+    const { message, code, reason, cause } = error
+    return new BodyError(message, { code, reason, cause, operation, effect: 'none' })
+  }
+  if (error instanceof StorageError && error.operation === undefined) {
+    const { message, code, cause = error } = error
+    return new StorageError(message, { code, cause, operation, effect: named ? 'unknown' : 'none' })
+  }
+  return error
+}
+
+/** A key or id that was used before for another request. */
+export function keyReused(existing: OperationRecord): KeyReuseError {
+  const name = existing.id === undefined ? `key ${existing.key}` : `id ${JSON.stringify(existing.id)}`
+  const message = `The ${name} was used before for another method, URL or body. Of this request nothing was sent`
+  return new KeyReuseError(message, { operation: refOf(existing), effect: 'none' })
+}
+
+/** The journal has no record under this key or id. */
+export function unknownOperation(keyOrId: string, effect: 'none' | 'unknown'): StorageError {
+  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} is in the journal: it was never accepted, or its record is gone by now`
+  return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect, operation: { key: keyOrId } })
+}
+
+/** The record went while its end was waited for. */
+export function recordGone(record: OperationRecord): StorageError {
+  const message =
+    'The record of this operation is gone from the journal: it was forgotten, or its answer was already taken'
+  const { attempts } = record
+  return new StorageError(message, {
+    code: 'HOLDFAST_RECORD_GONE',
+    effect: 'unknown',
+    operation: refOf(record),
+    attempts,
+  })
+}
+
+/** For what concerns no operation in particular. */
+export function clientClosed(): NotSentError {
+  return new NotSentError('This client is closed', { code: 'HOLDFAST_CLOSED', reason: 'aborted', effect: 'none' })
+}
+
+function answerDetails({ response }: OperationRecord, rest: FailedOperation['rest']): AnswerDetails {
   if (!response) return {}
   return { response: toResponse(response, rest), problem: readProblem(response.headers, response.body) }
 }
@@ -112,7 +163,7 @@ const SO: Record<Effect, string> = {
   applied: 'It was done, but its answer did not arrive whole.',
 }
 
-function describe({ record, reason, pending }: Telling, effect: Effect): string {
+function describe({ record, reason, pending }: FailedOperation, effect: Effect): string {
   const { method, url } = record.request
   const { origin, pathname } = new URL(url)
   const last = record.response ? `status ${record.response.status}` : record.error?.detail

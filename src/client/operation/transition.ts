@@ -34,7 +34,7 @@ export interface Settlement {
   readonly response?: StoredResponse | undefined
   readonly failure?: StoredFailure | undefined
   readonly deliveryDue: boolean
-  readonly expiresAt: number | undefined
+  readonly expiresAt?: number | undefined
   readonly mayHaveRepeated?: boolean | undefined
 }
 

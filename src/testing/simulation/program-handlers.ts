@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import type { Settlement } from '../../client/engine/handlers.ts'
+import type { Settlement } from '../../client/engine/recover/deliver.ts'
 import type { SlotPlan } from './plan.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'

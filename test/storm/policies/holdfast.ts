@@ -1,4 +1,4 @@
-import { PATIENCE_MS } from '../../../src/client/engine/containments.ts'
+import { PATIENCE_MS } from '../../../src/client/engine/run/containments.ts'
 import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
 import {
   askLeave,

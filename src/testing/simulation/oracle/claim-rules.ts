@@ -1,4 +1,4 @@
-import type { Settlement } from '../../../client/engine/handlers.ts'
+import type { Settlement } from '../../../client/engine/recover/deliver.ts'
 import { isHoldfastError } from '../../../errors/holdfast-error.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { MINUTE, type Plan } from '../plan.ts'

@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../../../client/engine/lease-keeper.ts'
+import { LEASE_MS } from '../../../client/engine/recover/lease-keeper.ts'
 import { writesLevel } from '../../../client/journal/level-rows.ts'
 import type { ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../../client/journal/port.ts'
 import type { Coverage } from '../coverage.ts'

@@ -1,4 +1,4 @@
-import type { Settlement } from '../../../client/engine/handlers.ts'
+import type { Settlement } from '../../../client/engine/recover/deliver.ts'
 import type { ClaimedRow, JournalCommand, JournalResult } from '../../../client/journal/port.ts'
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import { headerValue } from '../../../protocol/headers.ts'

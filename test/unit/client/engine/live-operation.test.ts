@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { LiveOperation } from '../../../../src/client/engine/live-operation.ts'
-import { LiveOperations } from '../../../../src/client/engine/live-operations.ts'
+import { LiveOperation } from '../../../../src/client/engine/run/live-operation.ts'
+import { LiveOperations } from '../../../../src/client/engine/run/live-operations.ts'
 import { freshRecord } from '../../../support/shared-record.ts'
 
 describe('an operation that is being worked on', () => {
   it('obeys the first order, tells it once to whoever listens, and at once to whoever listens late', () => {
     const operation = new LiveOperation(freshRecord())
     const heard: string[] = []
-    operation.whenStopped(() => heard.push('early'))
+    operation.listen(() => heard.push('early'))
     operation.stop({ because: 'cancelled', cause: 'mine' })
     operation.stop({ because: 'closing' })
     expect(operation.stopOrder).toEqual({ because: 'cancelled', cause: 'mine' })
-    operation.whenStopped(() => heard.push('late'))
+    operation.listen(() => heard.push('late'))
     expect(heard).toEqual(['early', 'late'])
   })
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { EngineContext } from '../../../../src/client/engine/engine-context.ts'
-import { Housekeeping } from '../../../../src/client/engine/engine-lifecycle.ts'
-import { LiveOperation } from '../../../../src/client/engine/live-operation.ts'
-import { writeAhead } from '../../../../src/client/engine/write-ahead.ts'
+import { writeAhead } from '../../../../src/client/engine/call/write-ahead.ts'
+import { Upkeep } from '../../../../src/client/engine/recover/upkeep.ts'
+import { LiveOperation } from '../../../../src/client/engine/run/live-operation.ts'
 import { memoryJournal } from '../../../../src/client/journal/memory/memory-journal.ts'
 import { RecordKeeper } from '../../../../src/client/journal/record-keeper.ts'
 import type { OperationRecord } from '../../../../src/client/operation/record.ts'
@@ -16,9 +15,9 @@ async function onRecord(earlier?: OperationRecord) {
   const journal = faultJournal(memoryJournal())
   const keeper = new RecordKeeper(journal, { onUnreadable: () => {} })
   if (earlier) await keeper.append(earlier)
-  const parts: Partial<EngineContext> = { keeper, clock: manualClock(NOW), housekeeping: new Housekeeping() }
+  const engine = { keeper, clock: manualClock(NOW), upkeep: new Upkeep(undefined, undefined) }
   const stored = (): Promise<OperationRecord | undefined> => keeper.read('default', freshRecord().key)
-  return { journal, stored, engine: parts as EngineContext }
+  return { journal, stored, engine }
 }
 
 describe('writing ahead, where a record with the same key, owner and epoch is there', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { errorOf, refOf, tell, tellUnrecorded } from '../../../../src/client/operation/outcome.ts'
+import { operationError, refOf, settledError, unrecordedError } from '../../../../src/client/operation/outcome.ts'
 import type { OperationRecord } from '../../../../src/client/operation/record.ts'
 import type { Effect, Reason } from '../../../../src/errors/reason.ts'
 import { freshRecord } from '../../../support/shared-record.ts'
@@ -16,7 +16,7 @@ const response = {
 } as const
 
 const said = (record: OperationRecord, reason: Reason | undefined, pending = false) =>
-  tell({ record, reason, pending }).message
+  operationError({ record, reason, pending }).message
 
 describe('the sentence of an error', () => {
   it.each<[Reason, string]>([
@@ -65,7 +65,7 @@ describe('the sentence of an error', () => {
 
 describe('the error of an operation', () => {
   it('carries the answer, its problem, and when the server would have it again', () => {
-    const error = errorOf({
+    const error = settledError({
       ...idle,
       status: 'rejected',
       reason: 'do-not-retry',
@@ -79,17 +79,17 @@ describe('the error of an operation', () => {
     const rest = new Response('later', { status: 503 })
     const cause = new Error('cut off')
     const record: OperationRecord = { ...idle, status: 'failed', reason: 'network', response, effect: 'unknown' }
-    expect(errorOf(record, { cause, rest })).toMatchObject({ cause, response: rest })
+    expect(settledError(record, { cause, rest })).toMatchObject({ cause, response: rest })
   })
 
   it('takes an answer of a failed operation that did nothing for a refusal', () => {
-    expect(errorOf({ ...idle, status: 'failed', reason: 'attempts', response }).name).toBe('RejectedError')
+    expect(settledError({ ...idle, status: 'failed', reason: 'attempts', response }).name).toBe('RejectedError')
   })
 
   it('says unknown of a refusal that contradicts an answer whose body was lost', () => {
     const done: OperationRecord = { ...idle, status: 'rejected', response, effect: 'applied' }
-    expect(errorOf({ ...done, reason: 'status' })).toMatchObject({ name: 'RejectedError', effect: 'unknown' })
-    expect(errorOf({ ...done, reason: 'key-reuse' })).toMatchObject({ name: 'KeyReuseError', effect: 'unknown' })
+    expect(settledError({ ...done, reason: 'status' })).toMatchObject({ name: 'RejectedError', effect: 'unknown' })
+    expect(settledError({ ...done, reason: 'key-reuse' })).toMatchObject({ name: 'KeyReuseError', effect: 'unknown' })
   })
 
   it('refers to the operation by what names it', () => {
@@ -106,7 +106,7 @@ describe('a call without a record', () => {
   }
 
   it('was not done where nothing names its operation', () => {
-    const error = tellUnrecorded(call, { reason: 'breaker', retryAt: 7, pending: false })
+    const error = unrecordedError(call, { reason: 'breaker', retryAt: 7, pending: false })
     expect(error).toMatchObject({ name: 'NotSentError', effect: 'none', reason: 'breaker', retryAt: 7, pending: false })
     expect(error.operation).toEqual(call.operation)
     expect(error.message).toBe(
@@ -116,7 +116,7 @@ describe('a call without a record', () => {
 
   it('may have been done by an earlier call where an id or a key names it', () => {
     const why = { reason: 'aborted', because: 'the client was closed', code: 'HOLDFAST_CLOSED' } as const
-    const error = tellUnrecorded({ ...call, named: true }, why)
+    const error = unrecordedError({ ...call, named: true }, why)
     expect(error).toMatchObject({
       name: 'IndeterminateError',
       effect: 'unknown',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { errorOf, tell } from '../../../../src/client/operation/outcome.ts'
+import { operationError, settledError } from '../../../../src/client/operation/outcome.ts'
 import type { OperationRecord } from '../../../../src/client/operation/record.ts'
 import { freshRecord } from '../../../support/shared-record.ts'
 
@@ -70,7 +70,7 @@ describe('the error of an operation', () => {
   ]
   for (const [what, record, expected] of cases) {
     it(`${what} is a ${expected.name} with the effect ${expected.effect}`, () => {
-      const error = errorOf(record)
+      const error = settledError(record)
       expect(error).toMatchObject({ ...expected, pending: false, reason: record.reason })
       expect(error.operation).toEqual({ key: record.key, id: undefined, name: undefined })
     })
@@ -79,6 +79,6 @@ describe('the error of an operation', () => {
   it('says nothing of the query, in which secrets travel', () => {
     const { request } = idle
     const record = { ...idle, request: { ...request, url: 'https://api.example.com/charges?token=hush' } }
-    expect(tell({ record, reason: 'deadline', pending: true }).message).not.toContain('hush')
+    expect(operationError({ record, reason: 'deadline', pending: true }).message).not.toContain('hush')
   })
 })

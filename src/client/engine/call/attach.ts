@@ -1,0 +1,69 @@
+import { abortReason, onAbort } from '../../../foundation/abort.ts'
+import { startTimer } from '../../../foundation/clock.ts'
+import { waitAtMost, waitFor } from '../../../foundation/wait.ts'
+import { isResponse } from '../../../protocol/stored-message.ts'
+import { operationError } from '../../operation/outcome.ts'
+import type { Engine } from '../engine.ts'
+import { boundedStream } from '../run/answer-rest.ts'
+import type { Finish, LiveOperation } from '../run/live-operation.ts'
+
+/** How long an abort waits for its settlement to be written down before the caller is told anyway. */
+const ABORT_PATIENCE_MS = 30
+
+export interface AttachTerms {
+  readonly signal?: AbortSignal | undefined
+  /** For a caller that has joined the run of another one: when this caller stops waiting. The run goes on. */
+  readonly leaveAt?: number | undefined
+}
+
+/** The finish of an operation for one more caller, unless that caller leaves before. */
+export function attach(
+  { clock }: Pick<Engine, 'clock'>,
+  operation: LiveOperation,
+  terms: AttachTerms,
+): Promise<Finish> {
+  const { signal, leaveAt } = terms
+  operation.callers++
+  let isHere = true
+  const shared = operation.finished.then((finish) => (isHere ? bindTo(signal, operation.share(finish)) : finish))
+  if (!signal && leaveAt === undefined) return shared
+  return waitFor(shared, (end) => {
+    // Counted out once, whichever way the caller leaves.
+    const leave = (instead: () => Finish | Promise<Finish>): void => {
+      if (!isHere) return
+      isHere = false
+      operation.callers--
+      end(instead)
+    }
+    const stopListening = onAbort(signal, () => {
+      leave(() => cancelIfLast(clock, operation, signal as AbortSignal))
+    })
+    const cancelTimer =
+      leaveAt === undefined ? undefined : startTimer(clock, leaveAt - clock.now(), () => leave(() => keptOf(operation)))
+    return () => {
+      stopListening()
+      cancelTimer?.()
+    }
+  })
+}
+
+function keptOf({ record }: LiveOperation): Finish {
+  return { is: 'kept', record, error: operationError({ record, reason: 'deadline', pending: true }) }
+}
+
+/** The signal goes on to end a large answer while it is being read, as fetch has it. */
+function bindTo(signal: AbortSignal | undefined, finish: Finish): Finish {
+  // The platform's fetch was given the signal.
+  if (!signal || finish.is !== 'settled' || !finish.rest || isResponse(finish.rest)) return finish
+  return { ...finish, rest: boundedStream(finish.rest, signal) }
+}
+
+/** Other callers may still wait for it: only the last one to leave takes the operation along. */
+async function cancelIfLast(clock: Engine['clock'], operation: LiveOperation, signal: AbortSignal): Promise<never> {
+  const cause = abortReason(signal)
+  if (operation.callers === 0) {
+    operation.stop({ because: 'cancelled', cause })
+    await waitAtMost<unknown>(clock, operation.finished, { ms: ABORT_PATIENCE_MS, late: () => undefined })
+  }
+  throw cause
+}

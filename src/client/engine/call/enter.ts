@@ -1,0 +1,240 @@
+import { KeyReuseError } from '../../../errors/classes.ts'
+import { startTimer } from '../../../foundation/clock.ts'
+import { unknownOperation, unrecordedError } from '../../operation/outcome.ts'
+import type { OperationRecord } from '../../operation/record.ts'
+import type { BodySnapshot } from '../../request-body.ts'
+import type { Engine } from '../engine.ts'
+import { work } from '../recover/follow.ts'
+import { LEASE_MS } from '../recover/lease-keeper.ts'
+import { SHORTEST_RETENTION_MS } from '../run/kept-record.ts'
+import { type Finish, LiveOperation } from '../run/live-operation.ts'
+import { attach } from './attach.ts'
+import type { NewOperation, StoredOperation } from './call.ts'
+import type { Caller } from './caller.ts'
+import { joinStored } from './join-stored.ts'
+import { newRecord } from './new-record.ts'
+import { refuseReuse, writeAhead } from './write-ahead.ts'
+
+/*
+ * The one way in. A call makes an operation or names one; either way it ends up with one of three:
+ *
+ *   call ──▶ running here? ── yes ──▶ joined: wait for its finish
+ *                 │ no
+ *                 ▼
+ *            in the journal? ── yes ──▶ joinStored: recorded answer, takeover, or following its runner
+ *                 │ no
+ *                 ▼
+ *            appended with our lease ──▶ run
+ *
+ * A call that is not journaled is run at once.
+ */
+
+/** Makes the operation or joins it, and waits for its finish. Throws or rejects where nothing could be accepted. */
+export function enterNew(engine: Engine, caller: Caller, fresh: NewOperation): Promise<Finish> {
+  caller.refuse()
+  const { body } = fresh
+  if (body instanceof Promise) {
+    return caller.until(body).then((read) => enterNew(engine, caller, { ...fresh, body: read }))
+  }
+  if (!caller.call.durable) return startUnwritten(engine, caller, newParts(fresh, body, ''))
+  const fingerprint = engine.digest([fresh.input.method, fresh.input.url], body.bytes)
+  if (typeof fingerprint === 'string' && engine.keeper.opened) {
+    return enterJournaled(engine, caller, newParts(fresh, body, fingerprint))
+  }
+  return openFirst(engine, caller, fingerprint).then((made) => {
+    return enterJournaled(engine, caller, newParts(fresh, body, made))
+  })
+}
+
+async function openFirst(engine: Engine, caller: Caller, fingerprint: string | Promise<string>): Promise<string> {
+  const made = await fingerprint
+  if (!engine.keeper.opened) await caller.until(engine.keeper.open())
+  return made
+}
+
+/** A new operation with everything that its record needs. */
+interface NewParts extends NewOperation {
+  readonly body: BodySnapshot
+  readonly fingerprint: string
+}
+
+function newParts(fresh: NewOperation, body: BodySnapshot, fingerprint: string): NewParts {
+  return { ...fresh, body, fingerprint }
+}
+
+function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
+  engine.upkeep.sweep(engine)
+  caller.refuse()
+  const existing = engine.live.byId(fresh.options.id) ?? engine.live.byKey(fresh.key)
+  if (!existing) return startJournaled(engine, caller, fresh)
+  if (existing.stopOrder?.because === 'cancelled') {
+    // It is being given up: a call from now on begins with what the journal says after that.
+    return caller.until(existing.finished).then(() => enterJournaled(engine, caller, fresh))
+  }
+  if (existing.onRecord && existing.record.fingerprint !== fresh.fingerprint) {
+    // Whether its id is new or an earlier operation's, the journal is just being asked. Its key may have been seen with its
+    // bytes even where it is taken back: these bytes need another one.
+    const again = { ...fresh, key: fresh.newKey() }
+    return caller.until(settled(existing.onRecord)).then(() => enterJournaled(engine, caller, again))
+  }
+  refuseReuse(existing.record, fresh.fingerprint)
+  return joinLive(engine, caller, existing)
+}
+
+/** Goes on with an operation of the journal, with the same key and bytes. */
+export async function enterStored(engine: Engine, caller: Caller, stored: StoredOperation): Promise<Finish> {
+  caller.refuse()
+  const { live, keeper } = engine
+  const found = live.find(stored.keyOrId)
+  if (found?.onRecord) {
+    // Not yet known whether it is what was asked for, or a call that used the id of an earlier operation.
+    await caller.until(settled(found.onRecord))
+    return enterStored(engine, caller, stored)
+  }
+  if (found) return joinLive(engine, caller, found)
+  const record = await caller.until(mustRead(engine, stored))
+  caller.refuse()
+  // This client may have taken it up in the meantime.
+  const taken = live.byKey(record.key)
+  if (taken) return joinLive(engine, caller, taken)
+  const operation = new LiveOperation(record)
+  caller.join(operation)
+  caller.accept(keeper.level)
+  const finish = attach(engine, operation, caller)
+  joinStored(engine, operation, caller.call).catch((error: unknown) => breakOff(engine, operation, error))
+  return finish
+}
+
+async function mustRead(engine: Engine, { keyOrId, preparedAt }: StoredOperation): Promise<OperationRecord> {
+  await engine.keeper.open()
+  const record = await engine.keeper.read(engine.options.namespace, keyOrId)
+  if (record) return record
+  // Had it ever been committed, it would still be there, pending or settled: its transaction was rolled back.
+  const isRolledBack = preparedAt !== undefined && engine.clock.now() < preparedAt + SHORTEST_RETENTION_MS
+  throw unknownOperation(keyOrId, isRolledBack ? 'none' : 'unknown')
+}
+
+function settled(promise: Promise<unknown>): Promise<unknown> {
+  return promise.catch(() => {})
+}
+
+function joinLive(engine: Engine, caller: Caller, existing: LiveOperation): Promise<Finish> {
+  caller.join(existing)
+  const accept = (): void => caller.accept(engine.keeper.level)
+  // Its record may still be on its way to the disk; a failure of that shows in the finish.
+  if (existing.onRecord) existing.onRecord.then(accept, () => {})
+  else accept()
+  return attach(engine, existing, { signal: caller.signal, leaveAt: caller.call.deadlineAt })
+}
+
+function startUnwritten(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
+  caller.refuse()
+  const operation = newOperation(engine, caller, fresh)
+  caller.join(operation)
+  caller.accept('memory')
+  const finish = attach(engine, operation, caller)
+  void work(engine, operation, caller.call)
+  return finish
+}
+
+/** Write ahead: the record is durable before anything is sent. An id or key that is already there is joined. */
+function startJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
+  refuseWhileOpen(engine, caller, fresh)
+  const operation = newOperation(engine, caller, fresh)
+  engine.live.add(operation)
+  const finish = attach(engine, operation, caller)
+  caller.join(operation)
+  void acceptAndRun(engine, operation, caller)
+  return finish
+}
+
+/** An open circuit breaker ends a call at once, without a write; unless there may be a record to be joined or kept. */
+function refuseWhileOpen({ containments }: Engine, { call, unrecorded }: Caller, { input }: NewParts): void {
+  if (unrecorded.named || call.onGiveUp === 'keep') return
+  const retryAt = containments.openUntil(input.origin)
+  if (retryAt !== undefined) throw unrecordedError(unrecorded, { reason: 'breaker', retryAt })
+}
+
+function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOperation {
+  const { options, coordination, horizons, credentials, live } = engine
+  const now = engine.clock.now()
+  const { origin } = fresh.input
+  if (call.durable) coordination.arrive?.()
+  const record = newRecord({
+    namespace: options.namespace,
+    key: fresh.key,
+    input: fresh.input,
+    body: fresh.body,
+    fingerprint: fresh.fingerprint,
+    options: fresh.options,
+    honoursKeys: fresh.honoursKeys,
+    now,
+    horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,
+    lease: { owner: coordination.owner, epoch: live.nextEpoch(), until: now + LEASE_MS },
+    clientCredentials: credentials.namesFor(origin),
+  })
+  return new LiveOperation(record)
+}
+
+async function acceptAndRun(engine: Engine, operation: LiveOperation, caller: Caller): Promise<void> {
+  const limit = deadlineOf(engine, operation, caller)
+  try {
+    const written = writeAhead(engine, operation, caller.unrecorded)
+    operation.onRecord = written
+    const existing = await written
+    limit.cancel()
+    // Not earlier: until here the operation shows a key that it may never have.
+    operation.onRecord = undefined
+    if (limit.hasPassed()) return await takeBackLate(engine, operation, { caller, existing })
+    caller.accept(engine.keeper.level)
+    if (existing) {
+      engine.live.remove(operation)
+      operation.record = existing
+      return await joinStored(engine, operation, caller.call)
+    }
+    engine.events?.emitFor(operation.record, { type: 'operation.accepted', durability: engine.keeper.level })
+    void work(engine, operation, caller.call)
+  } catch (error) {
+    limit.cancel()
+    operation.onRecord = undefined
+    breakOff(engine, operation, error)
+  }
+}
+
+function breakOff(engine: Engine, operation: LiveOperation, error: unknown): void {
+  engine.live.remove(operation)
+  if (!(error instanceof KeyReuseError)) engine.upkeep.reportFailure(operation.record.key, error)
+  operation.finish({ is: 'broken', error })
+}
+
+/** Its caller was told that Holdfast has stopped, so that a resume should not find it; unless it is wanted again by now. */
+async function takeBackLate(
+  { live, keeper }: Engine,
+  { record, fence }: LiveOperation,
+  { caller, existing }: { readonly caller: Caller; readonly existing: OperationRecord | undefined },
+): Promise<void> {
+  const again = live.byId(record.id) ?? live.byKey(record.key)
+  const isWanted = caller.call.onGiveUp === 'keep' || again?.record.fingerprint === record.fingerprint
+  if (!existing && !isWanted) await keeper.remove(fence)
+}
+
+const LATE_WRITE = 'the deadline passed while the journal was writing it (a resume may find it there) and'
+
+/**
+ * The deadline holds for a disk that hangs, too: the caller is told that nothing was sent. The write may still be done,
+ * and found by a resume before it can be taken back: so it counts as pending.
+ */
+function deadlineOf(
+  { clock, live }: Engine,
+  operation: LiveOperation,
+  { call, unrecorded }: Caller,
+): { readonly cancel: () => void; readonly hasPassed: () => boolean } {
+  let hasPassed = false
+  const cancel = startTimer(clock, call.deadlineAt - clock.now(), () => {
+    hasPassed = true
+    live.remove(operation)
+    const why = { reason: 'deadline', because: LATE_WRITE, pending: true } as const
+    operation.finish({ is: 'broken', error: unrecordedError(unrecorded, why) })
+  })
+  return { cancel, hasPassed: () => hasPassed }
+}

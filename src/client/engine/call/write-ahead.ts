@@ -1,0 +1,94 @@
+import { StorageError } from '../../../errors/classes.ts'
+import type { HoldfastError } from '../../../errors/holdfast-error.ts'
+import { keyReused, operationError, refOf, type Unrecorded } from '../../operation/outcome.ts'
+import { isSettled, type OperationRecord } from '../../operation/record.ts'
+import type { Engine } from '../engine.ts'
+import type { LiveOperation } from '../run/live-operation.ts'
+
+type Parts = Pick<Engine, 'keeper' | 'clock' | 'upkeep'>
+/** Did the caller name the operation? Then an earlier call may have made it. */
+type Naming = Pick<Unrecorded, 'named'>
+
+/**
+ * Makes the record durable before anything is sent. Where its id or key is already there, that record is the
+ * answer, unless it has outlived its retention: then the id is free again.
+ */
+export async function writeAhead(
+  engine: Parts,
+  operation: LiveOperation,
+  naming: Naming,
+): Promise<OperationRecord | undefined> {
+  let existing = await append(engine, operation, naming)
+  if (existing && hasOutlived(existing, engine.clock.now())) {
+    await engine.upkeep.prune(engine)
+    existing = await append(engine, operation, naming)
+  }
+  if (existing) refuseReuse(existing, operation.record.fingerprint)
+  return existing
+}
+
+async function append(engine: Parts, operation: LiveOperation, naming: Naming): Promise<OperationRecord | undefined> {
+  try {
+    const result = await engine.keeper.append(operation.record)
+    if (result.appended) return undefined
+    const existing = await result.existing()
+    return isThisRecord(existing, operation) ? undefined : existing
+  } catch (cause) {
+    throw await takenBack(engine, operation, { cause: cause as StorageError, ...naming })
+  }
+}
+
+/**
+ * A journal that wrote it, lost the answer and tried again finds the very record that was to be written. The lease
+ * alone does not prove it: a call with the id of an earlier one shares its key, and numbers of epochs come again.
+ */
+function isThisRecord(found: OperationRecord, { record, fence }: LiveOperation): boolean {
+  const { lease } = found
+  if (found.key !== fence.key || lease?.owner !== fence.owner || lease.epoch !== fence.epoch) return false
+  const untouched = found.status === 'pending' && found.attemptCount === 0
+  return untouched && found.acceptedAt === record.acceptedAt && found.fingerprint === record.fingerprint
+}
+
+/**
+ * A store that lost its connection at the wrong moment may have the record after all. The caller is told that
+ * nothing was done, so nothing may be found by a resume; where that can't be made sure, the error says so.
+ */
+async function takenBack(
+  engine: Parts,
+  operation: LiveOperation,
+  failure: Naming & { readonly cause: StorageError },
+): Promise<HoldfastError> {
+  const { record, fence } = operation
+  const { cause, named } = failure
+  const { message, code } = cause
+  const details = { code, cause, operation: refOf(record) } as const
+  try {
+    const found = await engine.keeper.read(fence.namespace, record.id ?? fence.key)
+    const isOurs = found !== undefined && isThisRecord(found, operation)
+    // What an earlier call left under this id or key is not ours to take away, nor what another runner has taken over.
+    if (found && !isOurs) return errorOfOther(found, record, cause)
+    const isRemoved = await engine.keeper.remove(fence)
+    if (isOurs && !isRemoved) return await takenBack(engine, operation, failure)
+    return new StorageError(message, { ...details, effect: 'none' })
+  } catch {
+    // The journal can't be asked: it may have the record, and of a named operation an earlier one, which may go on.
+    const pending = named || cause.effect !== 'none'
+    return new StorageError(message, { ...details, effect: named ? 'unknown' : 'none', pending })
+  }
+}
+
+/** Another runner, or an earlier call, has the operation: what its record says is what counts. */
+function errorOfOther(found: OperationRecord, record: OperationRecord, cause: StorageError): HoldfastError {
+  const { message, code } = cause
+  const isSame = found.fingerprint === record.fingerprint
+  if (!isSame) return new StorageError(message, { code, cause, effect: 'none', operation: refOf(record) })
+  return operationError({ record: found, reason: 'storage', pending: !isSettled(found), cause })
+}
+
+function hasOutlived(record: OperationRecord, now: number): boolean {
+  return isSettled(record) && record.expiresAt !== undefined && record.expiresAt <= now
+}
+
+export function refuseReuse(existing: OperationRecord, fingerprint: string): void {
+  if (existing.fingerprint !== fingerprint) throw keyReused(existing)
+}

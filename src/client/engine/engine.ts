@@ -1,0 +1,37 @@
+import type { Clock } from '../../foundation/clock.ts'
+import type { Digest } from '../../foundation/digest.ts'
+import type { Random } from '../../foundation/random.ts'
+import type { Coordination } from '../coordination/port.ts'
+import type { RecordKeeper } from '../journal/record-keeper.ts'
+import type { ResolvedOptions } from '../policy/resolved-options.ts'
+import type { Transport } from '../transport/port.ts'
+import type { Emitter } from './emitter.ts'
+import type { Handlers } from './recover/deliver.ts'
+import type { LeaseKeeper } from './recover/lease-keeper.ts'
+import type { Upkeep } from './recover/upkeep.ts'
+import type { AnnouncedHorizons } from './run/announced-horizons.ts'
+import type { Containments } from './run/containments.ts'
+import type { LearnedCredentials } from './run/credentials.ts'
+import type { LiveOperations } from './run/live-operations.ts'
+
+/** The parts of one client. A function takes those that it needs: `Pick<Engine, …>`. */
+export interface Engine {
+  readonly options: ResolvedOptions
+  readonly clock: Clock
+  readonly random: Random
+  readonly digest: Digest
+  readonly keeper: RecordKeeper
+  readonly transport: Transport
+  readonly coordination: Coordination
+  /** Undefined without an observer, so that `events?.emit({…})` does not even build the event. */
+  readonly events: Emitter | undefined
+  readonly containments: Containments
+  readonly horizons: AnnouncedHorizons
+  readonly credentials: LearnedCredentials
+  readonly leases: LeaseKeeper
+  readonly live: LiveOperations
+  readonly handlers: Handlers
+  readonly upkeep: Upkeep
+  /** Aborts when the client closes. */
+  readonly closing: AbortSignal
+}

@@ -1,0 +1,80 @@
+import type { Claimant } from '../../journal/port.ts'
+import type { ClaimedRecord } from '../../journal/record-keeper.ts'
+import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
+import { claim } from '../../operation/transition.ts'
+import type { Engine } from '../engine.ts'
+import type { LiveOperation } from '../run/live-operation.ts'
+import { LEASE_MS } from './lease-keeper.ts'
+
+/** Under which name leases are taken here, and whose leases count as free. */
+export function claimant(engine: Engine, deadOwners: readonly string[]): Claimant {
+  engine.coordination.arrive?.()
+  const now = engine.clock.now()
+  return {
+    namespace: engine.options.namespace,
+    owner: engine.coordination.owner,
+    now,
+    leaseUntil: now + LEASE_MS,
+    deadOwners,
+  }
+}
+
+/**
+ * The record of a fresh claim: an attempt that was left open counts as unknown, and so does the runner that died with it.
+ * A runner that was only slow or asleep may have a caller that still waits: the settlement is kept for `retention`.
+ */
+export function takeOver(
+  { coordination }: Engine,
+  { record, previousOwner }: ClaimedRecord,
+  deadOwners: readonly string[],
+): OperationRecord {
+  const lease = { owner: coordination.owner, epoch: record.epoch, until: record.lease?.until ?? 0 }
+  if (previousOwner === null) return claim(record, lease, 0)
+  const taken = claim(record, lease, record.inFlightSince === undefined ? 0 : 1)
+  const isGone = deadOwners.includes(previousOwner) && !coordination.mayReturn?.(previousOwner)
+  return isGone || record.status !== 'pending' ? taken : { ...taken, awaited: true }
+}
+
+/**
+ * After a freeze or a jump of the clock a client may claim what it is working on itself: then the work goes on
+ * under the new lease.
+ */
+export function adopt({ live, coordination }: Engine, { record, previousOwner }: ClaimedRecord): boolean {
+  const worker = live.byKey(record.key)
+  if (!worker || previousOwner !== coordination.owner || !record.lease) return false
+  worker.record = { ...worker.record, lease: record.lease, epoch: record.epoch }
+  return true
+}
+
+/** Takes one operation by key if it is free, or if its holder is certainly gone. */
+export async function claimByKey(
+  engine: Engine,
+  key: string,
+  { statuses, deadOwners }: { readonly statuses: readonly OperationStatus[]; readonly deadOwners: readonly string[] },
+): Promise<OperationRecord | undefined> {
+  const claimed = await engine.keeper.claimOne(claimant(engine, deadOwners), key, statuses)
+  return claimed && takeOver(engine, claimed, deadOwners)
+}
+
+/**
+ * The holder of the lease, where it is certain that no run goes on under it: its runner is dead, or it is this client,
+ * which has no such run (the journal failed at the wrong moment).
+ */
+export async function goneOwner(
+  { coordination, live }: Engine,
+  { lease, key }: OperationRecord,
+  self?: LiveOperation,
+): Promise<readonly string[]> {
+  if (!lease) return []
+  if (lease.owner !== coordination.owner) return coordination.findDead([lease.owner])
+  const worker = live.byKey(key)
+  return worker === undefined || worker === self ? [lease.owner] : []
+}
+
+/** Owners with leases in force that certainly no longer run. */
+export async function findDeadOwners({ keeper, options, clock, coordination }: Engine): Promise<readonly string[]> {
+  const owners = await keeper.owners(options.namespace, clock.now())
+  const others = owners.filter((owner) => owner !== coordination.owner)
+  // After the journal was asked: a runner that has a lease there has arrived before, and is seen if it lives.
+  return others.length > 0 ? coordination.findDead(others) : []
+}

@@ -1,0 +1,149 @@
+import type { HoldfastError } from '../../../errors/holdfast-error.ts'
+import { waitAtMost } from '../../../foundation/wait.ts'
+import { isReplayed } from '../../../protocol/header-names.ts'
+import { toResponse } from '../../../protocol/stored-message.ts'
+import { settledError } from '../../operation/outcome.ts'
+import type { Json, OperationRecord, SettledStatus } from '../../operation/record.ts'
+import { countFruitlessRun, markDelivered, release } from '../../operation/transition.ts'
+import { delayBetweenRuns } from '../../policy/decide.ts'
+import type { Engine } from '../engine.ts'
+import { expiryOf, withoutLease, withoutSecrets } from '../run/kept-record.ts'
+import type { LiveOperation } from '../run/live-operation.ts'
+
+/** What a handler is called with, in whichever process it runs. */
+export interface Settlement {
+  readonly operation: {
+    readonly key: string
+    readonly id: string | undefined
+    readonly name: string | undefined
+    readonly metadata: Json | undefined
+    readonly attempts: number
+  }
+  readonly status: SettledStatus
+  /** The final answer, where there was one; fresh and readable. */
+  readonly response: Response | undefined
+  readonly error: HoldfastError | undefined
+  /** Did the server answer from its record of an earlier attempt? */
+  readonly replayed: boolean
+  /**
+   * It succeeded, but an earlier attempt may have been done as well, and nothing in the answer shows that the server
+   * does the work of a key once.
+   */
+  readonly mayHaveRepeated: boolean
+}
+
+export type SettlementHandler = (settlement: Settlement) => unknown
+
+/** The handlers of settlements, by name. */
+export class Handlers {
+  readonly #handlers = new Map<string, Set<SettlementHandler>>()
+  readonly #outside: <T>(work: () => T) => T
+
+  /** `outside`: a handler is not held to the limits of a request that is being served where an operation settles. */
+  constructor(outside: <T>(work: () => T) => T) {
+    this.#outside = outside
+  }
+
+  add(name: string, handler: SettlementHandler): () => void {
+    const registered = this.#handlers.get(name) ?? new Set()
+    this.#handlers.set(name, registered.add(handler))
+    return () => {
+      registered.delete(handler)
+      if (registered.size === 0) this.#handlers.delete(name)
+    }
+  }
+
+  /** Must the settlement of this operation be kept until a handler took it? */
+  owed(name: string | undefined): boolean {
+    return name !== undefined || this.#handlers.has('*')
+  }
+
+  /** Is there a handler for it here? */
+  has(name: string | undefined): boolean {
+    return this.#handlers.has('*') || (name !== undefined && this.#handlers.has(name))
+  }
+
+  /** The names a resume may claim undelivered settlements of. */
+  get names(): readonly string[] | '*' {
+    return this.#handlers.has('*') ? '*' : [...this.#handlers.keys()]
+  }
+
+  /**
+   * Calls every handler in turn; throws what the first failing one threw. False where there is none (any more): a
+   * handler that was there when the operation settled may be gone by now.
+   */
+  async deliver(record: OperationRecord): Promise<boolean> {
+    const named = record.name === undefined ? [] : [...(this.#handlers.get(record.name) ?? [])]
+    const handlers = [...named, ...(this.#handlers.get('*') ?? [])]
+    for (const handler of handlers) await this.#outside(() => handler(settlementOf(record)))
+    return handlers.length > 0
+  }
+}
+
+function settlementOf(record: OperationRecord): Settlement {
+  const { key, id, name, metadata, attemptCount, response, status } = record
+  return {
+    operation: { key, id, name, metadata, attempts: attemptCount },
+    status: status as SettledStatus,
+    response: response && toResponse(response),
+    error: status === 'succeeded' ? undefined : settledError(record),
+    replayed: response !== undefined && isReplayed(response.headers),
+    mayHaveRepeated: record.mayHaveRepeated,
+  }
+}
+
+/** A handler that hangs must not keep the settlement from others for ever; it is then delivered again. */
+const LONGEST_HANDLER_MS = 300_000
+
+/** Hands a settlement to its handlers; the record is released only after they have taken it. Never rejects. */
+export async function deliver(engine: Engine, operation: LiveOperation): Promise<void> {
+  engine.leases.hold(operation)
+  try {
+    // Another runner that has taken it after a freeze may have settled it otherwise, and delivers what is owed.
+    if (!(await engine.leases.isOurs(operation))) return
+    const outcome = await attemptDelivery(engine, operation)
+    if (outcome === 'delivered') await markAsDelivered(engine, operation)
+    else if (outcome === 'no handler') await leaveUndelivered(engine, operation)
+    else await postpone(engine, operation, outcome.error)
+  } catch (error) {
+    engine.upkeep.reportFailure(operation.record.key, error)
+  } finally {
+    engine.leases.drop(operation)
+  }
+}
+
+async function attemptDelivery(
+  engine: Engine,
+  operation: LiveOperation,
+): Promise<'delivered' | 'no handler' | { readonly error: unknown }> {
+  const late = (): never => {
+    throw new Error('The handler did not finish within five minutes')
+  }
+  try {
+    const delivering = engine.handlers.deliver(operation.record)
+    const isDelivered = await waitAtMost(engine.clock, delivering, { ms: LONGEST_HANDLER_MS, late })
+    return isDelivered ? 'delivered' : 'no handler'
+  } catch (error) {
+    return { error }
+  }
+}
+
+async function markAsDelivered(engine: Engine, operation: LiveOperation): Promise<void> {
+  const delivered = markDelivered(operation.record)
+  const record = { ...delivered, expiresAt: expiryOf(engine.options, delivered) }
+  await engine.keeper.commit(withoutSecrets(withoutLease(record)), operation.fence)
+}
+
+/** Its handler was removed while the settlement was being written: the next resume that has one delivers it. */
+async function leaveUndelivered(engine: Engine, operation: LiveOperation): Promise<void> {
+  await engine.keeper.commit(withoutSecrets(withoutLease(operation.record)), operation.fence)
+}
+
+/** The handler threw: the settlement stays, and the next resume delivers it again. */
+async function postpone(engine: Engine, operation: LiveOperation, error: unknown): Promise<void> {
+  const now = engine.clock.now()
+  const dueAt = now + delayBetweenRuns(operation.record.fruitlessRuns, engine.random)
+  const postponed = release(countFruitlessRun(operation.record), { dueAt, heldBy: undefined })
+  engine.events?.emitFor(postponed, { type: 'operation.waiting', at: now, until: dueAt, reason: 'attempts', error })
+  await engine.keeper.commit(withoutSecrets(postponed), operation.fence)
+}

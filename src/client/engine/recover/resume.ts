@@ -1,0 +1,168 @@
+import type { ClaimedRecord } from '../../journal/record-keeper.ts'
+import { isSettled, type OperationRecord, type SettledStatus } from '../../operation/record.ts'
+import { release } from '../../operation/transition.ts'
+import { resumeCall } from '../call/call.ts'
+import type { Engine } from '../engine.ts'
+import { lacksCredentials, trustsOrigin } from '../run/credentials.ts'
+import { isOffline } from '../run/gate.ts'
+import { withoutSecrets } from '../run/kept-record.ts'
+import { LiveOperation } from '../run/live-operation.ts'
+import { adopt, claimant, findDeadOwners, takeOver } from './claiming.ts'
+import { deliver } from './deliver.ts'
+import { work } from './follow.ts'
+
+/** How often runners that hold a lease are checked for being alive, also within a long pass. */
+const CHECK_RUNNERS_EVERY_MS = 5000
+/** An operation whose runner died this often while it held it is not touched again unless asked for by key. */
+const DEATHS_UNTIL_PARKED = 5
+/** How soon the next resume looks at what this one could not send: it may have the credentials. */
+const LOOK_AGAIN_MS = 300_000
+
+/** How the operations that a resume took up ended. `claimed` is the sum of the others. */
+export type ResumeReport = { claimed: number; pending: number } & Record<SettledStatus, number>
+
+/** A resume: what it has taken up, how much at once, and what became of it. */
+export class Resume {
+  readonly report: ResumeReport = {
+    claimed: 0,
+    succeeded: 0,
+    rejected: 0,
+    failed: 0,
+    expired: 0,
+    cancelled: 0,
+    pending: 0,
+  }
+  readonly #engine: Engine
+  readonly #concurrency: number
+  readonly #signal: AbortSignal
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
+    this.#engine = engine
+    this.#concurrency = concurrency
+    this.#signal = signal
+  }
+
+  /**
+   * One pass over what is pending and whose runner is gone, in the order of acceptance. It moves forward by
+   * cursor and never claims more than it can start, so memory does not grow with the journal. It ends when everything
+   * that is due by `dueBy` has been started; the far future takes our own delays back, never those of a server.
+   */
+  async pass(dueBy: number): Promise<void> {
+    const engine = this.#engine
+    await engine.keeper.open()
+    engine.upkeep.sweep(engine)
+    let dead: readonly string[] = []
+    let checkAt = Number.NEGATIVE_INFINITY
+    for (let after = 0; ; ) {
+      while (this.#running.size >= this.#concurrency) await Promise.race(this.#running)
+      if (this.#signal.aborted || isOffline(engine)) return
+      if (engine.clock.now() >= checkAt) {
+        dead = await findDeadOwners(engine)
+        checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+      }
+      const { claimed, last } = await this.#claim({ dead, after, dueBy })
+      // Claimed at the very moment at which the resume was stopped: free again at once.
+      if (this.#signal.aborted) return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
+      for (const one of claimed) this.#start(one, dead)
+      if (last === after) return
+      after = last
+    }
+  }
+
+  #claim(wanted: { readonly dead: readonly string[]; readonly after: number; readonly dueBy: number }) {
+    const { keeper, handlers, containments } = this.#engine
+    return keeper.claim({
+      ...claimant(this.#engine, wanted.dead),
+      after: wanted.after,
+      limit: this.#concurrency - this.#running.size,
+      dueBy: wanted.dueBy,
+      deliverNames: handlers.names,
+      exceptOrigins: containments.heldOrigins(),
+    })
+  }
+
+  #start(claimed: ClaimedRecord, dead: readonly string[]): void {
+    if (adopt(this.#engine, claimed)) return
+    this.report.claimed++
+    const running: Promise<void> = this.#resumeOne(claimed, dead).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<void> {
+    try {
+      const { status } = await resumeOne(this.#engine, claimed, dead)
+      this.report[status]++
+    } catch (error) {
+      this.report.pending++
+      this.#engine.upkeep.reportFailure(claimed.record.key, error)
+    }
+  }
+
+  /** Resolves when nothing that was taken up is running any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+}
+
+/** One pass, to the end of everything that it took up. An explicit wish takes our own delays back. */
+export async function resumeOnce(engine: Engine, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
+  const resume = new Resume(engine, concurrency, signal)
+  try {
+    await engine.keeper.open()
+    engine.containments.hurry()
+    await resume.pass(Number.MAX_SAFE_INTEGER)
+  } finally {
+    await resume.idle()
+    engine.containments.calmDown()
+  }
+  return resume.report
+}
+
+/** Goes on with one operation whose lease has just been taken; returns what became of it. */
+async function resumeOne(
+  engine: Engine,
+  claimed: ClaimedRecord,
+  deadOwners: readonly string[],
+): Promise<OperationRecord> {
+  const record = takeOver(engine, claimed, deadOwners)
+  const operation = new LiveOperation(record)
+  if (isSettled(record)) {
+    await deliver(engine, operation)
+    return operation.record
+  }
+  if (engine.clock.now() < record.horizonAt) {
+    if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
+    if (!maySend(engine, record)) return putBack(engine, operation, 'auth')
+  }
+  engine.events?.emitFor(record, { type: 'operation.resumed', attempts: record.attemptCount })
+  const finish = await work(engine, operation, resumeCall(engine))
+  await operation.delivered
+  if (finish.is === 'settled' || finish.is === 'kept') return finish.record
+  // Taken away, or not written down: whatever this run believes, the journal says pending.
+  return { ...operation.record, status: 'pending' }
+}
+
+/** A client that has a base sends the operations of its journal nowhere else; nor without their credentials. */
+function maySend({ options }: Engine, record: OperationRecord): boolean {
+  if (lacksCredentials(options, record)) return false
+  return options.anyOrigin || trustsOrigin(options, record.request.origin)
+}
+
+/** Gives a claim back as it was found. */
+async function putBackUntouched({ keeper }: Engine, { record }: ClaimedRecord): Promise<void> {
+  const { fence } = new LiveOperation(record)
+  const { dueAt, heldBy } = record
+  await keeper.commit(withoutSecrets(release(record, { dueAt, heldBy })), fence)
+}
+
+/** Leaves it pending, with the reason on it. What is poison is not taken up by any resume before its horizon. */
+async function putBack(engine: Engine, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<OperationRecord> {
+  const { horizonAt } = operation.record
+  const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
+  const notBefore = reason === 'poison' ? horizonAt : undefined
+  const record = release(operation.record, { dueAt: until, notBefore, heldBy: reason })
+  await engine.keeper.commit(withoutSecrets(record), operation.fence)
+  engine.events?.emitFor(record, { type: 'operation.waiting', until, reason })
+  return record
+}

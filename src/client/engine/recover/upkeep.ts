@@ -1,0 +1,140 @@
+import { StorageError } from '../../../errors/classes.ts'
+import { waitAtMost } from '../../../foundation/wait.ts'
+import type { Hint } from '../../coordination/port.ts'
+import type { OperationRecord } from '../../operation/record.ts'
+import type { Emitter } from '../emitter.ts'
+import type { Engine } from '../engine.ts'
+import { LEASE_MS } from './lease-keeper.ts'
+
+const PRUNE_EVERY_MS = 10_000
+const PRUNE_BATCH = 500
+/** Any resume, in whichever process, would have taken up by then an operation that no runner holds. */
+const OVERDUE_MS = 10_000
+/** More are not counted. */
+const MOST_COUNTED = 20
+
+/** What a client does beside its calls: pruning, looking for orphans, and knowing what still runs in the background. */
+export class Upkeep {
+  /** Has this client ever begun to resume? */
+  isAttended = false
+  /** How often the namespace was forgotten: a call from before that must not be accepted after it. */
+  forgets = 0
+  readonly #events: Emitter | undefined
+  readonly #warn: ((sentence: string) => void) | undefined
+  readonly #background = new Set<Promise<unknown>>()
+  #lastAt = Number.NEGATIVE_INFINITY
+  #hasLooked = false
+
+  constructor(events: Emitter | undefined, warn: ((sentence: string) => void) | undefined) {
+    this.#events = events
+    this.#warn = warn
+  }
+
+  /** Work that outlives its call; `idle` waits for it. */
+  track(work: Promise<unknown>): void {
+    this.#background.add(work)
+    const done = (): void => void this.#background.delete(work)
+    work.then(done, done)
+  }
+
+  async idle(): Promise<void> {
+    while (this.#background.size > 0) await Promise.allSettled(this.#background)
+  }
+
+  /** The journal failed where no caller is left to be told. */
+  reportFailure(key: string | undefined, error: unknown): void {
+    const known = error instanceof Error ? error : new StorageError(String(error), { effect: 'unknown' })
+    this.#events?.emit({ type: 'journal.failed', error: known, ...(key === undefined ? {} : { key }) })
+  }
+
+  /** Drops what has outlived its retention, now and then, on the way of other work. */
+  sweep(engine: Engine): void {
+    const now = engine.clock.now()
+    if (now - this.#lastAt < PRUNE_EVERY_MS) return
+    this.#lastAt = now
+    this.track(this.#sweep(engine))
+  }
+
+  async #sweep(engine: Engine): Promise<void> {
+    const isFirst = !this.#hasLooked
+    this.#hasLooked = true
+    try {
+      // Asked for together, they share a transaction with the first write.
+      await Promise.all([this.prune(engine), isFirst && !this.isAttended ? this.#reportUnattended(engine) : undefined])
+    } catch (error) {
+      this.reportFailure(undefined, error)
+    }
+  }
+
+  /** In batches, so that no other write waits long, but all of it: what comes in faster must not pile up. */
+  async prune({ keeper, clock }: Pick<Engine, 'keeper' | 'clock'>): Promise<void> {
+    while ((await keeper.prune(clock.now(), PRUNE_BATCH)) === PRUNE_BATCH);
+  }
+
+  /** Says that operations of a run that is over are pending, and that this client does not resume them. */
+  async #reportUnattended({ keeper, options, clock, coordination }: Engine): Promise<void> {
+    const now = clock.now()
+    const query = { namespace: options.namespace, status: 'pending', after: 0, limit: MOST_COUNTED } as const
+    const { records } = await keeper.list(query)
+    const owners = records.flatMap(({ record }) => record.lease?.owner ?? [])
+    const dead = owners.length > 0 ? await coordination.findDead([...new Set(owners)]) : []
+    const left = records.filter(({ record }) => isOrphan(record, { dead, now }))
+    const [oldest] = left
+    if (!oldest || this.isAttended) return
+    this.#events?.emit({ type: 'journal.unattended', operations: left.length, oldestAt: oldest.record.acceptedAt })
+    const count = left.length < MOST_COUNTED ? String(left.length) : `${left.length} or more`
+    this.#warn?.(
+      `${count} operations of an earlier run are pending in the journal, and this client does not resume them. ` +
+        'Call client.resume({ continuous: true }), or look at them with client.operations().',
+    )
+  }
+}
+
+function isOrphan(
+  { lease, dueAt, notBefore }: OperationRecord,
+  { dead, now }: { readonly dead: readonly string[]; readonly now: number },
+): boolean {
+  if (lease && dead.includes(lease.owner)) return true
+  return Math.max(dueAt, notBefore, lease?.until ?? 0) + OVERDUE_MS < now
+}
+
+/** What another runner said of an origin, or of an operation that is waited for here. */
+export function receiveHint({ containments, live, options }: Engine, { is, namespace, key, level }: Hint): void {
+  if (is === 'level') containments.restore(key, level)
+  if (is !== 'settled' || namespace !== options.namespace) return
+  live.byKey(key)?.notify()
+  live.notifyFollowers(key)
+}
+
+/** Waits until nothing is running, delivering or being written. */
+export async function flushEngine({ live, upkeep, keeper }: Engine): Promise<void> {
+  while (live.size + live.callers.size > 0) {
+    const calls = [...live.callers].map(({ ended }) => ended.catch(() => {}))
+    await Promise.all([...calls, ...live.all().map(({ finished }) => finished)])
+  }
+  await upkeep.idle()
+  await keeper.idle()
+}
+
+/** Starts no further attempt, lets attempts that are under way come home, and releases every lease. */
+export async function closeEngine(engine: Engine, passes: Promise<unknown>): Promise<void> {
+  const { live, clock, coordination, transport } = engine
+  for (const caller of [...live.callers]) caller.leaveIfRefused()
+  for (const operation of [...live.all(), ...live.followers]) operation.stop({ because: 'closing' })
+  // A handler that hangs, or that waits for this very close, holds the client no longer than a lease.
+  const flushed = passes.then(() => flushEngine(engine))
+  await waitAtMost<unknown>(clock, flushed, { ms: LEASE_MS, late: () => undefined }).catch(() => {})
+  coordination.leave()
+  await transport.close?.()
+}
+
+/** Log-out: stops what is running here and drops everything that the namespace holds. */
+export async function forgetAll({ upkeep, live, keeper, options }: Engine): Promise<number> {
+  upkeep.forgets++
+  for (const caller of [...live.callers]) caller.leaveIfRefused()
+  await keeper.open()
+  const running = live.all()
+  for (const operation of running) operation.stop({ because: 'cancelled' })
+  await Promise.all(running.map(({ finished }) => finished))
+  return keeper.forget(options.namespace)
+}

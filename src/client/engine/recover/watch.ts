@@ -1,0 +1,90 @@
+import { onAbort } from '../../../foundation/abort.ts'
+import type { Engine } from '../engine.ts'
+import { isOffline } from '../run/gate.ts'
+import { findDeadOwners } from './claiming.ts'
+import { Resume, type ResumeReport } from './resume.ts'
+
+/** How often the journal is looked at for what other runners left there. */
+const LOOK_EVERY_MS = 500
+/** After so many looks (5 s) runners that hold a lease are checked for being alive; counted, since a clock may be set back. */
+const LOOKS_BETWEEN_CHECKS = 10
+
+/** Keeps resuming until the signal aborts: new pending records, dead runners, coming online, a due time. */
+export async function watch(engine: Engine, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
+  const resume = new Resume(engine, concurrency, signal)
+  const { coordination, options } = engine
+  const wait: Wait = { signal, end: undefined }
+  let takesDelaysBack = false
+  const stopWaking = coordination.onWake(() => {
+    takesDelaysBack = true
+    wait.end?.()
+  })
+  // Another runner has left work that is due; it does not take the delays of others back.
+  const stopHearing = coordination.onHint?.(({ is, namespace }) => {
+    if (is === 'left' || (is === 'pending' && namespace === options.namespace)) wait.end?.()
+  })
+  try {
+    while (!signal.aborted) {
+      const dueBy = takesDelaysBack ? Number.MAX_SAFE_INTEGER : engine.clock.now()
+      takesDelaysBack = false
+      await passSafely(engine, resume, { dueBy, signal })
+      await untilThereIsWork(engine, wait)
+    }
+  } finally {
+    stopWaking()
+    stopHearing?.()
+    await resume.idle()
+  }
+  return resume.report
+}
+
+/** A journal that fails for a while must not end the watch. */
+async function passSafely(
+  engine: Engine,
+  resume: Resume,
+  { dueBy, signal }: { readonly dueBy: number; readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    await resume.pass(dueBy)
+  } catch (error) {
+    engine.upkeep.reportFailure(undefined, error)
+    await engine.clock.sleep(LOOK_EVERY_MS, signal).catch(() => {})
+  }
+}
+
+/** A wait that others may end. */
+interface Wait {
+  readonly signal: AbortSignal
+  end: (() => void) | undefined
+}
+
+/** Looks at intervals, without a write, until something is due, another runner calls, or one is found dead. */
+async function untilThereIsWork(engine: Engine, wait: Wait): Promise<void> {
+  const controller = new AbortController()
+  const stopListening = onAbort(wait.signal, () => controller.abort())
+  wait.end = () => controller.abort()
+  try {
+    for (let looks = 1; !controller.signal.aborted; looks++) {
+      await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
+      if (isOffline(engine)) continue
+      if (await isSomethingDue(engine)) return
+      if (looks % LOOKS_BETWEEN_CHECKS > 0) continue
+      engine.upkeep.sweep(engine)
+      if ((await findDeadOwners(engine)).length > 0) return
+    }
+  } catch {
+    // Ended, stopped, or the journal failed: the next pass finds out.
+  } finally {
+    stopListening()
+    wait.end = undefined
+  }
+}
+
+async function isSomethingDue({ keeper, options, handlers, containments, clock }: Engine): Promise<boolean> {
+  const due = await keeper.nextDue({
+    namespace: options.namespace,
+    deliverNames: handlers.names,
+    exceptOrigins: containments.heldOrigins(),
+  })
+  return due !== undefined && due <= clock.now()
+}

@@ -1,0 +1,193 @@
+import { StorageError } from '../../../errors/classes.ts'
+import type { Effect, Reason } from '../../../errors/reason.ts'
+import { waitAtMost } from '../../../foundation/wait.ts'
+import { redactText, redactUrl } from '../../../observe/redact.ts'
+import { showsKeyHonoured } from '../../../protocol/header-names.ts'
+import { isIdempotentMethod } from '../../../protocol/methods.ts'
+import { operationError } from '../../operation/outcome.ts'
+import type { OperationRecord, StoredFailure } from '../../operation/record.ts'
+import { countFruitlessRun, release } from '../../operation/transition.ts'
+import { viewOf } from '../../operation/view.ts'
+import { speaksForTheWhole } from '../../policy/classify.ts'
+import { delayBetweenRuns } from '../../policy/decide.ts'
+import type { TransportResponse } from '../../transport/port.ts'
+import type { Call } from '../call/call.ts'
+import type { Engine } from '../engine.ts'
+import type { AttemptResult } from './attempt.ts'
+import type { Stop } from './gate.ts'
+import { withoutSecrets } from './kept-record.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+import { type Ending, settleOperation, storable } from './settle.ts'
+
+/** What the end of a run needs to know. */
+export interface RunState {
+  readonly engine: Engine
+  readonly operation: LiveOperation
+  readonly call: Call
+  /** The last attempt of this run, if it made one. */
+  readonly last: AttemptResult | undefined
+  /** The last answer of this run; an attempt without one may have come after it. */
+  readonly lastAnswer: TransportResponse | undefined
+  /** What the attempts before the last one may have done. */
+  readonly earlierEffect: Effect
+}
+
+type Ended = Finish | Promise<Finish>
+
+/** The journal failed, or this library did: the error has what is known of the effect. */
+export function breakOff({ engine, operation, call }: RunState, cause: unknown): Finish {
+  const { record } = operation
+  if (call.durable) engine.upkeep.reportFailure(record.key, cause)
+  const reason = cause instanceof StorageError ? 'storage' : undefined
+  return { is: 'broken', error: operationError({ record, pending: call.durable, reason, cause }) }
+}
+
+/** A 2xx. */
+export function succeed(run: RunState): Ended {
+  const response = run.last?.response
+  const mayHaveRepeated = run.earlierEffect !== 'none' && isPerhapsRepeated(run)
+  return settle(run, { status: 'succeeded', reason: undefined, effect: 'applied', response, mayHaveRepeated })
+}
+
+/** An earlier attempt may have been done too, and nothing in the answer shows that the server knows the key. */
+function isPerhapsRepeated({ operation, last }: RunState): boolean {
+  const { key, request } = operation.record
+  if (isIdempotentMethod(request.method)) return false
+  return !showsKeyHonoured(last?.response?.headers ?? [], key)
+}
+
+function settle({ engine, operation, call }: RunState, ending: Ending): Ended {
+  return settleOperation(engine, operation, { ending, durable: call.durable })
+}
+
+/** An answer, or a fault that trying again can't mend, ends it for good. */
+export function refuse(run: RunState, reason: Reason, status: 'rejected' | 'failed'): Ended {
+  const { operation, last } = run
+  const answer = last?.response
+  // Where a success had arrived before, a refusal only shows that the server does not honour the key.
+  const contradicted = operation.record.effect === 'applied'
+  const knowsKey = operation.record.honoursKeys && reason !== 'key-reuse'
+  const whole = answer !== undefined && !contradicted && knowsKey && speaksForTheWhole(answer)
+  const effect = whole ? 'none' : operation.record.effect
+  return settle(run, { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(run) })
+}
+
+/** Attempts, time, budget or breaker are used up: settled as failed, or kept where it is to be carried on. */
+export function giveUp(run: RunState, stop: Stop): Ended {
+  const { engine, operation, call } = run
+  if (engine.clock.now() >= operation.record.horizonAt) return expire(run)
+  if (call.mode === 'resume' || call.onGiveUp === 'keep') return keep(run, stop)
+  return settle(run, {
+    status: 'failed',
+    reason: stop.reason,
+    effect: operation.record.effect,
+    response: run.lastAnswer,
+    cause: lastFailure(run.last),
+    failure: failureOf(run, stop.retryAt),
+  })
+}
+
+/** Past its horizon it is never sent again. The caller's `reconcile` may know what became of it. */
+async function expire(run: RunState): Promise<Finish> {
+  const { engine, operation } = run
+  let ending: Ending
+  try {
+    ending = await reconcile(engine, operation.record)
+  } catch (error) {
+    return askAgainLater(run, error)
+  }
+  return settle(run, ending)
+}
+
+async function reconcile({ options, clock }: Engine, record: OperationRecord): Promise<Ending> {
+  const expired: Ending = { status: 'expired', reason: 'horizon', effect: record.effect }
+  if (!options.reconcile) return expired
+  const asked = (async () => options.reconcile?.(viewOf(record)))()
+  const late = (): never => {
+    throw new Error('reconcile did not answer within the deadline')
+  }
+  const known = await waitAtMost(clock, asked, { ms: options.deadlineMs, late })
+  if (!known) return expired
+  const effect = known.effect ?? (known.status === 'succeeded' ? 'applied' : record.effect)
+  const response = known.response && (await plainAnswer(known.response))
+  return { status: known.status, reason: 'horizon', effect, response }
+}
+
+async function plainAnswer(response: Response): Promise<TransportResponse> {
+  const { status, statusText, redirected } = response
+  const body = new Uint8Array(await response.arrayBuffer())
+  const url = redactUrl(response.url)
+  return { kind: 'response', status, statusText, headers: [...response.headers], body, url, redirected }
+}
+
+/** `reconcile` could not say what became of it: it is not sent again, but asked about again. */
+async function askAgainLater({ engine, operation }: RunState, error: unknown): Promise<Finish> {
+  const now = engine.clock.now()
+  const counted = countFruitlessRun(operation.record)
+  const dueAt = now + delayBetweenRuns(counted.fruitlessRuns, engine.random)
+  const record = release(counted, { dueAt, heldBy: 'horizon' })
+  if (!(await releaseLease(engine, operation, record))) return { is: 'lost' }
+  engine.events?.emitFor(record, { type: 'operation.waiting', at: now, until: dueAt, reason: 'horizon', error })
+  return { is: 'kept', record, error: operationError({ record, reason: 'horizon', pending: true, cause: error }) }
+}
+
+/** The caller or the client stopped it. */
+export function obeyStop(run: RunState): Ended {
+  const { operation, call } = run
+  const order = operation.stopOrder
+  if (order?.because === 'lease-lost') return { is: 'lost' }
+  if (order?.because === 'closing' && call.durable) return keep(run, { reason: 'aborted' })
+  const cause = order?.because === 'cancelled' ? order.cause : undefined
+  return settle(run, { status: 'cancelled', reason: 'aborted', effect: operation.record.effect, cause })
+}
+
+/** Releases the lease; the operation stays pending. */
+export async function keep(run: RunState, stop: Stop): Promise<Finish> {
+  const { engine, operation, call, last, lastAnswer } = run
+  const { clock, random, events, coordination } = engine
+  const now = clock.now()
+  const tried = last !== undefined
+  const before = tried && call.mode === 'resume' ? countFruitlessRun(operation.record) : operation.record
+  const delay = tried ? delayBetweenRuns(before.fruitlessRuns, random) : 0
+  // At the horizon it is looked at again, however long the server asked to wait: then it expires.
+  const until = Math.min(Math.max(stop.retryAt ?? 0, now + delay), before.horizonAt)
+  // When an operation is admitted is known of its origin, not of the operation: the first success may change it for all.
+  const isNotAdmitted = !tried && (stop.reason === 'budget' || stop.reason === 'breaker')
+  const dueAt = stop.reason === 'aborted' ? 0 : isNotAdmitted ? before.dueAt : until
+  const record = release(before, { dueAt, heldBy: stop.reason })
+  if (!(await releaseLease(engine, operation, record))) return { is: 'lost' }
+  const { namespace, key } = record
+  if (Math.max(dueAt, record.notBefore) <= now) coordination.hint?.({ is: 'pending', namespace, key })
+  events?.emitFor(record, { type: 'operation.waiting', at: now, until: dueAt && until, reason: stop.reason })
+  const answered = lastAnswer ? { ...record, response: storable(lastAnswer) } : record
+  const { reason, retryAt } = stop
+  const error = operationError({ record: answered, reason, pending: true, retryAt, cause: lastFailure(last) })
+  return { is: 'kept', record, error }
+}
+
+/** Writes the released record. A renewal that comes after this would find the lease gone, as it should be. */
+async function releaseLease(engine: Engine, operation: LiveOperation, released: OperationRecord): Promise<boolean> {
+  engine.leases.drop(operation)
+  const isWritten = await engine.keeper.commit(withoutSecrets(released), operation.fence)
+  if (isWritten) operation.record = released
+  return isWritten
+}
+
+/** The last real failure, for `cause`: an error even where the server answered. */
+function lastFailure(last: AttemptResult | undefined): unknown {
+  if (!last) return undefined
+  if (last.cause !== undefined) return last.cause
+  return new Error(last.facts.is === 'answer' ? `The server answered ${last.facts.status}` : `No answer: ${last.fault}`)
+}
+
+/** A fetch wraps what happened into an error that only says that it failed. */
+function messageOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  return error.message === 'fetch failed' && error.cause instanceof Error ? error.cause.message : error.message
+}
+
+function failureOf({ last }: RunState, retryAt?: number): StoredFailure {
+  const cause = messageOf(last?.cause)
+  const words = [last?.fault, cause].filter((word) => word !== undefined && word !== '')
+  return { detail: words.length > 0 ? redactText(words.join(': ')) : undefined, retryAt }
+}

@@ -1,0 +1,189 @@
+import type { Reason } from '../../../errors/reason.ts'
+import { startAttempt } from '../../operation/transition.ts'
+import type { AttemptFacts } from '../../policy/classify.ts'
+import type { RequestKind, RequestOutcome } from '../../policy/containment.ts'
+import { mayStart } from '../../policy/decide.ts'
+import type { Call } from '../call/call.ts'
+import type { Engine } from '../engine.ts'
+import { LEASE_MS } from '../recover/lease-keeper.ts'
+import { PATIENCE_MS } from './containments.ts'
+import { saveRecord } from './kept-record.ts'
+import type { LiveOperation } from './live-operation.ts'
+
+/** Why a run stops, and when it would be worth trying again. */
+export interface Stop {
+  readonly reason: Reason
+  readonly retryAt?: number | undefined
+}
+
+type Passing = Stop | undefined | Promise<Stop | undefined>
+
+/** Is it certain that no request can leave now? */
+export function isOffline({ coordination }: Pick<Engine, 'coordination'>): boolean {
+  return coordination.isOnline?.() === false
+}
+
+/**
+ * What stands between a run and its next attempt, in this order: a stop order, the server's own delay, the network, the
+ * deadline and the horizon, the circuit breaker and the budget of the origin, and the write that puts the attempt on
+ * record. Each "no" is a {@link Stop} with its reason. A promise only where there is something to wait for.
+ */
+export class Gate {
+  readonly #engine: Engine
+  readonly #operation: LiveOperation
+  readonly #call: Call
+  readonly #origin: string
+  /** Of the attempt that was admitted. */
+  #kind: RequestKind | undefined
+  #probe: number | undefined
+
+  constructor(engine: Engine, operation: LiveOperation, call: Call) {
+    this.#engine = engine
+    this.#operation = operation
+    this.#call = call
+    this.#origin = operation.record.request.origin
+  }
+
+  /** Undefined: the attempt may start, and must be answered with `report` or `withdraw`. */
+  pass(kind: RequestKind): Passing {
+    // What the server asked for in an earlier run still holds.
+    const delays = kind !== 'retry' && this.#operation.record.notBefore > 0
+    return delays || isOffline(this.#engine) ? this.#passLater(kind) : this.#admit(this.#barred() ?? this.#ask(kind))
+  }
+
+  async #passLater(kind: RequestKind): Promise<Stop | undefined> {
+    const { clock } = this.#engine
+    const delayMs = this.#operation.record.notBefore - clock.now()
+    if (kind !== 'retry' && delayMs > 0 && !this.#barred()) await this.#operation.pause(clock, delayMs)
+    if (isOffline(this.#engine)) {
+      // A call that is not journaled is tried once: a service worker may have the answer.
+      const isTried = this.#call.durable || kind === 'retry'
+      if (isTried && !(await this.untilOnline())) return { reason: 'network' }
+    }
+    return this.#admit(this.#barred() ?? this.#ask(kind))
+  }
+
+  /** Waits for the network, so that its absence costs no attempt. False: the time was up, or the run was stopped. */
+  async untilOnline(): Promise<boolean> {
+    const operation = this.#operation
+    const { clock, coordination, events } = this.#engine
+    const limitAt = Math.min(this.#call.deadlineAt, operation.record.horizonAt)
+    const stopListening = coordination.onWake(() => operation.notify())
+    events?.emitFor(operation.record, { type: 'operation.waiting', until: limitAt, reason: 'network' })
+    try {
+      while (isOffline(this.#engine)) {
+        const left = limitAt - clock.now()
+        if (left <= 0 || operation.stopOrder) return false
+        await operation.pause(clock, left, 'news')
+      }
+      return true
+    } finally {
+      stopListening()
+    }
+  }
+
+  /** Why no attempt may start now, whatever its origin says. */
+  #barred(): Stop | undefined {
+    const { stopOrder, record } = this.#operation
+    if (stopOrder) return { reason: stopOrder.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
+    const { horizonAt, notBefore } = record
+    const now = this.#engine.clock.now()
+    const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt: this.#call.deadlineAt, horizonAt })
+    return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
+  }
+
+  /** A retry was paid for when it was decided. */
+  #ask(kind: RequestKind): Passing {
+    return kind === 'kept' ? this.#askKept() : this.#askOrigin(kind)
+  }
+
+  #askOrigin(kind: RequestKind): Stop | undefined {
+    const { given, reason = 'budget', retryAt, probe } = this.#engine.containments.ask(this.#origin, kind)
+    if (!given) return { reason, retryAt }
+    this.#kind = kind
+    this.#probe = probe
+    return undefined
+  }
+
+  /** An operation that is resumed waits for others of its origin that are under way, and for a moment. */
+  async #askKept(): Promise<Stop | undefined> {
+    const { containments, clock } = this.#engine
+    for (;;) {
+      const refused = this.#askOrigin('kept')
+      if (!refused) return undefined
+      const { retryAt = Number.POSITIVE_INFINITY } = refused
+      const ended = containments.nextKeptEnd(this.#origin)
+      if (ended) await ended
+      else if (retryAt - clock.now() <= PATIENCE_MS) await this.#operation.pause(clock, retryAt - clock.now())
+      else {
+        if (refused.reason === 'budget') containments.emitExhausted(this.#origin)
+        return Number.isFinite(retryAt) ? refused : { reason: refused.reason }
+      }
+      const stop = this.#barred()
+      if (stop) return stop
+    }
+  }
+
+  #admit(stop: Passing): Passing {
+    if (stop instanceof Promise) return stop.then((stopped) => this.#admit(stopped))
+    if (stop) return stop
+    const saved = this.#putOnRecord()
+    return saved === true ? undefined : saved.then((isSaved) => this.#afterWrite(isSaved))
+  }
+
+  #afterWrite(isSaved: boolean): Stop | undefined {
+    if (!isSaved) this.#engine.leases.lose(this.#operation)
+    const stop = this.#barred()
+    if (stop) this.withdraw()
+    return stop
+  }
+
+  /**
+   * The attempt is on record before its first byte; a new operation is accepted with its first attempt on it. A lease that
+   * lapsed on the way (a slow disk, a frozen process) has to be proven first: another runner may have taken it.
+   */
+  #putOnRecord(): true | Promise<boolean> {
+    const operation = this.#operation
+    const now = this.#engine.clock.now()
+    const { lease, inFlightSince } = operation.record
+    const isCurrent = lease !== undefined && lease.until > now
+    if (isCurrent && inFlightSince !== undefined) return true
+    if (inFlightSince === undefined) operation.record = startAttempt(operation.record, now)
+    if (lease && !isCurrent) operation.record = { ...operation.record, lease: { ...lease, until: now + LEASE_MS } }
+    return saveRecord(this.#engine, operation, this.#call)
+  }
+
+  /** A retry costs a token. */
+  payForRetry(): boolean {
+    return this.#engine.containments.payForRetry(this.#origin)
+  }
+
+  /** The attempt did not start after all, or its end will never be known: no other operation must wait for it. */
+  withdraw(): void {
+    this.#learn('ignored', 0)
+  }
+
+  /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
+  report({ facts, failed, ours, tookMs }: AttemptReport): void {
+    const unwell = facts.is === 'fault' || facts.status >= 500
+    const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
+    const answered = failed ? 'overload' : 'success'
+    this.#learn(ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered, tookMs)
+  }
+
+  #learn(outcome: RequestOutcome, tookMs: number): void {
+    const kind = this.#kind
+    if (kind === undefined) return
+    this.#kind = undefined
+    this.#engine.containments.learn(this.#origin, { kind, outcome, tookMs, probe: this.#probe })
+  }
+}
+
+export interface AttemptReport {
+  readonly facts: AttemptFacts
+  /** In a way that another attempt could mend. */
+  readonly failed: boolean
+  /** Stopped by the caller, or by a hook of the caller's. */
+  readonly ours: boolean
+  readonly tookMs: number
+}

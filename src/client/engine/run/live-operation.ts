@@ -1,0 +1,120 @@
+import type { HoldfastError } from '../../../errors/holdfast-error.ts'
+import { type Clock, startTimer } from '../../../foundation/clock.ts'
+import type { AnswerRest } from '../../../protocol/stored-message.ts'
+import type { Fence } from '../../journal/port.ts'
+import type { OperationRecord } from '../../operation/record.ts'
+import { discardRest, splitRest } from './answer-rest.ts'
+
+/** Why a run is asked to stop before it is done. */
+export type StopOrder =
+  | { readonly because: 'cancelled'; readonly cause?: unknown }
+  | { readonly because: 'lease-lost' }
+  | { readonly because: 'closing' }
+
+/** How a run ended. */
+export type Finish =
+  /** The record is settled. `rest` is what of the answer is not held; `cause` explains a failure. */
+  | {
+      readonly is: 'settled'
+      readonly record: OperationRecord
+      readonly rest?: AnswerRest | undefined
+      readonly cause?: unknown
+    }
+  /** Still pending; a resume goes on with it. */
+  | { readonly is: 'kept'; readonly record: OperationRecord; readonly error: HoldfastError }
+  /** Another runner has it now; nothing was written. */
+  | { readonly is: 'lost' }
+  /** The journal failed, or a hook threw. */
+  | { readonly is: 'broken'; readonly error: unknown }
+
+/** An operation that this client works on, or waits for. */
+export class LiveOperation {
+  record: OperationRecord
+  /** How many callers wait for it. */
+  callers = 0
+  /** The delivery to handlers, once it has begun. */
+  delivered: Promise<void> | undefined
+  /** While its record is being written: settles when it is durable or could not be made so. */
+  onRecord: Promise<unknown> | undefined
+  readonly finished: Promise<Finish>
+  #resolve!: (finish: Finish) => void
+  #rest: AnswerRest | undefined
+  #order: StopOrder | undefined
+  #hasNews = false
+  #listener: (() => void) | undefined
+
+  constructor(record: OperationRecord) {
+    this.record = record
+    this.finished = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  finish(finish: Finish): void {
+    if (finish.is === 'settled' && finish.rest) {
+      if (this.callers > 0) this.#rest = finish.rest
+      // A resume has no caller to read it.
+      else discardRest(finish.rest)
+    }
+    this.#resolve(finish)
+  }
+
+  /** One caller's share of the finish: an answer that is not held is split, so that each caller has its own. */
+  share(finish: Finish): Finish {
+    if (finish.is !== 'settled' || !this.#rest) return finish
+    if (--this.callers <= 0) return { ...finish, rest: this.#rest }
+    const [rest, others] = splitRest(this.#rest)
+    this.#rest = others
+    return { ...finish, rest }
+  }
+
+  get stopOrder(): StopOrder | undefined {
+    return this.#order
+  }
+
+  /** The first order stands. */
+  stop(order: StopOrder): void {
+    if (this.#order) return
+    this.#order = order
+    this.#listener?.()
+  }
+
+  /** After a lease was lost and taken anew, the run may go on. */
+  resetStop(): void {
+    if (this.#order?.because === 'lease-lost') this.#order = undefined
+  }
+
+  /** Another runner has changed the record, or the network is back. Latched: news before a wait ends the next wait. */
+  notify(): void {
+    this.#hasNews = true
+    this.#listener?.()
+  }
+
+  /** Called when a stop is ordered or there is news, at once where that is so already. One listener at a time. */
+  listen(listener: (() => void) | undefined): void {
+    this.#listener = listener
+    if (this.#order || this.#hasNews) listener?.()
+  }
+
+  /** Waits. A stop order ends it early; so does news where the caller looks for news after the wait. */
+  pause(clock: Clock, ms: number, endedBy: 'stop' | 'news' = 'stop'): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancelTimer()
+        this.#listener = undefined
+        if (endedBy === 'news') this.#hasNews = false
+        resolve()
+      }
+      const cancelTimer = startTimer(clock, Math.max(0, ms), end)
+      this.listen(() => {
+        if (this.#order || (endedBy === 'news' && this.#hasNews)) end()
+      })
+    })
+  }
+
+  /** Proves the right to write. */
+  get fence(): Fence {
+    const { namespace, key, lease } = this.record
+    return { namespace, key, owner: lease?.owner ?? '', epoch: lease?.epoch ?? -1 }
+  }
+}

@@ -1,0 +1,131 @@
+import type { Effect, Reason } from '../../../errors/reason.ts'
+import { isReplayed } from '../../../protocol/header-names.ts'
+import { type AnswerRest, isResponse, type StoredResponse } from '../../../protocol/stored-message.ts'
+import type { OperationRecord, SettledStatus, StoredFailure } from '../../operation/record.ts'
+import { settle } from '../../operation/transition.ts'
+import type { TransportResponse } from '../../transport/port.ts'
+import type { Call } from '../call/call.ts'
+import type { Engine } from '../engine.ts'
+import { deliver } from '../recover/deliver.ts'
+import { expiryOf, withoutLease, withoutSecrets } from './kept-record.ts'
+import type { Finish, LiveOperation } from './live-operation.ts'
+
+/** How an operation ends, before it is written down. */
+export interface Ending {
+  readonly status: SettledStatus
+  readonly reason: Reason | undefined
+  readonly effect: Effect
+  readonly response?: TransportResponse | undefined
+  readonly failure?: StoredFailure | undefined
+  readonly cause?: unknown
+  readonly mayHaveRepeated?: boolean | undefined
+}
+
+/** Writes the settlement, then reports it: to the caller by the finish, to the handlers by delivery. */
+export function settleOperation(
+  engine: Engine,
+  operation: LiveOperation,
+  { ending, durable }: { readonly ending: Ending } & Pick<Call, 'durable'>,
+): Finish | Promise<Finish> {
+  const { handlers, clock, options } = engine
+  const { name } = operation.record
+  const deliveryDue = durable && handlers.owed(name)
+  const record = settle(operation.record, {
+    status: ending.status,
+    at: clock.now(),
+    reason: ending.reason,
+    effect: ending.effect,
+    response: ending.response && storable(ending.response),
+    failure: ending.failure,
+    mayHaveRepeated: ending.mayHaveRepeated,
+    deliveryDue,
+  })
+  operation.record = record
+  const { rest } = ending.response ?? {}
+  const finish: Finish = { is: 'settled', record, rest, cause: ending.cause }
+  if (!durable) {
+    emitSettled(engine, record)
+    return finish
+  }
+  operation.record = { ...record, expiresAt: expiryOf(options, record) }
+  const written = writeSettlement(engine, operation, deliveryDue && handlers.has(name) ? 'here' : 'elsewhere')
+  const settled = { ...finish, record: operation.record }
+  return written === true ? settled : written.then((isWritten) => (isWritten ? settled : { is: 'lost' }))
+}
+
+/**
+ * Must the settlement be on disk before the caller hears of it? Not a success without an id or a handler, where a server
+ * that honours the key would answer a repeated request from its record.
+ */
+function mustBeWritten({ status, id, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
+  return status !== 'succeeded' || id !== undefined || deliveryDue || awaited || !honoursKeys
+}
+
+/** False: another runner has the operation. A success stands either way: at worst a resume asks the server once more. */
+function writeSettlement(
+  engine: Engine,
+  operation: LiveOperation,
+  delivery: 'here' | 'elsewhere',
+): true | Promise<boolean> {
+  const { keeper, leases, upkeep } = engine
+  const { record, fence } = operation
+  const delivers = delivery === 'here'
+  // A renewal that comes after this would find the lease gone, as it should be.
+  if (!delivers) leases.drop(operation)
+  const written = keeper.commit(withoutSecrets(delivers ? record : withoutLease(record)), fence)
+  const isSuccess = record.status === 'succeeded'
+  if (!mustBeWritten(record)) {
+    // The caller has its answer; its record is written with the next transaction. A crash before that sends the
+    // operation once more with its key, and the server answers from its own record.
+    written.catch((error: unknown) => upkeep.reportFailure(record.key, error))
+    announce(engine, operation, 'elsewhere')
+    return true
+  }
+  return written.then(
+    (isWritten) => {
+      if (isWritten || isSuccess) announce(engine, operation, isWritten ? delivery : 'elsewhere')
+      else leases.lose(operation)
+      return isWritten || isSuccess
+    },
+    (error: unknown) => {
+      if (!isSuccess) throw error
+      upkeep.reportFailure(record.key, error)
+      announce(engine, operation, 'elsewhere')
+      return true
+    },
+  )
+}
+
+function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | 'elsewhere'): void {
+  const { record } = operation
+  emitSettled(engine, record)
+  engine.coordination.hint?.({ is: 'settled', namespace: record.namespace, key: record.key })
+  engine.live.notifyFollowers(record.key)
+  if (delivery === 'elsewhere') return
+  operation.delivered = deliver(engine, operation)
+  engine.upkeep.track(operation.delivered)
+}
+
+/** The answer as it is read later: without its cookies and other secrets, and without a body that was too large. */
+export function storable(response: TransportResponse): StoredResponse {
+  const { status, statusText, headers, body, rest, url, redirected } = response
+  const bodyOmitted = body === null && rest !== undefined && hasBody(rest)
+  return { status, statusText, headers, body, bodyOmitted, url, redirected }
+}
+
+function hasBody(rest: AnswerRest): boolean {
+  return !isResponse(rest) || rest.body !== null
+}
+
+function emitSettled({ events }: Engine, record: OperationRecord): void {
+  events?.emitFor(record, {
+    type: 'operation.settled',
+    at: record.settledAt ?? 0,
+    status: record.status as SettledStatus,
+    reason: record.reason,
+    effect: record.effect,
+    attempts: record.attemptCount,
+    replayed: record.response !== undefined && isReplayed(record.response.headers),
+    mayHaveRepeated: record.mayHaveRepeated,
+  })
+}
