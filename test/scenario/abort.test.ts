@@ -97,7 +97,7 @@ describe('a signal', () => {
   it('of a timeout makes exactly one attempt', async () => {
     const fetch = scriptedFetch(() => ({ hang: true }))
     const client = createClient({ baseUrl: ORIGIN, fetch, journal: memoryJournal() })
-    const error = await rejection(client.post('/a', { signal: AbortSignal.timeout(20) }))
+    const error = await rejection(client.post('/a', { signal: AbortSignal.timeout(200) }))
     expect(error).toMatchObject({ name: 'TimeoutError' })
     expect(fetch.calls).toHaveLength(1)
   })

@@ -2,14 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { tabNeighbours } from '../../src/client/coordination/tab-neighbours.ts'
 import { street } from '../support/fake-coordination.ts'
 import { FakeLocks, FakeTab, fakeChannels } from '../support/fake-tab.ts'
-import {
-  isSettled,
-  LEASE_MS,
-  leaveBehind,
-  neighbourhood,
-  outcome,
-  settle,
-} from '../support/shared-clients.ts'
+import { isSettled, LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 /** Two tabs with one journal, one channel and one server. */

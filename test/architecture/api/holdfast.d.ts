@@ -339,12 +339,12 @@ interface FoundOperation extends OperationView {
 }
 
 interface HandleSource {
-    readonly key: () => string;
+    readonly key: string;
     readonly id: string | undefined;
     readonly accepted: Promise<DurabilityLevel>;
     readonly answer: Promise<Answer>;
-    readonly cancel: () => Promise<void>;
-    readonly lazy?: boolean;
+    cancel(): Promise<void>;
+    readonly isLazy?: boolean;
 }
 
 interface Journal {
