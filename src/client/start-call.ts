@@ -66,7 +66,7 @@ export function startCall(settings: CallSettings, target: Target, options: CallO
     redirect: 'follow',
     dropIn: undefined,
   })
-  const honoursKeys = resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true
+  const honoursKeys = !keyed || (resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true)
   return start(engine, call, { input, options, body, honoursKeys })
 }
 

@@ -49,6 +49,7 @@ export function enterNew(engine: Engine, caller: Caller, fresh: NewOperation): P
 async function openFirst(engine: Engine, caller: Caller, fingerprint: string | Promise<string>): Promise<string> {
   const made = await fingerprint
   if (!engine.keeper.opened) await caller.until(engine.keeper.open())
+  caller.refuse()
   return made
 }
 
@@ -64,21 +65,30 @@ function newParts(fresh: NewOperation, body: BodySnapshot, fingerprint: string):
 
 function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
   engine.upkeep.sweep(engine)
-  caller.refuse()
   const existing = engine.live.byId(fresh.options.id) ?? engine.live.byKey(fresh.key)
   if (!existing) return startJournaled(engine, caller, fresh)
   if (existing.stopOrder?.because === 'cancelled') {
     // It is being given up: a call from now on begins with what the journal says after that.
-    return caller.until(existing.finished).then(() => enterJournaled(engine, caller, fresh))
+    return enterAfter(engine, caller, { wait: existing.finished, fresh })
   }
   if (existing.onRecord && existing.record.fingerprint !== fresh.fingerprint) {
     // Whether its id is new or an earlier operation's, the journal is just being asked. Its key may have been seen with its
     // bytes even where it is taken back: these bytes need another one.
     const again = { ...fresh, key: fresh.newKey() }
-    return caller.until(settled(existing.onRecord)).then(() => enterJournaled(engine, caller, again))
+    return enterAfter(engine, caller, { wait: settled(existing.onRecord), fresh: again })
   }
   refuseReuse(existing.record, fresh.fingerprint)
   return joinLive(engine, caller, existing)
+}
+
+async function enterAfter(
+  engine: Engine,
+  caller: Caller,
+  { wait, fresh }: { readonly wait: Promise<unknown>; readonly fresh: NewParts },
+): Promise<Finish> {
+  await caller.until(wait)
+  caller.refuse()
+  return enterJournaled(engine, caller, fresh)
 }
 
 /** Goes on with an operation of the journal, with the same key and bytes. */
@@ -128,7 +138,6 @@ function joinLive(engine: Engine, caller: Caller, existing: LiveOperation): Prom
 }
 
 function startUnwritten(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
-  caller.refuse()
   const operation = newOperation(engine, caller, fresh)
   caller.join(operation)
   caller.accept('memory')

@@ -13,10 +13,17 @@ const unreadAnswers = new FinalizationRegistry<() => void>((stop) => stop())
 /** What a wait gives that ran out of time. */
 export const TIMED_OUT = Symbol('timed out')
 
+export interface AttemptStart {
+  readonly call: Call
+  readonly startedAt: number
+}
+
 /** For a status that is retried anyway: its head has said all. */
 const RETRIED_BODY_MS = 1000
 /** For any other that is no success: its body may say why. */
 const FINAL_BODY_MS = 5000
+
+const LOST = { kind: 'fault', code: 'aborted', mayHaveArrived: true, transient: true, cause: undefined } as const
 
 /** The time of one attempt: a timer, the stop order, and one signal for both. */
 export class AttemptTime {
@@ -29,11 +36,11 @@ export class AttemptTime {
   #ranOut = false
   #isWatching = false
 
-  constructor(clock: Clock, operation: LiveOperation, call: Call) {
+  constructor(clock: Clock, operation: LiveOperation, { call, startedAt }: AttemptStart) {
     this.#clock = clock
     this.#operation = operation
     this.#call = call
-    const left = call.deadlineAt - clock.now()
+    const left = call.deadlineAt - startedAt
     const { attemptTimeoutMs } = call.limits
     this.timeoutName = left < attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
     this.#cancelTimer = this.#startTimer(Math.min(left, attemptTimeoutMs), startTimer)
@@ -63,14 +70,7 @@ export class AttemptTime {
   outcome(sent: Promise<TransportOutcome>): Promise<TransportOutcome> {
     return new Promise((resolve, reject) => {
       this.signal.listen(() => {
-        const lost = {
-          kind: 'fault',
-          code: 'aborted',
-          mayHaveArrived: true,
-          transient: true,
-          cause: undefined,
-        } as const
-        takeTurn(this.#clock).then(() => resolve(lost))
+        void takeTurn(this.#clock).then(() => resolve(LOST))
       })
       sent.then(resolve, reject)
     })

@@ -41,7 +41,7 @@ export interface AttemptResult {
 /** One attempt: headers made afresh, sent, answered or not, within its own time. Never rejects. */
 export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<AttemptResult> {
   const { engine, operation, call } = run
-  const time = new AttemptTime(engine.clock, operation, call)
+  const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt })
   try {
     const made = makeHeaders(run, terms, time)
     const own = made instanceof Promise ? await made : made
@@ -52,12 +52,14 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
     const saved = terms.beforeSending(own)
     if (!(saved instanceof Promise ? await saved : saved)) return faultResult(notSent('lease-lost'))
     if (time.signal.aborted) return faultResult(time.fault(notSent()))
-    // Making the headers may have taken long: no attempt starts after the deadline or the horizon.
-    const { deadlineAt } = call
-    const late = mayStart({ now: engine.clock.now(), deadlineAt, horizonAt: operation.record.horizonAt })
-    if (late !== 'yes') return faultResult(notSent(late))
-    // Frozen while the headers were made: another runner may have the operation by now. The next write finds out.
-    if (engine.leases.hasLapsed(operation)) return faultResult(notSent('lease-lapsed'))
+    if (made instanceof Promise || saved instanceof Promise) {
+      // Making the headers may have taken long: no attempt starts after the deadline or the horizon.
+      const { deadlineAt } = call
+      const late = mayStart({ now: engine.clock.now(), deadlineAt, horizonAt: operation.record.horizonAt })
+      if (late !== 'yes') return faultResult(notSent(late))
+      // Frozen while the headers were made: another runner may have the operation by now. The next write finds out.
+      if (engine.leases.hasLapsed(operation)) return faultResult(notSent('lease-lapsed'))
+    }
     const outcome = await time.outcome(engine.transport.send(requestOf(run, terms, { own, time })))
     const judged = judge(time, outcome, call.limits.accept)
     const result = judged instanceof Promise ? await judged : judged

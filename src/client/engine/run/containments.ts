@@ -30,6 +30,14 @@ export interface ContainmentTerms {
   readonly coordination: Pick<Coordination, 'hint'>
 }
 
+/** A request of which kind wants to leave, and when (epoch ms). */
+export interface Asking {
+  readonly kind: RequestKind
+  readonly now: number
+}
+
+const GIVEN = { given: true } as const
+
 /** By then every wait is over, and the bucket back where a new client begins. */
 const LEVEL_LASTS_MS = 300_000
 
@@ -61,9 +69,11 @@ export class Containments {
   }
 
   /** A request that got leave must be reported to `learn`. */
-  ask(origin: string, kind: RequestKind): Omit<Leave, 'state'> {
-    const now = this.#terms.clock.now()
-    const before = this.#stateOf(origin, now)
+  ask(origin: string, { kind, now }: Asking): Omit<Leave, 'state'> {
+    const known = this.#states.get(origin)
+    // A call costs nothing and changes nothing while the circuit breaker is closed.
+    if (kind !== 'kept' && known && known.openUntil === undefined) return GIVEN
+    const before = known ?? newContainment(this.#limits, now)
     const asking = kind === 'kept' ? this.#hurried(origin, before) : before
     if (kind === 'kept') this.#untried.delete(origin)
     const { state, ...leave } = askLeave(asking, this.#limits, { now, kind, random: this.#terms.random })
@@ -82,11 +92,10 @@ export class Containments {
     return paid !== undefined
   }
 
-  learn(origin: string, ended: Omit<EndedRequest, 'now' | 'random'>): void {
-    const { clock, random } = this.#terms
-    const now = clock.now()
-    const before = this.#stateOf(origin, now)
-    this.#keep(origin, before, learnOutcome(before, this.#limits, { ...ended, now, random }))
+  learn(origin: string, ended: Omit<EndedRequest, 'random'>): void {
+    const { random } = this.#terms
+    const before = this.#stateOf(origin, ended.now)
+    this.#keep(origin, before, learnOutcome(before, this.#limits, { ...ended, random }))
     if (ended.kind === 'kept') this.#keptEnded(origin)
   }
 
@@ -197,6 +206,7 @@ export class Containments {
 
   #put(origin: string, before: Containment, after: Containment): void {
     this.#states.set(origin, after)
+    if (before.openUntil === after.openUntil && before.probe === after.probe) return
     const from: BreakerPhase = phaseOf(before)
     const to = phaseOf(after)
     if (from !== to) this.#terms.events?.emit({ type: 'breaker.changed', origin, from, to })

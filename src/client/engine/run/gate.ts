@@ -47,20 +47,20 @@ export class Gate {
   /** Undefined: the attempt may start, and must be answered with `report` or `withdraw`. */
   pass(kind: RequestKind): Passing {
     // What the server asked for in an earlier run still holds.
-    const delays = kind !== 'retry' && this.#operation.record.notBefore > 0
-    return delays || isOffline(this.#engine) ? this.#passLater(kind) : this.#admit(this.#barred() ?? this.#ask(kind))
+    const isDelayed = kind !== 'retry' && this.#operation.record.notBefore > 0
+    return isDelayed || isOffline(this.#engine) ? this.#passLater(kind) : this.#ask(kind)
   }
 
   async #passLater(kind: RequestKind): Promise<Stop | undefined> {
     const { clock } = this.#engine
     const delayMs = this.#operation.record.notBefore - clock.now()
-    if (kind !== 'retry' && delayMs > 0 && !this.#barred()) await this.#operation.pause(clock, delayMs)
+    if (kind !== 'retry' && delayMs > 0 && !this.#barred(clock.now())) await this.#operation.pause(clock, delayMs)
     if (isOffline(this.#engine)) {
       // A call that is not journaled is tried once: a service worker may have the answer.
       const isTried = this.#call.durable || kind === 'retry'
       if (isTried && !(await this.untilOnline())) return { reason: 'network' }
     }
-    return this.#admit(this.#barred() ?? this.#ask(kind))
+    return this.#ask(kind)
   }
 
   /** Waits for the network, so that its absence costs no attempt. False: the time was up, or the run was stopped. */
@@ -83,22 +83,25 @@ export class Gate {
   }
 
   /** Why no attempt may start now, whatever its origin says. */
-  #barred(): Stop | undefined {
+  #barred(now: number): Stop | undefined {
     const { stopOrder, record } = this.#operation
     if (stopOrder) return { reason: stopOrder.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
     const { horizonAt, notBefore } = record
-    const now = this.#engine.clock.now()
     const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt: this.#call.deadlineAt, horizonAt })
     return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
   }
 
   /** A retry was paid for when it was decided. */
   #ask(kind: RequestKind): Passing {
-    return kind === 'kept' ? this.#askKept() : this.#askOrigin(kind)
+    const now = this.#engine.clock.now()
+    const barred = this.#barred(now)
+    if (barred) return barred
+    if (kind === 'kept') return this.#askKept().then((stop) => stop ?? this.#putOnRecord(this.#engine.clock.now()))
+    return this.#askOrigin(kind, now) ?? this.#putOnRecord(now)
   }
 
-  #askOrigin(kind: RequestKind): Stop | undefined {
-    const { given, reason = 'budget', retryAt, probe } = this.#engine.containments.ask(this.#origin, kind)
+  #askOrigin(kind: RequestKind, now: number): Stop | undefined {
+    const { given, reason = 'budget', retryAt, probe } = this.#engine.containments.ask(this.#origin, { kind, now })
     if (!given) return { reason, retryAt }
     this.#kind = kind
     this.#probe = probe
@@ -109,7 +112,7 @@ export class Gate {
   async #askKept(): Promise<Stop | undefined> {
     const { containments, clock } = this.#engine
     for (;;) {
-      const refused = this.#askOrigin('kept')
+      const refused = this.#askOrigin('kept', clock.now())
       if (!refused) return undefined
       const { retryAt = Number.POSITIVE_INFINITY } = refused
       const ended = containments.nextKeptEnd(this.#origin)
@@ -119,38 +122,31 @@ export class Gate {
         if (refused.reason === 'budget') containments.emitExhausted(this.#origin)
         return Number.isFinite(retryAt) ? refused : { reason: refused.reason }
       }
-      const stop = this.#barred()
+      const stop = this.#barred(clock.now())
       if (stop) return stop
     }
-  }
-
-  #admit(stop: Passing): Passing {
-    if (stop instanceof Promise) return stop.then((stopped) => this.#admit(stopped))
-    if (stop) return stop
-    const saved = this.#putOnRecord()
-    return saved === true ? undefined : saved.then((isSaved) => this.#afterWrite(isSaved))
-  }
-
-  #afterWrite(isSaved: boolean): Stop | undefined {
-    if (!isSaved) this.#engine.leases.lose(this.#operation)
-    const stop = this.#barred()
-    if (stop) this.withdraw()
-    return stop
   }
 
   /**
    * The attempt is on record before its first byte; a new operation is accepted with its first attempt on it. A lease that
    * lapsed on the way (a slow disk, a frozen process) has to be proven first: another runner may have taken it.
    */
-  #putOnRecord(): true | Promise<boolean> {
+  #putOnRecord(now: number): Passing {
     const operation = this.#operation
-    const now = this.#engine.clock.now()
     const { lease, inFlightSince } = operation.record
     const isCurrent = lease !== undefined && lease.until > now
-    if (isCurrent && inFlightSince !== undefined) return true
+    if (isCurrent && inFlightSince !== undefined) return undefined
     if (inFlightSince === undefined) operation.record = startAttempt(operation.record, now)
     if (lease && !isCurrent) operation.record = { ...operation.record, lease: { ...lease, until: now + LEASE_MS } }
-    return saveRecord(this.#engine, operation, this.#call)
+    const saved = saveRecord(this.#engine, operation, this.#call)
+    return saved === true ? undefined : saved.then((isSaved) => this.#afterWrite(isSaved))
+  }
+
+  #afterWrite(isSaved: boolean): Stop | undefined {
+    if (!isSaved) this.#engine.leases.lose(this.#operation)
+    const stop = this.#barred(this.#engine.clock.now())
+    if (stop) this.withdraw()
+    return stop
   }
 
   /** A retry costs a token. */
@@ -160,22 +156,22 @@ export class Gate {
 
   /** The attempt did not start after all, or its end will never be known: no other operation must wait for it. */
   withdraw(): void {
-    this.#learn('ignored', 0)
+    this.#learn('ignored', { now: this.#engine.clock.now(), tookMs: 0 })
   }
 
   /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
-  report({ facts, failed, ours, tookMs }: AttemptReport): void {
+  report({ facts, failed, ours, tookMs, now }: AttemptReport): void {
     const unwell = facts.is === 'fault' || facts.status >= 500
     const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
     const answered = failed ? 'overload' : 'success'
-    this.#learn(ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered, tookMs)
+    this.#learn(ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered, { now, tookMs })
   }
 
-  #learn(outcome: RequestOutcome, tookMs: number): void {
+  #learn(outcome: RequestOutcome, time: { readonly now: number; readonly tookMs: number }): void {
     const kind = this.#kind
     if (kind === undefined) return
     this.#kind = undefined
-    this.#engine.containments.learn(this.#origin, { kind, outcome, tookMs, probe: this.#probe })
+    this.#engine.containments.learn(this.#origin, { kind, outcome, ...time, probe: this.#probe })
   }
 }
 
@@ -186,4 +182,5 @@ export interface AttemptReport {
   /** Stopped by the caller, or by a hook of the caller's. */
   readonly ours: boolean
   readonly tookMs: number
+  readonly now: number
 }
