@@ -60,7 +60,7 @@ export class HoldfastClient implements Client {
     this.fetch = clientFetch((call) => startFetch(this.#settings, call), engine.options)
   }
 
-  request(method: string, url: string | URL, options: CallOptions = {}): OperationHandle {
+  request(method: string, url: string | URL, options?: CallOptions): OperationHandle {
     return new OperationHandle(startCall(this.#settings, { method, url }, options))
   }
 

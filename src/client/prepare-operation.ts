@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/classes.ts'
 import { newOperationKey } from '../foundation/identity.ts'
-import { newRecord } from './engine/call/new-record.ts'
+import { newRecord } from './engine/call/call.ts'
 import type { Engine } from './engine/engine.ts'
 import type { CallOptions } from './options.ts'
 import { resolveCall, resolveHonoursKeys } from './policy/resolve-call.ts'

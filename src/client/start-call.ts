@@ -18,6 +18,8 @@ export interface Target {
   readonly url: string | URL
 }
 
+const NO_OPTIONS: CallOptions = {}
+
 export interface CallSettings {
   readonly engine: Engine
   /** What an outer layer asks of the call that is just being made. */
@@ -47,15 +49,16 @@ function keyHeaderOf({ options }: Engine): string {
 }
 
 /** From a call to its operation. Wrong options throw here, synchronously; everything else rejects the handle. */
-export function startCall(settings: CallSettings, target: Target, options: CallOptions): HandleSource {
+export function startCall(settings: CallSettings, target: Target, given: CallOptions | undefined): HandleSource {
   const { engine } = settings
   const { options: client } = engine
-  const limits = resolveCall(options, client)
+  const limits = resolveCall(given, client)
+  const options = given ?? NO_OPTIONS
   const input = readCallRequest(engine, target, options)
   const { method, credentials } = input
-  refuseBodyOf(method, options)
+  if (hasBody(options)) refuseBodyOf(method)
   const durable = resolveDurable(method, options, client.durable)
-  const body = snapshot(options, client.maxBodyBytes)
+  const body = hasBody(options) ? snapshot(options, client.maxBodyBytes) : NO_BODY
   const keyed = durable || input.key !== undefined
   const call = callOf(settings, limits, {
     // Without a key and a journal, a POST that may have arrived must not be sent again: at most once, on purpose.
@@ -142,9 +145,14 @@ function fixed(metadata: CallOptions['metadata']): CallOptions['metadata'] {
   return typeof metadata === 'object' && metadata !== null ? JSON.parse(JSON.stringify(metadata)) : metadata
 }
 
-function refuseBodyOf(method: string, { json, body }: CallOptions): void {
+const NO_BODY: BodySnapshot = { bytes: null, contentType: undefined }
+
+function hasBody({ json, body }: CallOptions): boolean {
+  return json !== undefined || (body !== undefined && body !== null)
+}
+
+function refuseBodyOf(method: string): void {
   if (method !== 'GET' && method !== 'HEAD') return
-  if (json === undefined && (body === undefined || body === null)) return
   throw new ConfigurationError(`A ${method} request has no body; put what it asks for into searchParams`)
 }
 

@@ -97,7 +97,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "writing the answer's cookies down",
-    file: 'src/client/engine/run/kept-record.ts',
+    file: 'src/client/engine/run/settle.ts',
     find: 'if (!record.response) return record',
     replace: 'return record',
     breaks: ['P9'],
@@ -137,7 +137,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'resuming without the credentials of the call',
-    file: 'src/client/engine/run/credentials.ts',
+    file: 'src/client/engine/run/attempt-headers.ts',
     find: 'return call || withheld.length === 0 ? [] : withheld.filter((name) => !own.some(([made]) => made === name))',
     replace: 'return call || own.length > 0 ? [] : withheld',
     breaks: ['P9'],
@@ -145,7 +145,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'letting a settled record go at once',
-    file: 'src/client/engine/run/kept-record.ts',
+    file: 'src/client/engine/run/settle.ts',
     find: 'const shortest = settledAt + SHORTEST_RETENTION_MS',
     replace: 'const shortest = settledAt',
     breaks: ['P2', 'P4', 'P7'],

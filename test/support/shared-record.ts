@@ -1,4 +1,4 @@
-import { newRecord } from '../../src/client/engine/call/new-record.ts'
+import { newRecord } from '../../src/client/engine/call/call.ts'
 import type { OperationRecord } from '../../src/client/operation/record.ts'
 
 export const NOW = 1_735_732_800_000

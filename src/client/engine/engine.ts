@@ -10,9 +10,9 @@ import type { Handlers } from './recover/deliver.ts'
 import type { LeaseKeeper } from './recover/lease-keeper.ts'
 import type { Upkeep } from './recover/upkeep.ts'
 import type { AnnouncedHorizons } from './run/announced-horizons.ts'
+import type { LearnedCredentials } from './run/attempt-headers.ts'
 import type { Containments } from './run/containments.ts'
-import type { LearnedCredentials } from './run/credentials.ts'
-import type { LiveOperations } from './run/live-operations.ts'
+import type { LiveOperations } from './run/live-operation.ts'
 
 /** The parts of one client. A function takes those that it needs: `Pick<Engine, …>`. */
 export interface Engine {

@@ -4,11 +4,10 @@ import { startTimer } from '../../../foundation/clock.ts'
 import { waitFor } from '../../../foundation/wait.ts'
 import type { AnswerRest, StoredResponse } from '../../../protocol/stored-message.ts'
 import type { DurabilityLevel } from '../../journal/port.ts'
-import { errorForCall, refOf, settledError, type Unrecorded, unrecordedError } from '../../operation/outcome.ts'
+import { errorForCall, settledError, type Unrecorded, unrecordedError } from '../../operation/outcome.ts'
 import type { Engine } from '../engine.ts'
 import { cancelLive } from '../recover/stored-operations.ts'
-import type { Finish, LiveOperation } from '../run/live-operation.ts'
-import type { Waiting } from '../run/live-operations.ts'
+import type { Finish, LiveOperation, Waiting } from '../run/live-operation.ts'
 import type { Call } from './call.ts'
 
 /** A final answer, before it is read as a `Response`. */
@@ -186,7 +185,8 @@ export function answerOf(finish: Finish, unrecorded?: Unrecorded): Answer {
     case 'settled': {
       const { record, rest, cause } = finish
       if (record.status !== 'succeeded') throw settledError(record, { cause, rest })
-      return { response: record.response ?? EMPTY, rest, operation: refOf(record), attempts: record.attempts }
+      const { key, id, name, attempts } = record
+      return { response: record.response ?? EMPTY, rest, operation: { key, id, name }, attempts }
     }
     case 'kept':
       throw finish.error

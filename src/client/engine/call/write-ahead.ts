@@ -18,23 +18,19 @@ export async function writeAhead(
   operation: LiveOperation,
   naming: Naming,
 ): Promise<OperationRecord | undefined> {
-  let existing = await append(engine, operation, naming)
-  if (existing && hasOutlived(existing, engine.clock.now())) {
+  for (let isPruned = false; ; isPruned = true) {
+    const existing = await engine.keeper.append(operation.record).then(
+      (result) => (result.appended ? undefined : result.existing()),
+      async (cause: StorageError) => {
+        throw await takenBack(engine, operation, { cause, ...naming })
+      },
+    )
+    if (!existing || isThisRecord(existing, operation)) return undefined
+    if (isPruned || !hasOutlived(existing, engine.clock.now())) {
+      refuseReuse(existing, operation.record.fingerprint)
+      return existing
+    }
     await engine.upkeep.prune(engine)
-    existing = await append(engine, operation, naming)
-  }
-  if (existing) refuseReuse(existing, operation.record.fingerprint)
-  return existing
-}
-
-async function append(engine: Parts, operation: LiveOperation, naming: Naming): Promise<OperationRecord | undefined> {
-  try {
-    const result = await engine.keeper.append(operation.record)
-    if (result.appended) return undefined
-    const existing = await result.existing()
-    return isThisRecord(existing, operation) ? undefined : existing
-  } catch (cause) {
-    throw await takenBack(engine, operation, { cause: cause as StorageError, ...naming })
   }
 }
 

@@ -7,8 +7,8 @@ import type { Json, OperationRecord, SettledStatus } from '../../operation/recor
 import { countFruitlessRun, markDelivered, release } from '../../operation/transition.ts'
 import { delayBetweenRuns } from '../../policy/decide.ts'
 import type { Engine } from '../engine.ts'
-import { expiryOf, withoutLease, withoutSecrets } from '../run/kept-record.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
+import { expiryOf, withoutLease, withoutSecrets } from '../run/settle.ts'
 
 /** What a handler is called with, in whichever process it runs. */
 export interface Settlement {
@@ -72,11 +72,28 @@ export class Handlers {
    * Calls every handler in turn; throws what the first failing one threw. False where there is none (any more): a
    * handler that was there when the operation settled may be gone by now.
    */
-  async deliver(record: OperationRecord): Promise<boolean> {
+  async call(record: OperationRecord): Promise<boolean> {
     const named = record.name === undefined ? [] : [...(this.#handlers.get(record.name) ?? [])]
     const handlers = [...named, ...(this.#handlers.get('*') ?? [])]
     for (const handler of handlers) await this.#outside(() => handler(settlementOf(record)))
     return handlers.length > 0
+  }
+
+  /** Hands a settlement over; the record is released only after the handlers have taken it. Never rejects. */
+  async deliver(engine: Engine, operation: LiveOperation): Promise<void> {
+    engine.leases.hold(operation)
+    try {
+      // Another runner that has taken it after a freeze may have settled it otherwise, and delivers what is owed.
+      if (!(await engine.leases.isOurs(operation))) return
+      const outcome = await attemptDelivery(engine, operation)
+      if (outcome === 'delivered') await markAsDelivered(engine, operation)
+      else if (outcome === 'no handler') await leaveUndelivered(engine, operation)
+      else await postpone(engine, operation, outcome.error)
+    } catch (error) {
+      engine.upkeep.reportFailure(operation.record.key, error)
+    } finally {
+      engine.leases.drop(operation)
+    }
   }
 }
 
@@ -95,23 +112,6 @@ function settlementOf(record: OperationRecord): Settlement {
 /** A handler that hangs must not keep the settlement from others for ever; it is then delivered again. */
 const LONGEST_HANDLER_MS = 300_000
 
-/** Hands a settlement to its handlers; the record is released only after they have taken it. Never rejects. */
-export async function deliver(engine: Engine, operation: LiveOperation): Promise<void> {
-  engine.leases.hold(operation)
-  try {
-    // Another runner that has taken it after a freeze may have settled it otherwise, and delivers what is owed.
-    if (!(await engine.leases.isOurs(operation))) return
-    const outcome = await attemptDelivery(engine, operation)
-    if (outcome === 'delivered') await markAsDelivered(engine, operation)
-    else if (outcome === 'no handler') await leaveUndelivered(engine, operation)
-    else await postpone(engine, operation, outcome.error)
-  } catch (error) {
-    engine.upkeep.reportFailure(operation.record.key, error)
-  } finally {
-    engine.leases.drop(operation)
-  }
-}
-
 async function attemptDelivery(
   engine: Engine,
   operation: LiveOperation,
@@ -120,7 +120,7 @@ async function attemptDelivery(
     throw new Error('The handler did not finish within five minutes')
   }
   try {
-    const delivering = engine.handlers.deliver(operation.record)
+    const delivering = engine.handlers.call(operation.record)
     const isDelivered = await waitAtMost(engine.clock, delivering, { ms: LONGEST_HANDLER_MS, late })
     return isDelivered ? 'delivered' : 'no handler'
   } catch (error) {

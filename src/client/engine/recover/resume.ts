@@ -3,12 +3,11 @@ import { isSettled, type OperationRecord, type SettledStatus } from '../../opera
 import { release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { lacksCredentials, trustsOrigin } from '../run/credentials.ts'
+import { lacksCredentials, trustsOrigin } from '../run/attempt-headers.ts'
 import { isOffline } from '../run/gate.ts'
-import { withoutSecrets } from '../run/kept-record.ts'
 import { LiveOperation } from '../run/live-operation.ts'
+import { withoutSecrets } from '../run/settle.ts'
 import { adopt, claimant, findDeadOwners, takeOver } from './claiming.ts'
-import { deliver } from './deliver.ts'
 import { work } from './follow.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
@@ -128,7 +127,7 @@ async function resumeOne(
   const record = takeOver(engine, claimed, deadOwners)
   const operation = new LiveOperation(record)
   if (isSettled(record)) {
-    await deliver(engine, operation)
+    await engine.handlers.deliver(engine, operation)
     return operation.record
   }
   if (engine.clock.now() < record.horizonAt) {

@@ -10,9 +10,8 @@ import type { TransportFault, TransportOutcome, TransportRequest, TransportRespo
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { discardRest } from './answer-rest.ts'
-import { attemptHeaders, clientHeaders, type HeaderParts } from './attempt-headers.ts'
+import { attemptHeaders, clientHeaders, type HeaderParts, missingCredentials, trustsOrigin } from './attempt-headers.ts'
 import { AttemptTime, TIMED_OUT } from './attempt-time.ts'
-import { missingCredentials, trustsOrigin } from './credentials.ts'
 import type { LiveOperation } from './live-operation.ts'
 
 /** Of which run an attempt is. */

@@ -15,9 +15,8 @@ import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import type { AttemptResult } from './attempt.ts'
 import type { Stop } from './gate.ts'
-import { withoutSecrets } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
-import { type Ending, settleOperation, storable } from './settle.ts'
+import { type Ending, settleOperation, storable, withoutSecrets } from './settle.ts'
 
 /** What the end of a run needs to know. */
 export interface RunState {

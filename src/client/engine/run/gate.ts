@@ -7,8 +7,8 @@ import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { PATIENCE_MS } from './containments.ts'
-import { saveRecord } from './kept-record.ts'
 import type { LiveOperation } from './live-operation.ts'
+import { saveRecord } from './settle.ts'
 
 /** Why a run stops, and when it would be worth trying again. */
 export interface Stop {

@@ -11,8 +11,8 @@ import { withoutRest } from './answer-rest.ts'
 import { type AttemptResult, attempt } from './attempt.ts'
 import { breakOff, giveUp, keep, obeyStop, type RunState, refuse, succeed } from './end-run.ts'
 import { Gate, isOffline, type Stop } from './gate.ts'
-import { saveRecord } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
+import { saveRecord } from './settle.ts'
 import { askShouldRetry } from './should-retry.ts'
 
 /** A finish ends the run; undefined means: go on. */

@@ -1,13 +1,13 @@
 import type { Effect, Reason } from '../../../errors/reason.ts'
+import { isCredentialField } from '../../../observe/redact.ts'
 import { isReplayed } from '../../../protocol/header-names.ts'
 import { type AnswerRest, isResponse, type StoredResponse } from '../../../protocol/stored-message.ts'
 import type { OperationRecord, SettledStatus, StoredFailure } from '../../operation/record.ts'
-import { settle } from '../../operation/transition.ts'
+import { release, settle } from '../../operation/transition.ts'
+import type { ResolvedOptions } from '../../policy/resolved-options.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { deliver } from '../recover/deliver.ts'
-import { expiryOf, withoutLease, withoutSecrets } from './kept-record.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 
 /** How an operation ends, before it is written down. */
@@ -102,7 +102,7 @@ function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | '
   engine.coordination.hint?.({ is: 'settled', namespace: record.namespace, key: record.key })
   engine.live.notifyFollowers(record.key)
   if (delivery === 'elsewhere') return
-  operation.delivered = deliver(engine, operation)
+  operation.delivered = engine.handlers.deliver(engine, operation)
   engine.upkeep.track(operation.delivered)
 }
 
@@ -128,4 +128,39 @@ function emitSettled({ events }: Engine, record: OperationRecord): void {
     replayed: record.response !== undefined && isReplayed(record.response.headers),
     mayHaveRepeated: record.mayHaveRepeated,
   })
+}
+
+/** Writes the record as it is. False: the lease is lost, nothing was written. */
+export function saveRecord(
+  { keeper }: Pick<Engine, 'keeper'>,
+  { record, fence }: LiveOperation,
+  { durable }: Pick<Call, 'durable'>,
+): true | Promise<boolean> {
+  return !durable || keeper.commit(withoutSecrets(record), fence)
+}
+
+/** As it is written down: the answer's cookies and other secrets stay in memory. */
+export function withoutSecrets(record: OperationRecord): OperationRecord {
+  if (!record.response) return record
+  const headers = record.response.headers.filter((field) => !isCredentialField(field))
+  return { ...record, response: { ...record.response, headers } }
+}
+
+/** Long enough for a late second use of the key, and for a look at the result, to find it. */
+export const SHORTEST_RETENTION_MS = 60_000
+
+/**
+ * How long the record of a settled operation is kept. With an id, or while a handler or a caller elsewhere has yet to
+ * take the settlement: for `retention`. A failed one at least until its horizon: so long it can be retried by its key.
+ */
+export function expiryOf({ retentionMs }: Pick<ResolvedOptions, 'retentionMs'>, record: OperationRecord): number {
+  const { settledAt = 0, id, deliveryDue, awaited, status, horizonAt } = record
+  if (id !== undefined || deliveryDue || awaited) return settledAt + retentionMs
+  const shortest = settledAt + SHORTEST_RETENTION_MS
+  return status === 'failed' ? Math.max(shortest, horizonAt) : shortest
+}
+
+/** A settled record that no runner works on any more. */
+export function withoutLease(record: OperationRecord): OperationRecord {
+  return release(record, { dueAt: record.dueAt, heldBy: undefined })
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LiveOperation } from '../../../../src/client/engine/run/live-operation.ts'
-import { LiveOperations } from '../../../../src/client/engine/run/live-operations.ts'
+import { LiveOperation, LiveOperations } from '../../../../src/client/engine/run/live-operation.ts'
 import { freshRecord } from '../../../support/shared-record.ts'
 
 describe('an operation that is being worked on', () => {
