@@ -1,6 +1,5 @@
-import { type HeaderList, headerValue } from './headers.ts'
+import { type HeaderList, headerValue, saysTrue } from './headers.ts'
 import { parseKey } from './idempotency-key.ts'
-import { saysTrue } from './truth-value.ts'
 
 /** Every header that the two halves say to each other, in lower case as header lists have them. */
 export const HEADER = {
