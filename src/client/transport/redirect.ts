@@ -17,7 +17,7 @@ export interface Hop {
 /** What fetch refuses before it sends, it throws. The message leaves the URL out: it may hold a secret. */
 export function firstHop({ method, url: text, headers, body }: TransportRequest): Hop {
   const url = urlParts(text)
-  if (!isHttp(url)) throw new TypeError('The URL is not an HTTP URL')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError('The URL is not an HTTP URL')
   if (url.hasUserInfo) throw new TypeError('The URL must not hold credentials')
   return { method, url, headers, body, redirects: 0 }
 }
@@ -53,7 +53,9 @@ export function followRedirect(
   if (rules.redirect === 'error') return redirectFault('redirect-refused', 'A redirect, and redirects are not allowed')
   if (answer.location === undefined) return undefined
   const url = resolveLocation(answer.location, from.url.href)
-  if (!url || !isHttp(url)) return redirectFault('bad-redirect', 'A redirect to something that is no HTTP URL')
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    return redirectFault('bad-redirect', 'A redirect to something that is no HTTP URL')
+  }
   if (from.redirects >= MOST_REDIRECTS) {
     return redirectFault('too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
   }
@@ -61,10 +63,6 @@ export function followRedirect(
   const next = nextHop(from, url, answer.status)
   if (rules.trusts(url.origin)) return next
   return isSafeMethod(rules.method) ? { ...next, headers: rules.publicHeaders } : untrustedRedirect(url.origin)
-}
-
-function isHttp({ protocol }: UrlParts): boolean {
-  return protocol === 'https:' || protocol === 'http:'
 }
 
 function nextHop(from: Hop, url: UrlParts, status: number): Hop {

@@ -109,12 +109,11 @@ export class Exchange implements StreamFeed, DecoderSink {
 
   onDecoded(chunk: Uint8Array): void {
     if (this.#detached || !this.#chunks || chunk.byteLength === 0) return
-    if (this.#stream) this.#stream.write(chunk)
-    else this.#collect(this.#chunks, chunk)
-  }
-
-  #collect(chunks: Uint8Array[], chunk: Uint8Array): void {
-    chunks.push(chunk)
+    if (this.#stream) {
+      this.#stream.write(chunk)
+      return
+    }
+    this.#chunks.push(chunk)
     this.#size += chunk.byteLength
     if (this.#size > this.#sending.request.bodyLimit) this.#openStream()
   }
@@ -149,10 +148,11 @@ export class Exchange implements StreamFeed, DecoderSink {
     // 1xx: the real answer is still to come.
     if (this.#detached || status < 200) return
     this.#head = head
-    if (isRedirect(status) && this.#follow(head)) return
+    if (status >= 300 && isRedirect(status) && this.#follow(head)) return
     if (status >= 300) this.#stopCut = this.#sending.request.boundBody?.(status, () => this.#cut())
     if (this.#hop.method === 'HEAD' || status === 204 || status === 205 || status === 304) return
-    this.#codings = parseCodings(headerValue(headers, 'content-encoding'))
+    const encoding = headerValue(headers, 'content-encoding')
+    if (encoding) this.#codings = parseCodings(encoding)
     this.#chunks = []
     if (isEventStream(headers)) this.#openStream()
   }

@@ -4,8 +4,7 @@ import { abortedFault } from '../fault.ts'
 import { toNodeFault } from '../node-fault.ts'
 import type { Transport, TransportOutcome, TransportRequest } from '../port.ts'
 import { firstHop } from '../redirect.ts'
-import { Exchange, type Sending } from './exchange.ts'
-import { applicationDispatcher, noteDefaultDispatcher } from './global-dispatcher.ts'
+import { Exchange } from './exchange.ts'
 import { LegacyExchange } from './legacy-exchange.ts'
 
 type Undici = typeof import('undici')
@@ -31,7 +30,9 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Required<
       if (signal.aborted) return resolve(abortedFault(signal, { mayHaveArrived: false }))
       try {
         const dispatcher = explicit ?? applicationDispatcher() ?? ownAgent(undici)
-        startExchange(undici, { dispatcher, request, resolve })
+        // A dispatcher of another copy of undici may call the handler's methods by their older names.
+        const Handler = dispatcher instanceof undici.Dispatcher ? Exchange : LegacyExchange
+        new Handler({ dispatcher, request, resolve }, firstHop(request)).dispatch()
       } catch (error) {
         // A URL that can't be parsed, or a dispatcher that is none.
         resolve({ ...toNodeFault(error), mayHaveArrived: false, transient: false })
@@ -44,14 +45,6 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Required<
       if (own) await closeAgent(own)
     },
   }
-}
-
-function startExchange(undici: Undici, sending: Sending): void {
-  // A dispatcher of another copy of undici may call the handler's methods by their older names.
-  const isOurs = sending.dispatcher instanceof undici.Dispatcher
-  const hop = firstHop(sending.request)
-  const exchange = isOurs ? new Exchange(sending, hop) : new LegacyExchange(sending, hop)
-  exchange.dispatch()
 }
 
 let loaded: Undici | undefined
@@ -91,4 +84,52 @@ async function closeAgent(agent: Agent): Promise<void> {
   const busy = Object.values(agent.stats).some(({ running, pending }) => (running ?? 0) + (pending ?? 0) > 0)
   const closing = agent.close()
   if (!busy) await closing
+}
+
+/** Where all copies of undici, Node's own among them, keep the dispatcher of the program. */
+const GLOBAL = Symbol.for('undici.globalDispatcher.1')
+
+// Node loads its fetch, and makes its dispatcher, with the first of these classes that is looked at.
+void globalThis.Response
+
+/** Node's or undici's own default, which the application did not set. */
+let platformDefault = untouchedDispatcher()
+
+/** For a Node whose own undici keeps its dispatcher elsewhere: the one that undici has made as it was loaded. */
+function noteDefaultDispatcher(): void {
+  platformDefault ??= untouchedDispatcher()
+}
+
+/** The dispatcher that the application has set for all of its requests (a proxy, a mock), if it has. */
+export function applicationDispatcher(): Dispatcher | undefined {
+  const dispatcher = (globalThis as { [GLOBAL]?: Dispatcher })[GLOBAL]
+  return dispatcher === platformDefault ? undefined : dispatcher
+}
+
+function untouchedDispatcher(): Dispatcher | undefined {
+  const dispatcher = (globalThis as { [GLOBAL]?: Dispatcher })[GLOBAL]
+  return dispatcher && isUntouchedAgent(dispatcher) ? dispatcher : undefined
+}
+
+/**
+ * An Agent as `new Agent()` makes it. Only asked for what was there before us: an application that has set such a
+ * one gets the same connections from ours. What can't be recognised counts as set on purpose.
+ */
+function isUntouchedAgent(dispatcher: Dispatcher): boolean {
+  if (dispatcher.constructor.name !== 'Agent') return false
+  // One with interceptors hides behind a Proxy, which shows another `dispatch` than its class has.
+  if (dispatcher.dispatch !== Object.getPrototypeOf(dispatcher).dispatch) return false
+  const options = ownSymbolValue(dispatcher, 'options')
+  const factory = ownSymbolValue(dispatcher, 'factory')
+  if (typeof options !== 'object' || options === null || typeof factory !== 'function') return false
+  return factory.name === 'defaultFactory' && Object.entries(options).every(isDefaultOption)
+}
+
+function isDefaultOption([name, value]: [string, unknown]): boolean {
+  return value === undefined || (name === 'maxOrigins' && value === Number.POSITIVE_INFINITY)
+}
+
+function ownSymbolValue(target: object, description: string): unknown {
+  const symbol = Object.getOwnPropertySymbols(target).find((candidate) => candidate.description === description)
+  return symbol && (target as Record<symbol, unknown>)[symbol]
 }
