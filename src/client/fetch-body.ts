@@ -1,5 +1,4 @@
-import { onAbort } from '../foundation/abort.ts'
-import { joinChunks } from '../foundation/join-chunks.ts'
+import { readUpTo } from '../foundation/join-chunks.ts'
 import { copyOf, isArrayBuffer, unreadable } from './request-body.ts'
 
 /** The body of a call of `client.fetch`, as its attempts give it to the platform's fetch. */
@@ -104,25 +103,12 @@ function tap(source: BodySource): FetchBody {
  */
 async function readCopy({ request, signal, limit }: BodySource): Promise<Uint8Array | undefined> {
   const reader = (request.clone().body as ReadableStream<Uint8Array>).getReader()
-  const stop = onAbort(signal, () => {
-    reader.cancel(signal?.reason).catch(() => {})
-  })
-  const chunks: Uint8Array[] = []
-  let size = 0
   try {
-    while (size <= limit) {
-      const { done, value } = await reader.read()
-      signal?.throwIfAborted()
-      if (done) return joinChunks(chunks, size)
-      chunks.push(value)
-      size += value.byteLength
-    }
+    const { whole } = await readUpTo(limit, reader, signal)
+    if (!whole) reader.cancel().catch(() => {})
+    return whole
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     return unreadable(error)
-  } finally {
-    stop()
   }
-  reader.cancel().catch(() => {})
-  return undefined
 }

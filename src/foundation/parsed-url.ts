@@ -13,29 +13,25 @@ export interface UrlParts {
 }
 
 /**
- * A client calls few URLs many times, and each call needs the parts twice: for its record and for the wire. A full
- * cache is emptied, so that neither its size nor the time that it holds a URL grows with what a program calls.
+ * By `href`. A client calls few URLs many times, and each call needs the parts twice: for its record and for the wire.
+ * A full cache is emptied, so that neither its size nor the time that it holds a URL grows with what a program calls.
  */
 const cache = new Map<string, UrlParts>()
 const MOST_CACHED = 200
-const LONGEST_CACHED = 1000
 
-/** Parses the text once. Throws what `new URL` throws. */
+/** Throws what `new URL` throws. */
 export function urlParts(text: string): UrlParts {
-  return cache.get(text) ?? remember(text, partsOf(new URL(text)))
+  return cache.get(text) ?? partsOf(new URL(text))
 }
 
 /** The parts of a URL that was parsed already. */
 export function partsOf(url: URL): UrlParts {
   const { origin, protocol, pathname, search, hash } = url
   const href = hash ? url.href.slice(0, -hash.length) : url.href
-  const hasUserInfo = url.username !== '' || url.password !== ''
-  return remember(href, { href, protocol, origin, pathname, search, hasUserInfo })
-}
-
-function remember(text: string, parts: UrlParts): UrlParts {
-  if (text.length > LONGEST_CACHED || parts.hasUserInfo) return parts
+  const hasUserInfo = url.username + url.password !== ''
+  const parts = { href, protocol, origin, pathname, search, hasUserInfo }
   if (cache.size >= MOST_CACHED) cache.clear()
-  cache.set(text, parts)
+  // No call is made with user info, and it is a secret.
+  if (!hasUserInfo) cache.set(href, parts)
   return parts
 }

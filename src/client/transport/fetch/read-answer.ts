@@ -1,15 +1,14 @@
-import { onAbort } from '../../../foundation/abort.ts'
-import { joinChunks } from '../../../foundation/join-chunks.ts'
+import { readUpTo } from '../../../foundation/join-chunks.ts'
 import { type HeaderList, isEventStream } from '../../../protocol/headers.ts'
 import { isSafeMethod } from '../../../protocol/methods.ts'
 import { abortedFault, type ToFault, untrustedRedirect } from '../fault.ts'
-import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
+import type { TransportFault, TransportOutcome, TransportRequest, TransportResponse } from '../port.ts'
 import type { FetchHop } from './fetch-transport.ts'
 
 /** A whole body, or all of it in `rest`. */
-interface AnswerContent {
-  readonly body: Uint8Array | null
-  readonly rest?: ReadableStream<Uint8Array> | Response | undefined
+type AnswerContent = Pick<TransportResponse, 'body' | 'rest'>
+interface StreamedContent extends AnswerContent {
+  readonly rest?: ReadableStream<Uint8Array> | undefined
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
@@ -56,7 +55,7 @@ async function readContent(
   response: Response,
   headers: HeaderList,
   { hop, toFault }: Asked,
-): Promise<(AnswerContent & { rest?: ReadableStream<Uint8Array> | undefined }) | TransportFault> {
+): Promise<StreamedContent | TransportFault> {
   const { signal } = hop.request
   const head = { status: response.status, headers }
   if (response.bodyUsed) return { ...answerFault('used-body', 'fetch gave a Response that was read before'), head }
@@ -78,25 +77,15 @@ async function collect(
   reader: Reader,
   { ok, status }: Response,
   { signal, bodyLimit, boundBody }: TransportRequest,
-): Promise<{ body: Uint8Array | null; rest?: ReadableStream<Uint8Array> }> {
-  const stop = onAbort(signal, () => ignoreFailure(reader.cancel(signal.reason)))
+): Promise<StreamedContent> {
   // A reader that is cancelled ends as if the body did.
   const stopCut = ok ? undefined : boundBody?.(status, () => ignoreFailure(reader.cancel()))
-  const chunks: Uint8Array[] = []
-  let size = 0
   try {
-    while (size <= bodyLimit) {
-      const { done, value } = await reader.read()
-      if (signal.aborted) throw signal.reason
-      if (done) return { body: joinChunks(chunks, size) }
-      chunks.push(value)
-      size += value.byteLength
-    }
+    const { whole, chunks } = await readUpTo(bodyLimit, reader, signal)
+    return whole ? { body: whole } : { body: null, rest: resumed(chunks, reader) }
   } finally {
-    stop()
     stopCut?.()
   }
-  return { body: null, rest: resumed(chunks, reader) }
 }
 
 /** What was read so far, then the rest at the reader's pace. */
