@@ -1,6 +1,6 @@
 import { BodyError } from '../errors/classes.ts'
 import { isHoldfastError } from '../errors/holdfast-error.ts'
-import { branded, globalFetch } from '../foundation/own-fetch.ts'
+import { brandFetch, globalFetch } from '../foundation/own-fetch.ts'
 import { toResponse } from '../protocol/stored-message.ts'
 import { type FetchCall, readFetchCall } from './fetch-call.ts'
 import type { Answer, HandleSource } from './operation-handle.ts'
@@ -15,13 +15,13 @@ type Start = (call: FetchCall) => HandleSource
  */
 export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
   const platform = options.fetch ?? globalFetch
-  return branded(async function fetch(...args) {
+  return brandFetch(async function fetch(...args) {
     try {
       const read = readFetchCall(args, options)
       if (!read) return await platform(...args)
       const call = read instanceof Promise ? await read : read
       const { answer, accepted } = start(call)
-      // A fetch tells once what went wrong.
+      // A fetch rejects once: `answer` does.
       accepted.catch(() => {})
       return wholeAnswer(await answer)
     } catch (error) {
@@ -30,7 +30,7 @@ export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
   })
 }
 
-/** An answer from the journal may be without its body, which its caller could not tell from an empty one. */
+/** An answer from the journal may be without its body, which the caller would take for an empty one. */
 function wholeAnswer({ response, rest, operation, attempts }: Answer): Response {
   if (rest || !response.bodyOmitted) return toResponse(response, rest)
   const message = 'It was done by an earlier call with this key, but the record of its answer has no body'

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/classes.ts'
-import { partsOf, type UrlParts, urlParts } from '../foundation/parsed-url.ts'
+import { partsOfUrl, type UrlParts, urlParts } from '../foundation/parsed-url.ts'
 import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redact.ts'
 import type { HeaderList } from '../protocol/headers.ts'
 import { parseKey } from '../protocol/idempotency-key.ts'
@@ -114,12 +114,12 @@ function withSearchParams({ href }: UrlParts, params: NonNullable<CallOptions['s
   const url = new URL(href)
   if (typeof params === 'string' || params instanceof URLSearchParams) {
     for (const [name, value] of new URLSearchParams(params)) url.searchParams.append(name, value)
-    return partsOf(url)
+    return partsOfUrl(url)
   }
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined) url.searchParams.append(name, String(value))
   }
-  return partsOf(url)
+  return partsOfUrl(url)
 }
 
 /** The URL without the query parameters that carry credentials, and their names, each after a question mark. */

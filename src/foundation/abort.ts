@@ -16,7 +16,7 @@ export class Cancellation {
     return this.#reason
   }
 
-  abort(reason: unknown = abortError()): void {
+  abort(reason: unknown = defaultAbortReason()): void {
     if (this.#aborted) return
     this.#aborted = true
     this.#reason = reason
@@ -60,10 +60,10 @@ export function nativeSignal(signal: AbortLike): AbortSignal {
 
 /** The reason an aborted signal carries; a signal without one gets the platform's own AbortError. */
 export function abortReason(signal: AbortLike): unknown {
-  return signal.reason === undefined ? abortError() : signal.reason
+  return signal.reason === undefined ? defaultAbortReason() : signal.reason
 }
 
-function abortError(): DOMException {
+function defaultAbortReason(): DOMException {
   return new DOMException('This operation was aborted', 'AbortError')
 }
 

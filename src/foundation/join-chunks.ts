@@ -18,7 +18,7 @@ export interface ReadChunks {
 }
 
 /** Reads until the end, the limit (bytes) or the abort, whose reason it throws. */
-export async function readUpTo(
+export async function readChunksUpTo(
   limit: number,
   reader: ReadableStreamDefaultReader<Uint8Array>,
   signal: AbortLike | undefined,

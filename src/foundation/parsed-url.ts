@@ -21,11 +21,11 @@ const MOST_CACHED = 200
 
 /** Throws what `new URL` throws. */
 export function urlParts(text: string): UrlParts {
-  return cache.get(text) ?? partsOf(new URL(text))
+  return cache.get(text) ?? partsOfUrl(new URL(text))
 }
 
 /** The parts of a URL that was parsed already. */
-export function partsOf(url: URL): UrlParts {
+export function partsOfUrl(url: URL): UrlParts {
   const { origin, protocol, pathname, search, hash } = url
   const href = hash ? url.href.slice(0, -hash.length) : url.href
   const hasUserInfo = url.username + url.password !== ''

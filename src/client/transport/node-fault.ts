@@ -80,19 +80,19 @@ export function toNodeFault(error: unknown): TransportFault {
 /** Anything can be thrown, also an object whose properties throw. */
 function judgeSafely(error: unknown): Judgement | undefined {
   try {
-    return judge(error, 0)
+    return judgeError(error, 0)
   } catch {
     return undefined
   }
 }
 
-function judge(error: unknown, depth: number): Judgement | undefined {
+function judgeError(error: unknown, depth: number): Judgement | undefined {
   if (typeof error !== 'object' || error === null || depth > DEEPEST) return undefined
   const { code, syscall, cause, errors, name, message } = error as Record<string, unknown>
   if (Array.isArray(errors) && errors.length > 0) return judgeAll(errors, depth)
   const own = typeof code === 'string' ? judgeCode(code, syscall) : judgeMessage(message)
   if (own) return own
-  const byCause = judge(cause, depth + 1)
+  const byCause = judgeError(cause, depth + 1)
   if (byCause) return byCause
   const isAbort = name === 'AbortError' || name === 'TimeoutError'
   return isAbort ? { code: 'aborted', mayHaveArrived: true, transient: true } : undefined
@@ -100,7 +100,7 @@ function judge(error: unknown, depth: number): Judgement | undefined {
 
 /** One error for each address that was tried: if any of them may have arrived, the request may have. */
 function judgeAll(errors: readonly unknown[], depth: number): Judgement | undefined {
-  const judgements = errors.slice(0, WIDEST).map((error) => judge(error, depth + BUNDLE_DEPTH))
+  const judgements = errors.slice(0, WIDEST).map((error) => judgeError(error, depth + BUNDLE_DEPTH))
   const first = judgements.find((judgement) => judgement !== undefined)
   if (!first) return undefined
   return {

@@ -1,4 +1,4 @@
-import { partsOf, type UrlParts, urlParts } from '../../foundation/parsed-url.ts'
+import { partsOfUrl, type UrlParts, urlParts } from '../../foundation/parsed-url.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isSafeMethod } from '../../protocol/methods.ts'
 import { untrustedRedirect } from './fault.ts'
@@ -83,7 +83,7 @@ function nextHop(from: Hop, url: UrlParts, status: number): Hop {
 
 function resolveLocation(location: string, base: string): UrlParts | undefined {
   try {
-    return partsOf(new URL(asUtf8(location), base))
+    return partsOfUrl(new URL(asUtf8(location), base))
   } catch {
     return undefined
   }

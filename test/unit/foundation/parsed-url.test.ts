@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { partsOf, urlParts } from '../../../src/foundation/parsed-url.ts'
+import { partsOfUrl, urlParts } from '../../../src/foundation/parsed-url.ts'
 
 describe('urlParts', () => {
   test.each([
@@ -23,7 +23,7 @@ describe('urlParts', () => {
   })
 
   test('parses a URL once, also where it was parsed already', () => {
-    partsOf(new URL('https://once.example/given'))
+    partsOfUrl(new URL('https://once.example/given'))
     urlParts('https://once.example/text')
     vi.stubGlobal('URL', undefined)
     try {

@@ -43,7 +43,7 @@ async function sendOnce(route: FetchRoute, request: TransportRequest): Promise<T
   return 'kind' in called ? called : toOutcome(called.response, hop, route.toFault)
 }
 
-/** What the fetch gave, which need not be a Response: it may be anybody's. */
+/** What the fetch resolved to. A custom fetch may give something that is no Response. */
 export async function callFetch(
   { fetch, toFault }: FetchRoute,
   hop: FetchHop,
@@ -57,9 +57,9 @@ export async function callFetch(
     return neverSent(error)
   }
   try {
-    return { response: await untilAborted(fetch(args.input, args.init), signal) }
+    return { response: await answerOrAbort(fetch(args.input, args.init), signal) }
   } catch (error) {
-    // A custom fetch can't tell how far it came.
+    // A fetch that was aborted does not say how much of the request it had sent.
     return signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
   }
 }
@@ -107,7 +107,7 @@ function withHeaders(given: Headers, list: HeaderList): Headers | undefined {
 }
 
 /** A fetch that takes no notice of its signal must not hold the caller; what it brings later is thrown away. */
-function untilAborted(answer: Promise<Response>, signal: AbortLike): Promise<Response> {
+function answerOrAbort(answer: Promise<Response>, signal: AbortLike): Promise<Response> {
   return new Promise((resolve, reject) => {
     const stop = onAbort(signal, () => {
       reject(signal.reason)

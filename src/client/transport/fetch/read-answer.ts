@@ -1,4 +1,4 @@
-import { readUpTo } from '../../../foundation/join-chunks.ts'
+import { readChunksUpTo } from '../../../foundation/join-chunks.ts'
 import { type HeaderList, isEventStream } from '../../../protocol/headers.ts'
 import { isSafeMethod } from '../../../protocol/methods.ts'
 import { abortedFault, type ToFault, untrustedRedirect } from '../fault.ts'
@@ -32,7 +32,7 @@ export async function toOutcome(response: Response, hop: FetchHop, toFault: ToFa
   }
 }
 
-interface Asked {
+interface AnswerContext {
   readonly hop: FetchHop
   readonly toFault: ToFault
 }
@@ -41,11 +41,11 @@ interface Asked {
 async function leaveUnread(
   response: Response,
   headers: HeaderList,
-  asked: Asked,
+  context: AnswerContext,
 ): Promise<AnswerContent | TransportFault> {
   const { status } = response
-  if (!asked.hop.request.dropIn?.keyed || (status !== 409 && status !== 422)) return { body: null, rest: response }
-  const copy = await readContent(response.clone(), headers, asked)
+  if (!context.hop.request.dropIn?.keyed || (status !== 409 && status !== 422)) return { body: null, rest: response }
+  const copy = await readContent(response.clone(), headers, context)
   if ('kind' in copy) return copy
   copy.rest?.cancel().catch(() => {})
   return { body: copy.body, rest: response }
@@ -54,7 +54,7 @@ async function leaveUnread(
 async function readContent(
   response: Response,
   headers: HeaderList,
-  { hop, toFault }: Asked,
+  { hop, toFault }: AnswerContext,
 ): Promise<StreamedContent | TransportFault> {
   const { signal } = hop.request
   const head = { status: response.status, headers }
@@ -81,7 +81,7 @@ async function collect(
   // A reader that is cancelled ends as if the body did.
   const stopCut = ok ? undefined : boundBody?.(status, () => ignoreFailure(reader.cancel()))
   try {
-    const { whole, chunks } = await readUpTo(bodyLimit, reader, signal)
+    const { whole, chunks } = await readChunksUpTo(bodyLimit, reader, signal)
     return whole ? { body: whole } : { body: null, rest: resumed(chunks, reader) }
   } finally {
     stopCut?.()

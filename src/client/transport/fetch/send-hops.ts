@@ -44,7 +44,7 @@ async function sendHop(route: FetchRoute, call: FetchHop, hop: Hop): Promise<Tra
   const { response } = called
   try {
     if (response?.redirected && call.redirect !== 'follow') route.followsUnasked = true
-    const next = isResponseLike(response) ? nextHop(response, call, hop) : undefined
+    const next = isResponseLike(response) ? hopAfter(response, call, hop) : undefined
     if (!next) {
       if (call.redirects > 0 && call.request.dropIn) showRedirect(response, call, hop)
       return await toOutcome(response, call, route.toFault)
@@ -66,7 +66,7 @@ function withFate({ followsUnasked }: FetchRoute, call: FetchHop, fault: Transpo
   return isCertain ? fault : { ...fault, mayHaveArrived: true }
 }
 
-function nextHop(response: Response, call: FetchHop, hop: Hop): ReturnType<typeof followRedirect> {
+function hopAfter(response: Response, call: FetchHop, hop: Hop): ReturnType<typeof followRedirect> {
   // Where fetch followed by itself, it went as far as it would.
   if (response.redirected || !followsHere(call.request)) return undefined
   const location = headerValue([...response.headers], 'location')

@@ -82,7 +82,7 @@ function createStage(coding: string): Transform {
   return zlib.createGunzip(LENIENT)
 }
 
-/** `deflate` means zlib's format, but some servers send the raw one: the first byte tells. */
+/** `deflate` means zlib's format, but some servers send the raw one: the first byte shows which. */
 class Inflate extends Transform {
   #inner: zlib.Inflate | zlib.InflateRaw | undefined
 

@@ -62,11 +62,12 @@ export class Exchange implements StreamFeed, DecoderSink {
   dispatch(): void {
     if (this.#detached) return
     const { dispatcher } = this.#sending
-    const { method, url, headers, body } = this.#hop
+    const { method, url, headers: list, body: bytes } = this.#hop
     const path = url.search ? url.pathname + url.search : url.pathname
+    const headers = toRawHeaders(list)
+    const body = bytes && toWireBody(bytes, dispatcher)
     try {
-      const options = { origin: url.origin, path, method, headers: toRawHeaders(headers) }
-      dispatcher.dispatch({ ...options, body: body && toWireBody(body, dispatcher) }, this)
+      dispatcher.dispatch({ origin: url.origin, path, method, headers, body }, this)
     } catch (error) {
       this.onResponseError(undefined, error)
     }
@@ -171,14 +172,10 @@ export class Exchange implements StreamFeed, DecoderSink {
     if (this.#detached) return true
     // As fetch does it: the rest of the redirecting answer is not waited for.
     this.#detach(new Error('Redirected'))
-    if ('kind' in next) this.#settle(next)
-    else this.#continue(next)
-    return true
-  }
-
-  #continue(hop: Hop): void {
     this.#stopListening?.()
-    this.next(this.#sending, hop).dispatch()
+    if ('kind' in next) this.#sending.resolve(next)
+    else this.next(this.#sending, next).dispatch()
+    return true
   }
 
   /** From here on, what was collected and what comes goes to a reader. */
@@ -189,7 +186,7 @@ export class Exchange implements StreamFeed, DecoderSink {
     this.#stream = stream
     this.#stopCut?.()
     // The signal is listened to until the stream ends.
-    this.#sending.resolve(this.#response({ body: null, rest: stream.stream }))
+    this.#sending.resolve(this.#response(null, stream.stream))
   }
 
   /** Takes what has arrived of the body for all of it. */
@@ -227,14 +224,14 @@ export class Exchange implements StreamFeed, DecoderSink {
     return this.#head ? { ...fault, head: { status: this.#head.status, headers: this.#head.headers } } : fault
   }
 
-  #response(content: { body: Uint8Array | null; rest?: ReadableStream<Uint8Array> }): TransportOutcome {
+  #response(body: Uint8Array | null, rest?: ReadableStream<Uint8Array>): TransportOutcome {
     const { status, statusText, headers } = this.#head as Head
     const { url, redirects } = this.#hop
-    return { kind: 'response', status, statusText, headers, ...content, url: url.href, redirected: redirects > 0 }
+    return { kind: 'response', status, statusText, headers, body, rest, url: url.href, redirected: redirects > 0 }
   }
 
   #settleBody(body: Uint8Array | null): void {
-    if (this.#head) this.#settle(this.#response({ body }))
+    if (this.#head) this.#settle(this.#response(body))
   }
 
   #settle(outcome: TransportOutcome): void {
