@@ -35,6 +35,12 @@ export function showsKeyHonoured(headers: HeaderList, key: string): boolean {
   return parseKey(headerValue(headers, HEADER.idempotencyKey) ?? '') === key
 }
 
+/** For how long the server says that it remembers a key (milliseconds). A value that makes no sense counts as absent. */
+export function readRetention(headers: HeaderList): number | undefined {
+  const value = headerValue(headers, HEADER.idempotencyRetention)?.trim() ?? ''
+  return (/^\d{1,12}$/.test(value) && Number(value) * 1000) || undefined
+}
+
 /** Does a ledger say that it has kept the answer, but not its body? */
 export function isBodyOmitted(headers: HeaderList): boolean {
   return headerValue(headers, HEADER.idempotencyBody) === 'omitted'
