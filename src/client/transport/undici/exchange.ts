@@ -91,11 +91,6 @@ export class Exchange implements StreamFeed, DecoderSink {
     else this.onDecoded(chunk)
   }
 
-  #decode(codings: readonly string[], chunk: Uint8Array): void {
-    this.#decoder ??= new ContentDecoder(codings, this, () => this.#controller?.resume())
-    if (!this.#decoder.write(chunk)) this.#controller?.pause()
-  }
-
   onResponseEnd(): void {
     if (this.#detached) return
     if (this.#decoder) this.#decoder.end()
@@ -156,6 +151,11 @@ export class Exchange implements StreamFeed, DecoderSink {
     if (encoding) this.#codings = parseCodings(encoding)
     this.#chunks = []
     if (isEventStream(headers)) this.#openStream()
+  }
+
+  #decode(codings: readonly string[], chunk: Uint8Array): void {
+    this.#decoder ??= new ContentDecoder(codings, this, () => this.#controller?.resume())
+    if (!this.#decoder.write(chunk)) this.#controller?.pause()
   }
 
   /** The exchange of a hop that a redirect leads to. */
