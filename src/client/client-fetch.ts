@@ -1,6 +1,6 @@
 import { BodyError } from '../errors/classes.ts'
 import { isHoldfastError } from '../errors/holdfast-error.ts'
-import { branded, globalFetch } from '../foundation/own-fetch.ts'
+import { brandFetch, globalFetch } from '../foundation/own-fetch.ts'
 import { toResponse } from '../protocol/stored-message.ts'
 import type { Answer, HandleSource } from './engine/call/caller.ts'
 import { type FetchCall, readFetchCall } from './fetch-call.ts'
@@ -15,7 +15,7 @@ type Start = (call: FetchCall) => HandleSource
  */
 export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
   const platform = options.fetch ?? globalFetch
-  return branded(async function fetch(...args) {
+  return brandFetch(async function fetch(...args) {
     try {
       const read = readFetchCall(args, options)
       if (!read) return await platform(...args)
@@ -27,7 +27,7 @@ export function clientFetch(start: Start, options: ResolvedOptions): FetchLike {
   })
 }
 
-/** An answer from the journal may be without its body, which its caller could not tell from an empty one. */
+/** An answer from the journal may be without its body, which the caller would take for an empty one. */
 function wholeAnswer({ response, rest, operation, attempts }: Answer): Response {
   if (rest || !response.bodyOmitted) return toResponse(response, rest)
   const message = 'It was done by an earlier call with this key, but the record of its answer has no body'

@@ -1,6 +1,5 @@
-import { onAbort } from '../foundation/abort.ts'
-import { joinChunks } from '../foundation/join-chunks.ts'
-import { copyOf, isArrayBuffer, unreadable } from './request-body.ts'
+import { readChunksUpTo } from '../foundation/join-chunks.ts'
+import { copyBytes, isArrayBuffer, unreadable } from './request-body.ts'
 
 /** The body of a call of `client.fetch`, as its attempts give it to the platform's fetch. */
 export interface FetchBody {
@@ -33,42 +32,42 @@ const encoder = new TextEncoder()
 /** What can't be held in memory, up to the limit, is sent once, as the caller gave it. */
 export function holdBody(source: BodySource, need: BodyNeed): FetchBody | Promise<FetchBody> {
   const { body, request, limit } = source
-  if (request.body === null && !isStream(body)) return NO_BODY
-  if (typeof body === 'string') return heldText(body, limit)
-  if (body instanceof URLSearchParams) return heldText(body.toString(), limit)
+  if (request.body === null && !isBodyStream(body)) return NO_BODY
+  if (typeof body === 'string') return replayableText(body, limit)
+  if (body instanceof URLSearchParams) return replayableText(body.toString(), limit)
   if (isArrayBuffer(body) || ArrayBuffer.isView(body)) {
     // A buffer that was transferred away is empty, as fetch has it.
-    return heldBytes(body.byteLength === 0 ? new Uint8Array() : copyOf(body), limit)
+    return replayableBytes(body.byteLength === 0 ? new Uint8Array() : copyBytes(body), limit)
   }
   // A Blob can't change, and may be larger than memory.
-  if (body instanceof Blob && (need !== 'journal' || body.size > limit)) return held(body, undefined)
+  if (body instanceof Blob && (need !== 'journal' || body.size > limit)) return replayable(body, undefined)
   if (need === 'once' || (body instanceof FormData && sizeOf(body) > limit)) return AS_GIVEN
-  if (need === 'journal' || body instanceof FormData) return isReadable(body) ? readWhole(source) : AS_GIVEN
+  if (need === 'journal' || body instanceof FormData) return isReadableBody(body) ? readWhole(source) : AS_GIVEN
   return body === undefined ? tap(source) : AS_GIVEN
 }
 
 /** A body that gives its bytes one after the other. */
-export function isStream(body: unknown): boolean {
+export function isBodyStream(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || body instanceof Blob || body instanceof FormData) return false
   return body instanceof ReadableStream || Symbol.asyncIterator in body
 }
 
 /** Of another kind (a FormData of another library, say) the platform's Request would read something else. */
-function isReadable(body: unknown): boolean {
-  return body === undefined || body instanceof Blob || body instanceof FormData || isStream(body)
+function isReadableBody(body: unknown): boolean {
+  return body === undefined || body instanceof Blob || body instanceof FormData || isBodyStream(body)
 }
 
-function held(given: BodyInit, bytes: Uint8Array | undefined): FetchBody {
+function replayable(given: BodyInit, bytes: Uint8Array | undefined): FetchBody {
   return { given, bytes, again: () => given, isOnce: false }
 }
 
-function heldText(text: string, limit: number): FetchBody {
+function replayableText(text: string, limit: number): FetchBody {
   const bytes = encoder.encode(text)
-  return held(text, bytes.length > limit ? undefined : bytes)
+  return replayable(text, bytes.length > limit ? undefined : bytes)
 }
 
-function heldBytes(bytes: Uint8Array, limit: number): FetchBody {
-  return held(bytes as BodyInit, bytes.length > limit ? undefined : bytes)
+function replayableBytes(bytes: Uint8Array, limit: number): FetchBody {
+  return replayable(bytes as BodyInit, bytes.length > limit ? undefined : bytes)
 }
 
 function sizeOf(form: FormData): number {
@@ -79,8 +78,8 @@ function sizeOf(form: FormData): number {
 
 /** Read before anything is sent: the journal needs all of it. */
 async function readWhole(source: BodySource): Promise<FetchBody> {
-  const bytes = await readCopy(source)
-  return bytes ? held(bytes as BodyInit, bytes) : AS_GIVEN
+  const bytes = await readBodyCopy(source)
+  return bytes ? replayable(bytes as BodyInit, bytes) : AS_GIVEN
 }
 
 /**
@@ -89,7 +88,7 @@ async function readWhole(source: BodySource): Promise<FetchBody> {
  */
 function tap(source: BodySource): FetchBody {
   let copy: Uint8Array | undefined
-  readCopy(source).then(
+  readBodyCopy(source).then(
     (bytes) => {
       copy = bytes
     },
@@ -102,27 +101,14 @@ function tap(source: BodySource): FetchBody {
  * The bytes of a copy; undefined where they are more than the limit. The body itself stays as it is, so that the
  * platform sends it as it would: with its length where that is known.
  */
-async function readCopy({ request, signal, limit }: BodySource): Promise<Uint8Array | undefined> {
+async function readBodyCopy({ request, signal, limit }: BodySource): Promise<Uint8Array | undefined> {
   const reader = (request.clone().body as ReadableStream<Uint8Array>).getReader()
-  const stop = onAbort(signal, () => {
-    reader.cancel(signal?.reason).catch(() => {})
-  })
-  const chunks: Uint8Array[] = []
-  let size = 0
   try {
-    while (size <= limit) {
-      const { done, value } = await reader.read()
-      signal?.throwIfAborted()
-      if (done) return joinChunks(chunks, size)
-      chunks.push(value)
-      size += value.byteLength
-    }
+    const { whole } = await readChunksUpTo(limit, reader, signal)
+    if (!whole) reader.cancel().catch(() => {})
+    return whole
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     return unreadable(error)
-  } finally {
-    stop()
   }
-  reader.cancel().catch(() => {})
-  return undefined
 }

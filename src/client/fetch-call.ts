@@ -1,6 +1,6 @@
 import { parseKey } from '../protocol/idempotency-key.ts'
 import { isSafeMethod } from '../protocol/methods.ts'
-import { type BodyNeed, type FetchBody, holdBody, isStream } from './fetch-body.ts'
+import { type BodyNeed, type FetchBody, holdBody, isBodyStream } from './fetch-body.ts'
 import type { CredentialsMode } from './operation/record.ts'
 import { resolveHonoursKeys } from './policy/resolve-call.ts'
 import type { ResolvedOptions } from './policy/resolved-options.ts'
@@ -13,7 +13,7 @@ export interface FetchCall {
   readonly method: string
   /** The whole URL. */
   readonly url: string
-  /** Those of the caller, and the content type of a body that is held. */
+  /** Those of the caller, and the content type of a body that is held in memory. */
   readonly headers: Headers
   readonly redirect: Request['redirect']
   readonly credentialsMode: CredentialsMode | undefined
@@ -32,7 +32,7 @@ export function readFetchCall(
   args: readonly [input: unknown, init?: unknown],
   options: ResolvedOptions,
 ): FetchCall | Promise<FetchCall> | undefined {
-  if (!isReadable(args)) return undefined
+  if (!areReadable(args)) return undefined
   const input = addressOf(args[0], options)
   const init = membersOf(args[1])
   const signal = (init.signal === undefined && input instanceof Request ? input.signal : init.signal) ?? undefined
@@ -49,8 +49,8 @@ export function readFetchCall(
 type Input = FetchArguments['input']
 type Arguments = readonly [input: Input, init?: RequestInit | null]
 
-/** Not so a Request of another library, and what the platform's fetch refuses. */
-function isReadable(args: readonly unknown[]): args is Arguments {
+/** False for a Request of another library, and for what the platform's fetch refuses. */
+function areReadable(args: readonly unknown[]): args is Arguments {
   const [input, init] = args
   if (args.length === 0 || (typeof init !== 'object' && init !== undefined)) return false
   return typeof input !== 'object' || input === null || input instanceof Request || !('url' in input)
@@ -85,7 +85,7 @@ function toCall(asked: Asked, body: FetchBody): FetchCall {
   return {
     method: request.method,
     url: request.url,
-    headers: body.given === undefined ? headers : withContentType(headers, request),
+    headers: body.given === undefined ? headers : withBodyType(headers, request),
     redirect: request.redirect,
     credentialsMode: init.credentials ?? (input instanceof Request ? input.credentials : options.credentials),
     signal,
@@ -105,8 +105,8 @@ function toCall(asked: Asked, body: FetchBody): FetchCall {
   }
 }
 
-/** The platform tells the type from the kind of a body, which held bytes no longer have. */
-function withContentType(own: Headers, request: Request): Headers {
+/** The platform derives the type from the kind of a body, which bytes in memory no longer have. */
+function withBodyType(own: Headers, request: Request): Headers {
   const type = request.headers.get('content-type')
   if (type === null || own.has('content-type')) return own
   const headers = new Headers(own)
@@ -121,7 +121,7 @@ function argumentsOf(
 ): Pick<DropIn, 'arguments' | 'isRepeatable' | 'isOnce'> {
   const { input, init } = carried(asked)
   const withBody = (body: BodyInit | null | undefined): FetchArguments =>
-    body === undefined || body === null ? { input, init } : { input, init: { ...init, body: copied(body) } }
+    body === undefined || body === null ? { input, init } : { input, init: { ...init, body: copiedBody(body) } }
   let next = (): FetchArguments => withBody(given)
   return {
     isOnce,
@@ -135,13 +135,13 @@ function argumentsOf(
 }
 
 /** A fetch may transfer or change the bytes that it is given; the next attempt and the record need them as they were. */
-function copied(body: BodyInit): BodyInit {
+function copiedBody(body: BodyInit): BodyInit {
   return body instanceof Uint8Array ? body.slice() : body
 }
 
 /** With the body that the platform's own reading of it has taken over, and what the client says of cookies. */
 function carried({ input, init, request, options, need }: Asked): FetchArguments {
-  const isRead = isStream(init.body) && need === 'journal'
+  const isRead = isBodyStream(init.body) && need === 'journal'
   const taken = request.body !== null && (init.body === undefined || init.body === null || isRead)
   const more = input instanceof Request ? keptMembers(input, init) : modeOf(options)
   if (!taken) return { input, init: { ...more, ...init } }

@@ -24,7 +24,7 @@ export function snapshotBody(options: CallOptions, limit: number): BodySnapshot 
   if (body instanceof URLSearchParams) {
     return checkedBody(encoder.encode(body.toString()), 'application/x-www-form-urlencoded;charset=UTF-8', limit)
   }
-  if (isArrayBuffer(body) || ArrayBuffer.isView(body)) return checkedBody(copyOf(body), undefined, limit)
+  if (isArrayBuffer(body) || ArrayBuffer.isView(body)) return checkedBody(copyBytes(body), undefined, limit)
   return readBody(body, limit)
 }
 
@@ -52,7 +52,7 @@ export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return value instanceof ArrayBuffer || Object.prototype.toString.call(value) === '[object ArrayBuffer]'
 }
 
-export function copyOf(body: ArrayBuffer | ArrayBufferView): Uint8Array {
+export function copyBytes(body: ArrayBuffer | ArrayBufferView): Uint8Array {
   const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(body) ? body : new Uint8Array(body)
   return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/classes.ts'
+import { partsOfUrl, type UrlParts, urlParts } from '../foundation/parsed-url.ts'
 import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redact.ts'
 import type { HeaderList } from '../protocol/headers.ts'
 import { parseKey } from '../protocol/idempotency-key.ts'
@@ -7,7 +8,7 @@ import type { CredentialsMode } from './operation/record.ts'
 import type { CallOptions } from './options.ts'
 import { checkHeaders } from './policy/check-headers.ts'
 
-/** What a call sends beside what is written down. Held in memory only: whoever resumes it does not have it. */
+/** What a call sends beside what is written down. Held in memory only: a resume does not have it. */
 export interface CallCredentials {
   /** The whole URL, as the caller gave it. */
   readonly url: string
@@ -42,16 +43,16 @@ export function readRequest(
   options: CallOptions,
   settings: RequestSettings,
 ): RequestInput {
-  const url = readUrl(target.url, options.searchParams, settings.baseUrl)
+  const given = readUrl(target.url, options.searchParams, settings.baseUrl)
+  const { url, withheld } = withholdParameters(given)
   const sorted = sortHeaders(checkHeaders('headers', options.headers ?? []), settings.keyHeaderName)
-  const { href } = url
-  const names = [...withholdParameters(url), ...sorted.credentials.map(([name]) => name)]
+  const names = [...withheld, ...sorted.credentials.map(([name]) => name)]
   return {
     method: readMethod(target.method),
-    url: url.href,
-    origin: url.origin,
+    url,
+    origin: given.origin,
     headers: sorted.headers,
-    credentials: { url: href, headers: sorted.credentials, names },
+    credentials: { url: given.href, headers: sorted.credentials, names },
     credentialsMode: settings.credentialsMode,
     key: options.key ?? sorted.key,
   }
@@ -61,24 +62,23 @@ const NORMALISED = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST',
 const FORBIDDEN = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 function readMethod(method: string): string {
+  if (NORMALISED.has(method)) return method
   if (!isToken(method)) throw new ConfigurationError('The method is not an HTTP method name')
   const upper = method.toUpperCase()
   if (FORBIDDEN.has(upper)) throw new ConfigurationError(`The method ${upper} can't be sent by an HTTP client library`)
   return NORMALISED.has(upper) ? upper : method
 }
 
-function readUrl(input: string | URL, searchParams: CallOptions['searchParams'], baseUrl: URL | undefined): URL {
+/** Without a fragment, which is never sent, so it is no part of the operation. */
+function readUrl(input: string | URL, searchParams: CallOptions['searchParams'], baseUrl: URL | undefined): UrlParts {
   const url = resolveUrl(input, baseUrl)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new ConfigurationError(`Only http and https URLs can be called, not ${url.protocol}`)
   }
-  if (url.username || url.password) {
+  if (url.hasUserInfo) {
     throw new ConfigurationError('A URL must not carry a user name or password; put them into the headers option')
   }
-  if (searchParams !== undefined) addSearchParams(url, searchParams)
-  // A fragment is never sent, so it is no part of the operation.
-  if (url.hash) url.hash = ''
-  return url
+  return searchParams === undefined ? url : withSearchParams(url, searchParams)
 }
 
 const SCHEME = /^[a-z][a-z\d+.-]*:/i
@@ -90,48 +90,51 @@ export function joinToBase(text: string, baseUrl: URL): string {
   return SCHEME.test(path) || SLASHES.test(path) ? text : join(baseUrl, path)
 }
 
-function resolveUrl(input: string | URL, baseUrl: URL | undefined): URL {
+function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
   const text = String(input).trim()
   if (SLASHES.test(text)) {
     throw new ConfigurationError('A URL that begins with two slashes names a host without a scheme; write https:// too')
   }
   try {
-    return new URL(baseUrl ? joinToBase(text, baseUrl) : text)
+    return urlParts(baseUrl ? joinToBase(text, baseUrl) : text)
   } catch {
     const hint = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
-    throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(String(input)).split('?')[0])} (${hint})`)
+    throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(text).split('?')[0])} (${hint})`)
   }
 }
 
 /** The base comes first as text, so that no path can lead to another host. */
-function join({ origin, pathname }: URL, path: string): string {
+function join(baseUrl: URL, path: string): string {
+  const { origin, pathname } = urlParts(baseUrl.href)
   if (/^([?#]|$)/.test(path)) return origin + pathname + path
   return `${origin}${pathname.replace(/\/$/, '')}/${path.replace(/^\//, '')}`
 }
 
-function addSearchParams(url: URL, params: NonNullable<CallOptions['searchParams']>): void {
+function withSearchParams({ href }: UrlParts, params: NonNullable<CallOptions['searchParams']>): UrlParts {
+  const url = new URL(href)
   if (typeof params === 'string' || params instanceof URLSearchParams) {
     for (const [name, value] of new URLSearchParams(params)) url.searchParams.append(name, value)
-    return
+    return partsOfUrl(url)
   }
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined) url.searchParams.append(name, String(value))
   }
+  return partsOfUrl(url)
 }
 
-/** Takes the parameters that carry credentials out of the URL. Their names, each after a question mark. */
-function withholdParameters(url: URL): string[] {
-  if (url.search === '') return []
-  const names: string[] = []
+/** The URL without the query parameters that carry credentials, and their names, each after a question mark. */
+function withholdParameters({ href, origin, pathname, search }: UrlParts): { url: string; withheld: string[] } {
+  const withheld: string[] = []
+  if (search === '') return { url: href, withheld }
   // Piece by piece: what stays is what the caller wrote, and not what a parser makes of it.
-  const kept = url.search.replace(/[?&;]([^&;]*)/g, (piece, pair: string) => {
+  const kept = search.replace(/[?&;]([^&;]*)/g, (piece, pair: string) => {
     const name = credentialNameOf(pair)
     if (name === undefined) return piece
-    names.push(`?${name}`)
+    withheld.push(`?${name}`)
     return ''
   })
-  if (names.length > 0) url.search = kept.slice(1)
-  return names
+  if (withheld.length === 0) return { url: href, withheld }
+  return { url: origin + pathname + kept.replace(/^./, '?'), withheld }
 }
 
 function sortHeaders(

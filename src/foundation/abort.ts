@@ -1,22 +1,76 @@
-import { Cancellation } from './cancellation.ts'
+/**
+ * What an AbortController with its signal does, for the hot path: making one costs next to nothing, and a platform's
+ * own signal is made only where a fetch needs one.
+ */
+export class Cancellation {
+  #aborted = false
+  #reason: unknown
+  #listeners: (() => void)[] | undefined
+  #controller: AbortController | undefined
 
-/** A signal of the platform's, or our own that costs less. */
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
+  get reason(): unknown {
+    return this.#reason
+  }
+
+  abort(reason: unknown = defaultAbortReason()): void {
+    if (this.#aborted) return
+    this.#aborted = true
+    this.#reason = reason
+    const listeners = this.#listeners ?? []
+    this.#listeners = undefined
+    this.#controller?.abort(reason)
+    for (const listener of listeners) listener()
+  }
+
+  /** Calls back once when it is aborted, at once if it already is. Returns how to stop listening. */
+  listen(listener: () => void): () => void {
+    if (this.#aborted) {
+      listener()
+      return () => {}
+    }
+    this.#listeners ??= []
+    this.#listeners.push(listener)
+    return () => {
+      const index = this.#listeners?.indexOf(listener) ?? -1
+      if (index >= 0) this.#listeners?.splice(index, 1)
+    }
+  }
+
+  /** The platform's own. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+}
+
+/** A platform's signal, or our own that costs less. */
 export type AbortLike = AbortSignal | Cancellation
 
-/** The platform's own signal, for who takes no other. */
+/** The platform's own signal, for a fetch, which takes no other. */
 export function nativeSignal(signal: AbortLike): AbortSignal {
   return signal instanceof Cancellation ? signal.signal : signal
 }
 
 /** The reason an aborted signal carries; a signal without one gets the platform's own AbortError. */
 export function abortReason(signal: AbortLike): unknown {
-  return signal.reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : signal.reason
+  return signal.reason === undefined ? defaultAbortReason() : signal.reason
 }
 
-/** Who waits for a signal: thousands of calls may share one, and it has a single listener of ours all the same. */
+function defaultAbortReason(): DOMException {
+  return new DOMException('This operation was aborted', 'AbortError')
+}
+
+/** All listeners of one signal: thousands of calls may share it, and it has a single listener of ours all the same. */
 interface Audience {
-  readonly waiting: Set<() => void>
-  readonly tellAll: () => void
+  readonly listeners: Set<() => void>
+  readonly callAll: () => void
 }
 
 const audiences = new WeakMap<AbortSignal, Audience>()
@@ -32,26 +86,26 @@ export function onAbort(signal: AbortLike | undefined, listener: () => void): ()
     listener()
     return () => {}
   }
-  const audience = audiences.get(signal) ?? gather(signal)
-  // Of its own, so that the same function given twice is told twice.
-  const told = (): void => listener()
-  audience.waiting.add(told)
+  const audience = audiences.get(signal) ?? newAudience(signal)
+  // A function of its own, so that the same listener given twice is called twice.
+  const own = (): void => listener()
+  audience.listeners.add(own)
   return () => {
-    audience.waiting.delete(told)
-    if (audience.waiting.size > 0 || audiences.get(signal) !== audience) return
+    audience.listeners.delete(own)
+    if (audience.listeners.size > 0 || audiences.get(signal) !== audience) return
     audiences.delete(signal)
-    signal.removeEventListener('abort', audience.tellAll)
+    signal.removeEventListener('abort', audience.callAll)
   }
 }
 
-function gather(signal: AbortSignal): Audience {
-  const waiting = new Set<() => void>()
-  const tellAll = (): void => {
+function newAudience(signal: AbortSignal): Audience {
+  const listeners = new Set<() => void>()
+  const callAll = (): void => {
     audiences.delete(signal)
-    for (const tell of [...waiting]) if (waiting.delete(tell)) tell()
+    for (const listener of [...listeners]) if (listeners.delete(listener)) listener()
   }
-  const audience = { waiting, tellAll }
+  const audience = { listeners, callAll }
   audiences.set(signal, audience)
-  signal.addEventListener('abort', tellAll, { once: true })
+  signal.addEventListener('abort', callAll, { once: true })
   return audience
 }

@@ -13,7 +13,7 @@ const NINE = 0x39
 const BACKSLASH = 0x5c
 
 /**
- * One text for all spellings of a JSON value: keys in order, no blanks, escapes as the characters they stand for, and
+ * One text for all spellings of a JSON value: keys in order, no blanks, escapes as the characters that are meant, and
  * every number as its digits and a power of ten. Numbers are never made into floating point, where different ones would
  * become the same. Undefined where the text is not JSON, or where readers may disagree about what it says: a key
  * twice, half a surrogate pair, more than 200 levels.
@@ -202,6 +202,6 @@ function scientific(sign: string, digits: string, exponent: number): string {
   let end = digits.length
   while (digits[end - 1] === '0') end--
   const power = exponent + digits.length - end
-  if (!Number.isSafeInteger(power)) throw new SyntaxError('an exponent that nobody counts to')
+  if (!Number.isSafeInteger(power)) throw new SyntaxError('an exponent that is too large')
   return `${sign}${digits.slice(start, end)}${power === 0 ? '' : `e${power}`}`
 }

@@ -58,7 +58,7 @@ export function startTimer(clock: Clock, ms: number, callback: () => void): () =
   return () => controller.abort()
 }
 
-/** Like `startTimer`, but it does not keep the process alive: for work that nobody waits for. */
+/** Like `startTimer`, but it does not keep the process alive: for work that no caller waits for. */
 export function startBackgroundTimer(clock: Clock, ms: number, callback: () => void): () => void {
   if (clock !== systemClock) return startTimer(clock, ms, callback)
   const timer: { unref?(): void } | number = setTimeout(callback, Math.min(ms, LONGEST_TIMER_MS))

@@ -2,15 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** What the request that is being served asks of every call made for it. */
 export interface InboundContext {
-  /** Whoever is outside retries: make one attempt only. */
+  /** The caller of this service retries itself: make one attempt only. */
   readonly doNotRetry: boolean
-  /** Epoch milliseconds after which nobody waits for the answer any more. */
+  /** Epoch milliseconds after which the caller of this service waits no more. */
   readonly deadlineAt: number | undefined
 }
 
 type Storage = AsyncLocalStorage<InboundContext | undefined>
 
-/** Part of what versions say to each other: what is kept under this name never changes its shape. */
+/** Copies of the package in different versions share it: the shape of what is kept under this name never changes. */
 const NAME = Symbol.for('holdfast.inbound-context')
 
 /** One for the whole process: a server from one copy of the library and a client from another must meet in it. */
@@ -23,6 +23,6 @@ function storage(): Storage {
 export const inboundContext = {
   current: (): InboundContext | undefined => storage().getStore(),
   run: <T>(context: InboundContext, work: () => T): T => storage().run(context, work),
-  /** For work that nobody who is being served waits for. */
+  /** For background work, which belongs to no request that is being served. */
   outside: <T>(work: () => T): T => storage().run(undefined, work),
 }

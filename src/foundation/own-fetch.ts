@@ -4,7 +4,7 @@ type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<
 const BRAND = Symbol.for('holdfast.fetch')
 
 /** Marks a client's `fetch`, so that a client that finds it installed as the global one does not call itself; it has the length of a fetch. */
-export function branded(fetch: FetchLike): FetchLike {
+export function brandFetch(fetch: FetchLike): FetchLike {
   rememberFetch()
   return Object.defineProperties(fetch, { [BRAND]: { value: true }, length: { value: 1 } })
 }

@@ -18,8 +18,8 @@ export function newProcessOwner(): ProcessOwner {
 }
 
 /**
- * On one host a process id tells whether its process still runs, so that nobody has to wait for the lease of a dead
- * one. Anything doubtful counts as alive: the lease decides.
+ * On one host a process id shows whether its process still runs, so that a takeover need not wait for the lease of a
+ * dead one. Anything doubtful counts as alive: the lease decides.
  */
 export function isDeadOwner(owner: string): boolean {
   const [itsHost, pid, thread, id] = owner.split('|')

@@ -12,7 +12,7 @@ interface OfOperation extends Told {
   readonly url: string
 }
 
-/** Everything that a client tells. One closed union, past tense. No event ever carries a credential or a body. */
+/** Everything that a client reports. One closed union, past tense. No event ever carries a credential or a body. */
 export type HoldfastEvent =
   | (OfOperation & { readonly type: 'operation.accepted'; readonly durability: 'memory' | 'process' | 'power' })
   | (OfOperation & { readonly type: 'attempt.started'; readonly attempt: number })

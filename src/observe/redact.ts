@@ -10,7 +10,7 @@ const SCHEMES = 'Bearer|Basic|Digest|Negotiate|DPoP|ApiKey'
 /** These have values of several parts, so everything to the closing quote or the end of the line goes. */
 const WHOLE_LINE =
   /\b((?:set-)?cookie|(?:proxy-)?authorization)(["']?[ \t]{0,4}[:=][ \t]{0,4})(?:(")[^"\r\n]*|(')[^'\r\n]*|[^"'\r\n][^\r\n]*)/gi
-/** A scheme and what follows it, unless that is a word about authentication and not a credential. */
+/** A scheme and what follows it, unless what follows speaks about authentication and is no credential. */
 const SCHEME_AND_VALUE = new RegExp(
   `\\b(${SCHEMES}) +(?!(?:tokens?|auth|authentication|authorization)(?![\\w.~+/=:-]))[\\w.~+/=:-]+`,
   'gi',
@@ -38,17 +38,17 @@ export function redactText(text: string): string {
 
 /** Goes on right after each separator: what follows a harmless name may be a name itself, as in `0: token=x`. */
 function redactNamed(text: string): string {
-  let told = ''
+  let redacted = ''
   let from = 0
   NAME.lastIndex = 0
   for (let found = NAME.exec(text); found; found = NAME.exec(text)) {
     VALUE.lastIndex = NAME.lastIndex
     if (!isCredentialHeader(found[1] ?? '') || !VALUE.test(text)) continue
-    told += text.slice(from, NAME.lastIndex) + MASK
+    redacted += text.slice(from, NAME.lastIndex) + MASK
     from = VALUE.lastIndex
     NAME.lastIndex = from
   }
-  return told + text.slice(from)
+  return redacted + text.slice(from)
 }
 
 /** Must this header not be written down? By its name, by its value, or for a URL with a secret in it. */
@@ -64,27 +64,27 @@ export function credentialNameOf(pair: string): string | undefined {
   const equals = pair.indexOf('=')
   if (equals < 0) return undefined
   const name = pair.slice(0, equals)
-  const tells = isCredentialParameter(decoded(name)) || isCredentialValue(decoded(pair.slice(equals + 1)))
-  return tells ? name : undefined
+  const isCredential = isCredentialParameter(decoded(name)) || isCredentialValue(decoded(pair.slice(equals + 1)))
+  return isCredential ? name : undefined
 }
 
 /** A chain of causes may be a circle. */
 const DEEPEST = 5
 
-/** An error that somebody else made, without credentials in what it says: itself where there are none, else a likeness. */
+/** An error of the platform or of the caller without credentials in its texts: itself where there are none, else a copy. */
 export function redactError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error
   if (depth > DEEPEST) return undefined
   const { message, stack = '', cause } = error
-  const told = { message: redactText(message), stack: redactText(stack), cause: redactError(cause, depth + 1) }
-  if (told.message === message && told.stack === stack && told.cause === cause) return error
+  const texts = { message: redactText(message), stack: redactText(stack), cause: redactError(cause, depth + 1) }
+  if (texts.message === message && texts.stack === stack && texts.cause === cause) return error
   const { name, code } = error as Error & { code?: unknown }
-  const likeness = new Error(told.message, cause === undefined ? undefined : { cause: told.cause })
-  Object.defineProperties(likeness, {
+  const copy = new Error(texts.message, cause === undefined ? undefined : { cause: texts.cause })
+  Object.defineProperties(copy, {
     name: { value: name, configurable: true, writable: true },
-    stack: { value: told.stack, configurable: true, writable: true },
+    stack: { value: texts.stack, configurable: true, writable: true },
   })
-  return code === undefined ? likeness : Object.assign(likeness, { code })
+  return code === undefined ? copy : Object.assign(copy, { code })
 }
 
 function redactPair(pair: string): string {

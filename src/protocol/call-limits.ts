@@ -1,6 +1,6 @@
 import type { InboundContext } from '../foundation/inbound-context.ts'
 import { HEADER } from './header-names.ts'
-import { saysTrue } from './truth-value.ts'
+import { saysTrue } from './headers.ts'
 
 /** As an outer layer, or a caller of ours, says them: not all of them need be said. */
 type SomeLimits = { readonly [Limit in keyof InboundContext]?: InboundContext[Limit] | undefined }

@@ -10,7 +10,7 @@ export interface FingerprintRequest {
   readonly query: string
   readonly contentType: string | undefined
   readonly contentEncoding: string | undefined
-  /** The bytes as they came, or what a framework made of them before anybody could look. */
+  /** The bytes as they came, or what a framework parsed before the ledger saw the request. */
   readonly body: Uint8Array | ParsedBody | null
 }
 
@@ -42,8 +42,8 @@ const LARGEST_CANONICAL_BYTES = 256 * 1024
 const NO_BODY: FingerprintInput = { texts: ['none'], bytes: null }
 
 /**
- * Two requests with the same key are the same request when this is equal. The scope goes in first, as a salt: who
- * knows a request of somebody else can't tell from its fingerprint that it was made.
+ * Two requests with the same key are the same request when this is equal. The scope goes in first, as a salt: a
+ * fingerprint does not prove to a reader of the ledger that a tenant has made a request which the reader can guess.
  */
 export function fingerprintInput(request: FingerprintRequest): FingerprintInput {
   const { scope, method, path, query } = request
@@ -98,7 +98,7 @@ function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A form gets a new boundary each time it is written: it is taken out, and where it was is told by lengths. */
+/** A form gets a new boundary each time it is written: it is taken out, and its places are kept as the lengths between them. */
 function multipartInput({ bytes, type, encoding }: LabelledBody): FingerprintInput | undefined {
   const boundary = type.parameters.get('boundary')
   if (encoding !== '' || type.essence !== 'multipart/form-data' || !boundary) return undefined

@@ -1,6 +1,5 @@
-import { type HeaderList, headerValue } from './headers.ts'
+import { type HeaderList, headerValue, saysTrue } from './headers.ts'
 import { parseKey } from './idempotency-key.ts'
-import { saysTrue } from './truth-value.ts'
 
 /** Every header that the two halves say to each other, in lower case as header lists have them. */
 export const HEADER = {
@@ -34,6 +33,12 @@ export const REPLAY_MARKERS: readonly string[] = [
 export function showsKeyHonoured(headers: HeaderList, key: string): boolean {
   if (isReplayed(headers) || headerValue(headers, HEADER.idempotencyRetention) !== undefined) return true
   return parseKey(headerValue(headers, HEADER.idempotencyKey) ?? '') === key
+}
+
+/** For how long the server says that it remembers a key (milliseconds). A value that makes no sense counts as absent. */
+export function readRetention(headers: HeaderList): number | undefined {
+  const value = headerValue(headers, HEADER.idempotencyRetention)?.trim() ?? ''
+  return (/^\d{1,12}$/.test(value) && Number(value) * 1000) || undefined
 }
 
 /** Does a ledger say that it has kept the answer, but not its body? */

@@ -9,3 +9,15 @@ export function headerValue(headers: HeaderList, name: string): string | undefin
   }
   return found
 }
+
+/** An event stream may never end: it is handed over as it comes. */
+export function isEventStream(headers: HeaderList): boolean {
+  const type = headerValue(headers, 'content-type')
+  return type !== undefined && /^\s*text\/event-stream\s*(;|$)/i.test(type)
+}
+
+/** True as headers say it: `true`, `1`, or the structured-field boolean `?1`. */
+export function saysTrue(value: string): boolean {
+  const word = value.trim().toLowerCase()
+  return word === 'true' || word === '1' || word === '?1'
+}

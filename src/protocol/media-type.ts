@@ -5,7 +5,7 @@ export interface MediaType {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** A parameter as a token or a quoted string. Blanks around the signs are not allowed, but they are sent. */
+/** A parameter as a token or a quoted string. Blanks around the signs are not allowed, but servers send them. */
 const PARAMETER = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g
 
 /** What a Content-Type says. Never fails: what can't be read is left out. */

@@ -38,12 +38,12 @@ function readJson(type: RegExp, headers: HeaderList, body: Uint8Array | null): P
   if (!body || !type.test(headerValue(headers, 'content-type') ?? '')) return undefined
   try {
     const parsed: unknown = JSON.parse(new TextDecoder().decode(body))
-    return isObject(parsed) ? parsed : undefined
+    return isJsonObject(parsed) ? parsed : undefined
   } catch {
     return undefined
   }
 }
 
-function isObject(value: unknown): value is ProblemDetails {
+function isJsonObject(value: unknown): value is ProblemDetails {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,4 @@
-import type { HeaderList } from './headers.ts'
-import { saysTrue } from './truth-value.ts'
+import { type HeaderList, saysTrue } from './headers.ts'
 
 /** Names of response headers, in lower case. */
 export interface VerdictNames {

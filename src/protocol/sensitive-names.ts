@@ -3,7 +3,7 @@
  * separators (`X-Api-Key`, `api_key` and `apiKey` are one), and as words, for those too short to be looked
  * for inside others (`auth` is not in `author`). When in doubt a name is a credential: a journal that
  * forgets one header too many is mended by the caller, a leaked token is not. But `key` alone is no doubt:
- * a partition key or a routing key is data, so it takes a word before it that says whose key it is.
+ * a partition key or a routing key is data, so it takes a word before it that names its owner.
  */
 
 const INSIDE =
@@ -11,7 +11,7 @@ const INSIDE =
 const WORDS = new Set(
   'auth jwt sig hmac otp totp mfa pwd sid dpop oauth authentication assertion cred creds'.split(' '),
 )
-/** Keys that belong to somebody who has to prove who they are. */
+/** Keys of a party that authenticates itself. */
 const KEY_OF =
   /(?:^|-)(?:app|application|client|consumer|licen[cs]e|user|admin|dev|developer|partner|merchant|vendor|service|server|integration|deploy|write|encryption|decryption|activation)-?key(?:-|$)/
 /** Short words that mean a credential where they are the whole name, or its end. */
@@ -24,7 +24,7 @@ const HARMLESS =
 const SCHEME = /^(?:bearer|basic|digest|negotiate|ntlm|dpop|apikey|token|sharedkey|aws4-hmac-sha256) +\S/i
 /** Up to the second dot: the signature of an unsigned one is empty. */
 const JWT = /(?:^|[\s=:])eyJ[\w-]{5,}\.[\w-]+\./
-/** How well-known issuers begin their keys, so that these can be found wherever they turn up. */
+/** How well-known issuers begin their keys, so that a key is found under any name. */
 const ISSUED =
   /(?:^|[\s=:])(?:[spr]k_(?:live|test)_|sk-[\w-]{16}|whsec_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|AKIA[A-Z\d]{12}|AIza[\w-]{20}|ya29\.)/
 

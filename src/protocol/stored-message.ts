@@ -41,7 +41,7 @@ const REASON_PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
  * A fresh, readable `Response`; every caller gets its own. What a hostile server put into the head and a Response can't
- * hold is left out: it must not come between an operation that was done and who waits for it.
+ * hold is left out: it must not fail the caller of an operation that was done.
  */
 export function toResponse(stored: StoredResponse, rest?: AnswerRest): Response {
   if (rest && isResponse(rest)) return rest
@@ -51,7 +51,7 @@ export function toResponse(stored: StoredResponse, rest?: AnswerRest): Response 
     statusText: REASON_PHRASE.test(stored.statusText) ? stored.statusText : '',
   })
   appendAll(response.headers, stored.headers)
-  // A constructed Response has no url, and refuses odd statuses; people's code and SDKs read both.
+  // A constructed Response has no url, and refuses odd statuses; applications and SDKs read both.
   const { status, url, redirected } = stored
   return Object.defineProperties(response, {
     status: { value: status },

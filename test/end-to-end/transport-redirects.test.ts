@@ -57,6 +57,20 @@ describe.each([
     expect(portal.seen).toEqual([])
   })
 
+  test('a call that is aborted by its own rule about origins is not followed', async () => {
+    const api = await redirecting(307, '/there')
+    const controller = new AbortController()
+    const trusts = (): boolean => {
+      controller.abort('enough')
+      return true
+    }
+    const { signal } = controller
+    const outcome = await choose().send(transportRequest(api.origin, { ...post, signal, trusts }))
+    expect(asFault(outcome)).toMatchObject({ code: 'aborted', mayHaveArrived: true, cause: 'enough' })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(api.seen).toHaveLength(1)
+  })
+
   test.each(['GET', 'HEAD'])('a %s is followed to any origin, with its public headers only', async (method) => {
     const files = await serving((_request, response) => response.end('file'))
     const api = await redirecting(302, `${files.origin}/file`)

@@ -9,7 +9,6 @@ const [scenario = '', origin = ''] = process.argv.slice(2)
 const loadUndici = () => import('undici')
 const loadTransport = () => import('../../src/client/transport/undici/undici-transport.ts')
 const loadChoice = () => import('../../src/client/transport/undici/choose-node-transport.ts')
-const loadGlobal = () => import('../../src/client/transport/undici/global-dispatcher.ts')
 
 type Scenario = () => Promise<unknown>
 
@@ -91,7 +90,7 @@ const scenarios: Record<string, Scenario> = {
 }
 
 async function isRespected(): Promise<boolean> {
-  const { applicationDispatcher } = await loadGlobal()
+  const { applicationDispatcher } = await loadTransport()
   return applicationDispatcher() !== undefined
 }
 

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto'
-import { framed } from '../../foundation/digest.ts'
 import { inboundContext } from '../../foundation/inbound-context.ts'
+import { nodeDigest } from '../../foundation/node-digest.ts'
 import { processLiveness } from '../coordination/process-liveness.ts'
 import { memoryJournal } from '../journal/memory/memory-journal.ts'
 import type { Journal } from '../journal/port.ts'
@@ -24,7 +23,7 @@ function defaultJournal(): Journal {
 
 export const platform: Platform = {
   sendHeaders: true,
-  digest: (texts, bytes) => hash('sha256', framed(texts, bytes), 'hex'),
+  digest: nodeDigest,
   defaultJournal,
   transport: chooseNodeTransport,
   coordination: processLiveness,

@@ -77,7 +77,7 @@ export interface TransportResponse {
 /** No usable answer. */
 export interface TransportFault {
   readonly kind: 'fault'
-  /** A short stable word: an errno such as `ECONNREFUSED`, or `aborted`, `untrusted-redirect`, `headers-overflow`, `network`. */
+  /** Short and stable: an errno such as `ECONNREFUSED`, or `aborted`, `untrusted-redirect`, `headers-overflow`, `network`. */
   readonly code: string
   /** Can any byte of the request have reached the server? `false` only where that is certain. */
   readonly mayHaveArrived: boolean

@@ -1,7 +1,26 @@
+import { partsOfUrl, type UrlParts, urlParts } from '../../foundation/parsed-url.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
 import { isSafeMethod } from '../../protocol/methods.ts'
-import { untrustedRedirect } from './network-fault.ts'
+import { untrustedRedirect } from './fault.ts'
 import type { TransportFault, TransportRequest } from './port.ts'
-import type { Target } from './target.ts'
+
+/** One request of a `send`: the first, or what a redirect made of it. */
+export interface Hop {
+  readonly method: string
+  readonly url: UrlParts
+  readonly headers: HeaderList
+  readonly body: Uint8Array | null
+  /** How many redirects led here. */
+  readonly redirects: number
+}
+
+/** What fetch refuses before it sends, it throws. The message leaves the URL out: it may hold a secret. */
+export function firstHop({ method, url: text, headers, body }: TransportRequest): Hop {
+  const url = urlParts(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError('The URL is not an HTTP URL')
+  if (url.hasUserInfo) throw new TypeError('The URL must not hold credentials')
+  return { method, url, headers, body, redirects: 0 }
+}
 
 export interface RedirectAnswer {
   readonly status: number
@@ -26,25 +45,27 @@ export type FollowRedirect = typeof followRedirect
 
 /** Where a redirect leads, a fault where it must not be followed, undefined where the answer is to be taken as it is. */
 export function followRedirect(
-  from: Target,
+  from: Hop,
   answer: RedirectAnswer,
   rules: Pick<TransportRequest, 'method' | 'redirect' | 'trusts' | 'publicHeaders'>,
-): Target | TransportFault | undefined {
+): Hop | TransportFault | undefined {
   if (!isRedirect(answer.status) || rules.redirect === 'manual') return undefined
-  if (rules.redirect === 'error') return refuse('redirect-refused', 'A redirect, and redirects are not allowed')
+  if (rules.redirect === 'error') return redirectFault('redirect-refused', 'A redirect, and redirects are not allowed')
   if (answer.location === undefined) return undefined
-  const url = resolveLocation(answer.location, from.url)
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return refuse('bad-redirect', 'A redirect to something that is no HTTP URL')
+  const url = resolveLocation(answer.location, from.url.href)
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    return redirectFault('bad-redirect', 'A redirect to something that is no HTTP URL')
   }
-  if (from.redirects >= MOST_REDIRECTS) return refuse('too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
-  if (url.username || url.password) return refuse('bad-redirect', 'A redirect to a URL with credentials')
-  const next = nextTarget(from, url, answer.status)
+  if (from.redirects >= MOST_REDIRECTS) {
+    return redirectFault('too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
+  }
+  if (url.hasUserInfo) return redirectFault('bad-redirect', 'A redirect to a URL with credentials')
+  const next = nextHop(from, url, answer.status)
   if (rules.trusts(url.origin)) return next
   return isSafeMethod(rules.method) ? { ...next, headers: rules.publicHeaders } : untrustedRedirect(url.origin)
 }
 
-function nextTarget(from: Target, url: URL, status: number): Target {
+function nextHop(from: Hop, url: UrlParts, status: number): Hop {
   const toGet =
     ((status === 301 || status === 302) && from.method === 'POST') ||
     (status === 303 && from.method !== 'GET' && from.method !== 'HEAD')
@@ -60,11 +81,9 @@ function nextTarget(from: Target, url: URL, status: number): Target {
   }
 }
 
-function resolveLocation(location: string, base: URL): URL | undefined {
+function resolveLocation(location: string, base: string): UrlParts | undefined {
   try {
-    const url = new URL(asUtf8(location), base)
-    if (!url.hash) url.hash = base.hash
-    return url
+    return partsOfUrl(new URL(asUtf8(location), base))
   } catch {
     return undefined
   }
@@ -81,7 +100,10 @@ function asUtf8(location: string): string {
   }
 }
 
-function refuse(code: 'redirect-refused' | 'bad-redirect' | 'too-many-redirects', message: string): TransportFault {
+function redirectFault(
+  code: 'redirect-refused' | 'bad-redirect' | 'too-many-redirects',
+  message: string,
+): TransportFault {
   // Only 'redirect-refused' is what the caller asked for; the other two are a server's mistake, and those get mended.
   const transient = code !== 'redirect-refused'
   return { kind: 'fault', code, mayHaveArrived: true, transient, cause: new Error(message) }

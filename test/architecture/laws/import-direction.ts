@@ -5,12 +5,13 @@ import { OUTSIDE, PLAN, PURE_ROOMS, roomOf } from './rooms.ts'
 const PLAIN_ROOMS = [...PURE_ROOMS, 'foundation', 'client engine', 'client surface', 'client input', 'client front']
 
 /**
- * Keys are the business of a package that is known for nothing else; and what a request asks can be carried along its
- * calls by Node alone.
+ * Keys are the business of a package that is known for nothing else; what a request asks can be carried along its
+ * calls by Node alone; and both halves hash a body with Node's own hash, which needs no copy of it.
  */
 const PACKAGE_EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'foundation/identity.ts': ['uuid'],
   'foundation/inbound-context.ts': ['node:async_hooks'],
+  'foundation/node-digest.ts': ['node:crypto'],
   'foundation/process-owner.ts': ['node:fs', 'node:os', 'node:worker_threads'],
 }
 

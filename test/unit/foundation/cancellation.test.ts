@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { abortReason, nativeSignal, onAbort } from '../../../src/foundation/abort.ts'
-import { Cancellation } from '../../../src/foundation/cancellation.ts'
+import { abortReason, Cancellation, nativeSignal, onAbort } from '../../../src/foundation/abort.ts'
 
 describe('a cancellation', () => {
   it('tells everybody once, with the first reason', () => {

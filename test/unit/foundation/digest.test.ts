@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { aesGcm } from '../../../src/client/encryption/aes-gcm.ts'
 import { framed, webDigest } from '../../../src/foundation/digest.ts'
 import { newOperationKey } from '../../../src/foundation/identity.ts'
+import { nodeDigest } from '../../../src/foundation/node-digest.ts'
 import { sha256 } from '../../../src/foundation/sha256.ts'
 
 const expected = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
@@ -31,6 +32,23 @@ describe('SHA-256 without WebCrypto', () => {
       const bytes = new Uint8Array(size).map((_, at) => at % 251)
       expect(hex(sha256(bytes)), String(size)).toBe(expected(bytes))
     }
+  })
+})
+
+describe('the digest of Node', () => {
+  test('is that of a browser, for any texts and bytes: fingerprints are stored, and must not change', async () => {
+    const texts = fc.array(fc.string({ unit: 'binary' }), { maxLength: 6 })
+    const bytes = fc.option(fc.uint8Array({ maxLength: 300 }))
+    await fc.assert(
+      fc.asyncProperty(texts, bytes, async (texts, bytes) => {
+        expect(nodeDigest(texts, bytes)).toBe(await webDigest(texts, bytes))
+        expect(nodeDigest(texts, bytes)).toBe(expected(framed(texts, bytes)))
+      }),
+    )
+    expect(nodeDigest(['\ud800', '\u20ac'], null)).toBe(expected(framed(['\ud800', '\u20ac'], null)))
+    expect(nodeDigest(['POST', 'https://api.example/charges'], new TextEncoder().encode('{"a":1}'))).toBe(
+      'c5e926e7c53a317014765cc7f64be7791bc1c9ab735afbf348546a842c0bd741',
+    )
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isEventStream } from '../../../src/protocol/event-stream.ts'
+import { isEventStream } from '../../../src/protocol/headers.ts'
 
 const ofType = (type: string) => isEventStream([['content-type', type]])
 

@@ -32,11 +32,6 @@ describe('parseHttpDate', () => {
     expect(parseHttpDate(`Sun, 01 ${month} 2023 00:00:00 GMT`, NOW)).toBe(Date.UTC(2023, index, 1))
   })
 
-  test('reads a year below 100 as it is written', () => {
-    const text = 'Sat, 01 Jan 0050 00:00:00 GMT'
-    expect(parseHttpDate(text, NOW)).toBe(Date.parse('0050-01-01T00:00:00Z'))
-  })
-
   test.each([
     '',
     ' ',
@@ -68,6 +63,11 @@ describe('parseHttpDate', () => {
     ' Sun, 06 Nov 1994 08:49:37 GMT',
     'Sun, 06 Nov 1994 08:49:37 GMT\n',
     'Sun, 06 Foo 1994 08:49:37 GMT',
+    'Sun, 06 nov 1994 08:49:37 GMT',
+    'Sat, 01 Jan 0050 00:00:00 GMT',
+    'Sun, 06 Nov 1994 8:49:371 GMT',
+    'Sun, 06 Nov 1994 23:60:60 GMT',
+    'Sun Nov 00 08:49:37 1994',
   ])('refuses %j', (text) => {
     expect(parseHttpDate(text, NOW)).toBeUndefined()
   })
@@ -83,9 +83,9 @@ describe('parseHttpDate', () => {
       expect(parseHttpDate(`Monday, 01-Jan-${digits} 00:00:00 GMT`, NOW)).toBe(Date.UTC(year, 0, 1))
     })
 
-    test('the line runs through the fiftieth year, to the millisecond', () => {
+    test('the fiftieth year is ahead, the one after it is in the past', () => {
       expect(parseHttpDate('Saturday, 15-Jun-75 12:00:00 GMT', NOW)).toBe(Date.UTC(2075, 5, 15, 12))
-      expect(parseHttpDate('Saturday, 15-Jun-75 12:00:01 GMT', NOW)).toBe(Date.UTC(1975, 5, 15, 12, 0, 1))
+      expect(parseHttpDate('Tuesday, 15-Jun-76 12:00:00 GMT', NOW)).toBe(Date.UTC(1976, 5, 15, 12))
     })
 
     test('a year of the next century is not taken for one 80 years ago', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRetention } from '../../../src/protocol/retention.ts'
+import { readRetention } from '../../../src/protocol/header-names.ts'
 
 const read = (...values: string[]) => readRetention(values.map((value) => ['idempotency-retention', value] as const))
 

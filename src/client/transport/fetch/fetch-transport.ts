@@ -1,108 +1,118 @@
-import { type HeaderList, headerValue } from '../../../protocol/headers.ts'
-import { isSafeMethod } from '../../../protocol/methods.ts'
+import { type AbortLike, nativeSignal, onAbort } from '../../../foundation/abort.ts'
+import type { HeaderList } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
-import type { JudgeCode } from '../fault-codes.ts'
-import { abortedFault, toFault } from '../network-fault.ts'
-import type { Transport, TransportOutcome, TransportRequest } from '../port.ts'
-import type { FollowRedirect } from '../redirect.ts'
-import { firstTarget, type Target } from '../target.ts'
-import { callFetch, type FetchCall } from './call-fetch.ts'
-import { discardBody } from './read-body.ts'
-import { type Asked, refuseAnswer, toOutcome } from './to-outcome.ts'
+import { abortedFault, neverSent, type ToFault, toFault } from '../fault.ts'
+import type { FetchArguments, Transport, TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
+import { discardBody, toOutcome } from './read-answer.ts'
 
-/** What a platform lets us do that a browser doesn't. */
+/** What Node lets us do and a browser doesn't. */
 export interface FetchMeans {
   /**
-   * Follows redirects by hand, asking before each hop whether its origin is trusted. Without it fetch follows, and
-   * the origin is checked afterwards: browsers hide the answer that redirects.
+   * Follows redirects here, hop by hop, and asks before each whether its origin is trusted. Without it fetch follows,
+   * and the origin is checked afterwards: browsers hide the answer that redirects.
    */
-  readonly followRedirect?: FollowRedirect | undefined
-  /** Reads the codes of errors. */
-  readonly judgeCode?: JudgeCode | undefined
+  readonly sendHops: (route: FetchRoute, request: TransportRequest) => Promise<TransportOutcome>
+  /** Reads the codes of errors. Without it their kind decides. */
+  readonly toFault: ToFault
 }
 
-interface Route extends FetchMeans {
+export interface FetchRoute {
   readonly fetch: FetchLike
+  readonly toFault: ToFault
   /** This fetch was seen to follow a redirect that it was told to leave alone. */
   followsUnasked: boolean
 }
 
+/** One call of fetch: the request as it was given, or what a redirect made of it. */
+export interface FetchHop extends Pick<TransportRequest, 'method' | 'url' | 'headers' | 'body' | 'redirect'> {
+  readonly request: TransportRequest
+  /** How many redirects led here. */
+  readonly redirects: number
+}
+
 /** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
-export function fetchTransport(fetch: FetchLike, means: FetchMeans = {}): Transport {
-  const route: Route = { ...means, fetch, followsUnasked: false }
+export function fetchTransport(fetch: FetchLike, means?: FetchMeans): Transport {
+  const route: FetchRoute = { fetch, toFault: means?.toFault ?? toFault, followsUnasked: false }
+  const send = means?.sendHops ?? sendOnce
   return { send: (request) => send(route, request) }
 }
 
-async function send(route: Route, request: TransportRequest): Promise<TransportOutcome> {
-  let target: Target
+async function sendOnce(route: FetchRoute, request: TransportRequest): Promise<TransportOutcome> {
+  const hop = { ...request, request, redirects: 0 }
+  const called = await callFetch(route, hop)
+  return 'kind' in called ? called : toOutcome(called.response, hop, route.toFault)
+}
+
+/** What the fetch resolved to. A custom fetch may give something that is no Response. */
+export async function callFetch(
+  { fetch, toFault }: FetchRoute,
+  hop: FetchHop,
+): Promise<{ readonly response: Response } | TransportFault> {
+  const { signal } = hop.request
+  if (signal.aborted) return abortedFault(signal, { mayHaveArrived: hop.redirects > 0 })
+  let args: FetchArguments
   try {
-    target = firstTarget(request)
+    args = toArguments(hop)
   } catch (error) {
-    return { ...toFault(error), mayHaveArrived: false, transient: false }
+    return neverSent(error)
   }
-  const follower = followerOf(route, request)
-  for (;;) {
-    const result = await sendHop(route, { request, target, judgeCode: route.judgeCode, follower })
-    if ('kind' in result) return result
-    target = result
-  }
-}
-
-/** The outcome, or the target of the next hop. */
-async function sendHop(route: Route, asked: Asked): Promise<TransportOutcome | Target> {
-  const { signal } = asked.request
-  const answered = asked.target.redirects > 0
-  if (signal.aborted) return abortedFault(signal, { mayHaveArrived: answered })
-  const call = toCall(route, asked)
-  const called = await callFetch(route.fetch, call)
-  // Whoever answered the first hop has had the request, whatever becomes of a later one.
-  if (called.kind === 'fault') return answered ? { ...called, mayHaveArrived: true } : called
-  const { response } = called
-  if (response?.redirected && call.redirect !== 'follow') route.followsUnasked = true
   try {
-    return await conclude(route, response, asked)
+    return { response: await answerOrAbort(fetch(args.input, args.init), signal) }
   } catch (error) {
-    return { ...toFault(error, route.judgeCode), mayHaveArrived: true }
+    // A fetch that was aborted does not say how much of the request it had sent.
+    return signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
   }
 }
 
-function toCall(route: Route, { request, target, judgeCode, follower }: Asked): FetchCall {
-  const { method, headers, body } = target
-  const redirect = follower === 'hand' ? 'manual' : request.redirect
-  const hop = target.redirects > 0 ? 'redirected' : 'first'
-  const url = hop === 'redirected' ? target.url.href : request.url
-  const oneHop = redirect !== 'follow' && !route.followsUnasked
-  const { signal, credentialsMode, dropIn } = request
-  return { method, url, headers, body, redirect, credentialsMode, signal, dropIn, hop, oneHop, judgeCode }
+function toArguments(hop: FetchHop): FetchArguments {
+  const { url, redirect, redirects } = hop
+  const { dropIn, signal } = hop.request
+  if (!dropIn) return { input: url, init: { ...toInit(hop), signal: nativeSignal(signal) } }
+  const given = dropIn.arguments()
+  const init = { ...given.init }
+  if (dropIn.endedBy === 'attempt') init.signal = nativeSignal(signal)
+  else if (dropIn.signal) init.signal = dropIn.signal
+  if (redirects > 0) return { input: url, init: { ...init, ...toInit(hop), body: bodyAfterRedirect(hop, given) } }
+  if (redirect !== 'follow') init.redirect = redirect
+  const headers = withHeaders(dropIn.headers, hop.headers)
+  if (headers) init.headers = headers
+  return { input: given.input, init }
 }
 
-/**
- * For a drop-in the platform's fetch follows, unless it matters how far the request came (a method that is not safe) or
- * which origins get the client's own headers. A body that can be sent only once is left to the platform.
- */
-function followerOf({ followRedirect }: Route, request: TransportRequest): Asked['follower'] {
-  const { dropIn, redirect, method, guardsHeaders } = request
-  if (!followRedirect) return 'platform'
-  if (!dropIn) return 'hand'
-  const matters = guardsHeaders || (!isSafeMethod(method) && !dropIn.isOnce)
-  return redirect === 'follow' && matters ? 'hand' : 'platform'
+function toInit({ method, headers: list, body, redirect, request }: FetchHop): RequestInit {
+  const headers = new Headers()
+  // A browser drops `host` by itself, other fetch functions send it.
+  for (const [name, value] of list) if (name !== 'host') headers.append(name, value)
+  // A copy: a fetch may transfer or change what it is given, and the next hop or attempt needs the same bytes.
+  const init = { method, headers, body: body && new Uint8Array(body), redirect }
+  return request.credentialsMode ? { ...init, credentials: request.credentialsMode } : init
 }
 
-async function conclude(route: Route, response: Response, asked: Asked): Promise<TransportOutcome | Target> {
-  const refusal = refuseAnswer(response, asked.request)
-  const headers: HeaderList = refusal ? [] : [...response.headers]
-  const next = refusal ?? nextHop(route, { response, headers }, asked)
-  if (!next) return toOutcome(response, headers, asked)
-  discardBody(response)
-  return next
+/** A redirect that turns the request into a GET has dropped its body, any other keeps it. */
+function bodyAfterRedirect({ method, request }: FetchHop, { init }: FetchArguments): BodyInit | null {
+  if (method === 'GET' || method === 'HEAD') return null
+  if (!request.dropIn?.isRepeatable()) throw new TypeError('A redirect asks for a stream that was already sent')
+  return init.body ?? null
 }
 
-function nextHop(
-  { followRedirect }: Route,
-  { response, headers }: { readonly response: Response; readonly headers: HeaderList },
-  { target, request, follower }: Asked,
-): ReturnType<FollowRedirect> {
-  // Where fetch followed by itself, it went as far as it would.
-  if (response.redirected || follower === 'platform') return undefined
-  return followRedirect?.(target, { status: response.status, location: headerValue(headers, 'location') }, request)
+/** The caller's headers with those of the attempt over them; undefined where the attempt has no other. */
+function withHeaders(given: Headers, list: HeaderList): Headers | undefined {
+  let changed: Headers | undefined
+  for (const [name, value] of list) {
+    if (given.get(name) === value) continue
+    changed ??= new Headers(given)
+    changed.set(name, value)
+  }
+  return changed
+}
+
+/** A fetch that takes no notice of its signal must not hold the caller; what it brings later is thrown away. */
+function answerOrAbort(answer: Promise<Response>, signal: AbortLike): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => {
+      reject(signal.reason)
+      Promise.resolve(answer).then(discardBody, () => {})
+    })
+    Promise.resolve(answer).then(resolve, reject).finally(stop)
+  })
 }

@@ -1,10 +1,9 @@
 import { globalFetch, isOwnFetch } from '../../../foundation/own-fetch.ts'
 import type { DispatcherLike, FetchLike } from '../../options.ts'
-import { judgeCode } from '../fault-codes.ts'
 import { type FetchMeans, fetchTransport } from '../fetch/fetch-transport.ts'
-import type { Transport, TransportRequest } from '../port.ts'
-import { followRedirect } from '../redirect.ts'
-import { isPlatformFetch } from './platform-fetch.ts'
+import { sendHops } from '../fetch/send-hops.ts'
+import { toNodeFault } from '../node-fault.ts'
+import type { Transport } from '../port.ts'
 import { undiciTransport } from './undici-transport.ts'
 
 export interface TransportChoice {
@@ -13,21 +12,22 @@ export interface TransportChoice {
 }
 
 /** Node shows the answers that redirect, and says by a code what went wrong. */
-export const NODE_MEANS: FetchMeans = { followRedirect, judgeCode }
+export const NODE_MEANS: FetchMeans = { sendHops, toFault: toNodeFault }
 
 /**
  * What was asked for; else undici below fetch, and for `client.fetch` the platform's own. But where `globalThis.fetch`
- * is not the platform's own, before or after this was called, the replacement is used, so that people's mocks and
+ * is not the platform's own, before or after this was called, the replacement is used, so that mocks and
  * instrumentations see the requests.
  */
 export function chooseNodeTransport(choice: TransportChoice): Transport {
   if (choice.fetch) return fetchTransport(choice.fetch, NODE_MEANS)
   const { dispatcher } = choice
-  const below = dispatcher ? undiciTransport({ dispatcher }) : belowFetchUnlessReplaced()
+  const undici = undiciTransport({ dispatcher })
   const platform = fetchTransport(dispatcher ? fetchThrough(dispatcher) : globalFetch, NODE_MEANS)
+  const below = dispatcher ? () => undici : unlessReplaced(undici)
   return {
-    send: (request) => (request.dropIn ? platform : below).send(request),
-    close: async () => below.close?.(),
+    send: (request) => (request.dropIn ? platform : below()).send(request),
+    close: undici.close,
   }
 }
 
@@ -36,21 +36,28 @@ function fetchThrough(dispatcher: DispatcherLike): FetchLike {
   return (input, init) => globalFetch(input, { dispatcher, ...init } as RequestInit)
 }
 
-function belowFetchUnlessReplaced(): Transport {
-  const below = undiciTransport()
+/** The transport for the `globalThis.fetch` of the moment: one for each that was ever seen there. */
+function unlessReplaced(undici: Transport): () => Transport {
   const known = new WeakMap<FetchLike, Transport>()
-  const pick = (fetch: FetchLike | undefined): Transport => {
-    // Where a client's own fetch is installed as the global one, it would call itself.
-    if (typeof fetch !== 'function' || isOwnFetch(fetch)) return below
+  return () => {
+    const { fetch } = globalThis
+    if (typeof fetch !== 'function') return undici
     let transport = known.get(fetch)
     if (!transport) {
-      transport = isPlatformFetch(fetch) ? below : fetchTransport(fetch, NODE_MEANS)
+      // A client's own fetch that is installed as the global one would call itself.
+      transport = isPlatformFetch(fetch) || isOwnFetch(fetch) ? undici : fetchTransport(fetch, NODE_MEANS)
       known.set(fetch, transport)
     }
     return transport
   }
-  return {
-    send: (request: TransportRequest) => pick(globalThis.fetch).send(request),
-    close: () => below.close(),
-  }
+}
+
+/**
+ * Is this Node's own fetch? Its source text names the built-in module that it loads on first use, which nothing
+ * outside of Node can load. A replacement, a wrapper, a Proxy or another runtime's fetch has other text, also when it
+ * was put there before this module was loaded.
+ */
+export function isPlatformFetch(fetch: unknown): boolean {
+  if (typeof fetch !== 'function' || fetch.name !== 'fetch') return false
+  return Function.prototype.toString.call(fetch).includes("require('internal/deps/undici/undici')")
 }

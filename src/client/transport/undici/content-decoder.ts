@@ -1,7 +1,7 @@
 import { pipeline, Transform, type TransformCallback } from 'node:stream'
 import * as zlib from 'node:zlib'
 
-/** More codings than anybody uses on purpose: each one multiplies what a small answer can blow up to. */
+/** More codings than any server uses on purpose: each one multiplies what a small answer can blow up to. */
 const MOST_CODINGS = 5
 
 // As browsers and curl do: an answer whose last bytes are missing is decoded as far as it goes.
@@ -21,9 +21,8 @@ export interface DecoderSink {
   onDecodeError(error: Error): void
 }
 
-/** The codings of an answer, last applied first; undefined where there is none or one is unknown, as fetch has it. */
-export function parseCodings(contentEncoding: string | undefined): readonly string[] | undefined {
-  if (!contentEncoding) return undefined
+/** The codings of an answer, last applied first; undefined where one is unknown: fetch then decodes none. */
+export function parseCodings(contentEncoding: string): readonly string[] | undefined {
   const codings = contentEncoding
     .toLowerCase()
     .split(',')
@@ -83,7 +82,7 @@ function createStage(coding: string): Transform {
   return zlib.createGunzip(LENIENT)
 }
 
-/** `deflate` means zlib's format, but some servers send the raw one: the first byte tells. */
+/** `deflate` means zlib's format, but some servers send the raw one: the first byte shows which. */
 class Inflate extends Transform {
   #inner: zlib.Inflate | zlib.InflateRaw | undefined
 

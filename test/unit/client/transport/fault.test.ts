@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judgeCode } from '../../../../src/client/transport/fault-codes.ts'
-import { abortedFault, toFault as toFaultWith } from '../../../../src/client/transport/network-fault.ts'
-
-const toFault = (error: unknown) => toFaultWith(error, judgeCode)
+import { abortedFault, toFault } from '../../../../src/client/transport/fault.ts'
+import { toNodeFault } from '../../../../src/client/transport/node-fault.ts'
 
 const coded = (code: string, more: object = {}): Error => Object.assign(new Error(code), { code, ...more })
 const named = (name: string): Error => Object.assign(new Error(name), { name })
@@ -62,10 +60,10 @@ const rows: readonly Row[] = [
   ['a code of another trade', coded('CARD_DECLINED'), 'network', true, true],
 ]
 
-describe('toFault', () => {
+describe('toNodeFault', () => {
   test.each(rows)('%s', (...row) => {
     const [, error, code, mayHaveArrived, transient] = row
-    expect(toFault(error)).toEqual({ kind: 'fault', code, mayHaveArrived, transient, cause: error })
+    expect(toNodeFault(error)).toEqual({ kind: 'fault', code, mayHaveArrived, transient, cause: error })
   })
 
   test.each([
@@ -78,7 +76,7 @@ describe('toFault', () => {
     ['undici', 'fetch failed'],
     ['a fetch that says nothing', ''],
   ])('takes the TypeError of %s for the network, whatever it says', (_, message) => {
-    for (const judge of [toFault, toFaultWith]) {
+    for (const judge of [toFault, toNodeFault]) {
       expect(judge(new TypeError(message))).toMatchObject({ code: 'network', mayHaveArrived: true, transient: true })
     }
   })
@@ -93,40 +91,40 @@ describe('toFault', () => {
     'ERR_TLS_CERT_ALTNAME_INVALID',
   ])('a certificate that can not be trusted lasts, and says what it is: %s', (code) => {
     const error = failed(coded(code))
-    const fault = toFault(error)
+    const fault = toNodeFault(error)
     expect(fault).toMatchObject({ code, mayHaveArrived: false, transient: false, lasting: true })
     expect(fault.cause).toMatchObject({ message: "The server's certificate can't be trusted", cause: error })
   })
 
-  test('without a reader of codes it never says that nothing arrived', () => {
+  test('by its kind alone no error says that nothing arrived', () => {
     const refused = failed(coded('ECONNREFUSED', { syscall: 'connect' }))
-    expect(toFaultWith(refused)).toMatchObject({ code: 'network', mayHaveArrived: true, transient: true })
+    expect(toFault(refused)).toMatchObject({ code: 'network', mayHaveArrived: true, transient: true })
   })
 
   test('says "did not arrive" of several addresses only when it holds for each', () => {
     const refused = coded('ECONNREFUSED', { syscall: 'connect' })
     const all = failed(new AggregateError([refused, coded('ENETUNREACH', { syscall: 'connect' })]))
-    expect(toFault(all)).toMatchObject({ code: 'ECONNREFUSED', mayHaveArrived: false })
+    expect(toNodeFault(all)).toMatchObject({ code: 'ECONNREFUSED', mayHaveArrived: false })
     const some = new AggregateError([refused, coded('ECONNRESET', { syscall: 'read' })])
-    expect(toFault(some)).toMatchObject({ code: 'ECONNREFUSED', mayHaveArrived: true })
+    expect(toNodeFault(some)).toMatchObject({ code: 'ECONNREFUSED', mayHaveArrived: true })
     const unknown = new AggregateError([refused, new Error('?')])
-    expect(toFault(unknown)).toMatchObject({ mayHaveArrived: true })
+    expect(toNodeFault(unknown)).toMatchObject({ mayHaveArrived: true })
   })
 
   test('ends on causes that go in a circle, and on bundles in bundles', () => {
     const circle = new Error('a') as Error & { cause: unknown }
     circle.cause = new Error('b', { cause: circle })
-    expect(toFault(circle)).toMatchObject({ code: 'network' })
+    expect(toNodeFault(circle)).toMatchObject({ code: 'network' })
     const bundle = new AggregateError([])
     bundle.errors.push(...Array.from({ length: 1000 }, () => bundle))
-    expect(toFault(bundle)).toMatchObject({ code: 'network' })
+    expect(toNodeFault(bundle)).toMatchObject({ code: 'network' })
   })
 
   test('looks ten causes deep and no deeper', () => {
     const buried = (depth: number): unknown =>
       depth === 0 ? coded('ECONNREFUSED') : new Error('wrapped', { cause: buried(depth - 1) })
-    expect(toFault(buried(10)).code).toBe('ECONNREFUSED')
-    expect(toFault(buried(11)).code).toBe('network')
+    expect(toNodeFault(buried(10)).code).toBe('ECONNREFUSED')
+    expect(toNodeFault(buried(11)).code).toBe('network')
   })
 
   test('takes no harm from an error whose properties throw', () => {
@@ -135,7 +133,7 @@ describe('toFault', () => {
         throw new Error('boo')
       },
     })
-    expect(toFault(hostile)).toMatchObject({ code: 'network', mayHaveArrived: true })
+    expect(toNodeFault(hostile)).toMatchObject({ code: 'network', mayHaveArrived: true })
   })
 })
 

@@ -1,11 +1,12 @@
-import { Hop } from './hop.ts'
-import { fromRawHeaders } from './response-headers.ts'
+import type { Hop } from '../redirect.ts'
+import { Exchange, type Sending } from './exchange.ts'
+import { fromRawHeaders } from './wire-format.ts'
 
 /**
- * Speaks both dialects of undici's handlers, for dispatchers that come from another copy of undici than ours: version 6
- * and the one in Node 20 know the methods below, version 8 only those of `Hop`, version 7 prefers those.
+ * Understands both kinds of undici's handlers, for dispatchers that come from another copy of undici than ours: version
+ * 6 and the one in Node 20 call the methods below, version 8 only those of `Exchange`, version 7 prefers those.
  */
-export class LegacyHop extends Hop {
+export class LegacyExchange extends Exchange {
   #paused = false
   #resume: (() => void) | undefined
 
@@ -41,5 +42,9 @@ export class LegacyHop extends Hop {
 
   onError(error: unknown): void {
     this.onResponseError(undefined, error)
+  }
+
+  protected override next(sending: Sending, hop: Hop): Exchange {
+    return new LegacyExchange(sending, hop)
   }
 }
