@@ -61,8 +61,11 @@ export function readResults(file: string): Results {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : {}
 }
 
-/** Arrays of numbers stay on one line, so that a change of one round is a change of one line. */
+/** Laid out as Biome does it: a list of numbers is one line. */
 export function writeResults(file: string, results: Results): void {
-  const text = JSON.stringify(results, null, 2).replace(/\[[\d.,\s-]*\]/g, (list) => list.replace(/\s+/g, ' '))
+  const text = JSON.stringify(results, null, 2).replace(
+    /\[[\d.,\s-]+\]/g,
+    (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, ' ')}]`,
+  )
   writeFileSync(file, `${text}\n`)
 }
