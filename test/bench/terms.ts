@@ -1,5 +1,7 @@
 /** How much each section does. */
 export interface Terms {
+  /** Lines on stderr about what is being measured. */
+  readonly progress: 'shown' | 'hidden'
   readonly rounds: number
   readonly roundMs: number
   /** Of GET and POST. */
@@ -15,6 +17,7 @@ export interface Terms {
 }
 
 export const FULL: Terms = {
+  progress: 'shown',
   rounds: 9,
   roundMs: 600,
   concurrencies: [1, 16, 64],
@@ -26,11 +29,12 @@ export const FULL: Terms = {
 
 /** Shows that everything runs. Its numbers mean nothing. */
 export const QUICK: Terms = {
-  rounds: 2,
-  roundMs: 20,
+  progress: 'shown',
+  rounds: 1,
+  roundMs: 10,
   concurrencies: [1, 16, 64],
-  heapCalls: 500,
+  heapCalls: 200,
   countedCalls: 20,
-  settledCounts: [0, 1000, 2000],
-  pending: 200,
+  settledCounts: [0, 500, 1000],
+  pending: 100,
 }

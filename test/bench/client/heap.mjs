@@ -8,12 +8,8 @@ const CONTENDERS = [
   ['get', 'undici.request'],
   ['get', 'fetch'],
   ['get', 'ky'],
-  ['get', 'got'],
-  ['get', 'axios + axios-retry'],
   ['get', 'Holdfast'],
-  ['post', 'undici.request'],
   ['post', 'Holdfast'],
-  ['post', "Holdfast, durability 'process'"],
   ['post', 'Holdfast, journal in memory'],
 ]
 

@@ -8,7 +8,7 @@ const CONCURRENCY = 16
 /** Enough for compiled code and open connections not to count as retained by the calls. */
 const WARM_UP = Math.min(5000, calls)
 
-const clients = clientsOf({ base, directory: `${directory}` })
+const clients = clientsOf({ base, directory })
 const call = clients[name][verb]
 
 async function callTimes(times) {

@@ -24,7 +24,14 @@ export function ratioPicture(results: Results): Picture | undefined {
     spec: {
       title: { text: '', subtitle: 'median of the rounds; the line goes from the worst round to the best' },
       data: { values },
-      facet: { row: { field: 'call', type: 'nominal', title: null, header: { labelAngle: 0 } } },
+      facet: {
+        row: {
+          field: 'call',
+          type: 'nominal',
+          title: null,
+          header: { labelAngle: 0, labelOrient: 'top', labelAnchor: 'start' },
+        },
+      },
       resolve: { scale: { y: 'independent' } },
       spec: {
         width: 460,
