@@ -14,39 +14,40 @@ const TABLES: Readonly<Record<SectionName, (section: Section) => readonly string
   get: throughput,
   post: throughput,
   cpu,
-  promises: ({ facts = [] }) => [
-    table(
-      ['promises per call', 'GET', 'POST'],
-      facts.map(({ name, values }) => [name, number(values.get), number(values.post)]),
-    ),
-  ],
-  heap: ({ facts = [] }) => [
-    table(
-      ['', 'calls', 'KB retained', 'bytes per call'],
-      facts.map(({ name, values }) => [
-        name,
-        number(values.calls),
-        number(values.retainedKb),
-        number(values.bytesPerCall),
-      ]),
-    ),
+  promises: ({ facts }) => [factTable('promises per call', { get: 'GET', post: 'POST' }, facts)],
+  heap: ({ facts }) => [
+    factTable('', { calls: 'calls', retainedKb: 'KB retained', bytesPerCall: 'bytes per call' }, facts),
   ],
   settled: ({ comparisons = [] }) => [ratios(comparisons)],
-  resume: ({ facts = [] }) => [
-    table(
-      ['', 'operations', 'seconds', 'per second', 'heap before, MB', 'peak heap, MB'],
-      facts.map(({ name, values }) => [
-        name,
-        number(values.pending),
-        number(values.seconds),
-        number(values.perSecond),
-        number(values.heapBeforeMb),
-        number(values.heapPeakMb),
-      ]),
-    ),
-  ],
+  resume: ({ facts }) => [factTable('', RESUME, facts)],
   browser: ({ comparisons = [] }) => [ratios(comparisons)],
-  server: ({ comparisons = [], facts = [] }) => [protectedHandlers(comparisons), duplicates(facts)],
+  server: ({ comparisons = [], facts }) => [
+    protectedHandlers(comparisons),
+    factTable('milliseconds', DUPLICATES, facts),
+  ],
+}
+
+const RESUME = {
+  pending: 'operations',
+  seconds: 'seconds',
+  perSecond: 'per second',
+  heapBeforeMb: 'heap before, MB',
+  heapPeakMb: 'peak heap, MB',
+}
+
+const DUPLICATES = {
+  bareMs: 'bare handler',
+  protectedMs: 'protected handler',
+  duplicateMs: 'duplicate',
+  longestDuplicateMs: 'longest duplicate',
+}
+
+/** A row for each fact. `columns`: the name of a value -> its heading. */
+function factTable(corner: Cell, columns: Readonly<Record<string, string>>, facts: readonly Fact[] = []): string {
+  return table(
+    [corner, ...Object.values(columns)],
+    facts.map(({ name, values }) => [name, ...Object.keys(columns).map((column) => number(values[column]))]),
+  )
 }
 
 function throughput({ comparisons = [] }: Section): readonly string[] {
@@ -96,19 +97,6 @@ function protectedHandlers(comparisons: readonly Comparison[]): string {
       spread(ratioOf(comparison, 'protected')),
       number(rateOf(comparison, 'bare')),
       number(rateOf(comparison, 'protected')),
-    ]),
-  )
-}
-
-function duplicates(facts: readonly Fact[]): string {
-  return table(
-    ['milliseconds', 'bare handler', 'protected handler', 'duplicate', 'longest duplicate'],
-    facts.map(({ name, values }) => [
-      name,
-      number(values.bareMs),
-      number(values.protectedMs),
-      number(values.duplicateMs),
-      number(values.longestDuplicateMs),
     ]),
   )
 }
