@@ -1,4 +1,5 @@
 import { defineConfig, type Options } from 'tsup'
+import { writeEsmDoors } from './test/bundling/esm-doors.ts'
 import { inlineSourceForEsbuild } from './test/bundling/inline-source.ts'
 
 /** One entry per public door: name in dist/ -> file. test/architecture compares them with the `exports` map. */
@@ -29,7 +30,8 @@ const shared: Options = {
   // Shared chunks keep one copy of every class, so that `instanceof` holds from door to door.
   splitting: true,
   treeshake: true,
-  sourcemap: true,
+  // The code is not minified, so that a stack trace leads to something one can read without maps.
+  sourcemap: false,
   clean: false,
   // A builtin that finds its way into the browser build is to be seen as one.
   removeNodeProtocol: false,
@@ -41,11 +43,12 @@ const node: Options = {
   name: 'node',
   entry: nodeEntries,
   outDir: 'dist',
-  format: ['esm', 'cjs'],
+  // Node has one copy of the code, which `import` and `require` share; see docs/decisions/0019-what-the-package-carries.md.
+  format: ['cjs'],
+  onSuccess: async () => writeEsmDoors('dist', Object.keys(nodeEntries)),
   platform: 'node',
   target: 'node20',
-  esbuildOptions(options, { format }) {
-    if (format !== 'cjs') return
+  esbuildOptions(options) {
     options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' }
     options.inject = [...(options.inject ?? []), './test/bundling/import-meta-url.js']
   },

@@ -10,6 +10,7 @@ const slowly = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, sequen
 /** What starts processes, opens sockets or builds packages. */
 const heavy = [
   'test/architecture/**',
+  'test/bench/**',
   'test/crash/**',
   'test/documentation/**',
   'test/end-to-end/**',

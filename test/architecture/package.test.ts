@@ -1,9 +1,12 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PackedPackage, packPackage, run } from '../support/packed-package.ts'
+
+/** Bytes that npm downloads: see docs/decisions/0019-what-the-package-carries.md. */
+const LARGEST_TARBALL = 600_000
 
 const CONSUMER = 'test/architecture/consumer'
 const bin = (name: string): string => resolve('node_modules/.bin', name)
@@ -33,6 +36,22 @@ describe('the packed package', () => {
       .split('\n')
       .filter((name) => !/^(package\/(dist\/|docs\/|package\.json|README|LICENSE|CHANGELOG|SECURITY)|$)/.test(name))
     expect(unexpected).toEqual([])
+  })
+
+  it('is small enough to be taken along', () => {
+    expect(statSync(packed.tarball).size).toBeLessThan(LARGEST_TARBALL)
+  })
+
+  it('has the same classes for programs that import it and for those that require it', async () => {
+    const program = `
+      import * as imported from 'holdfast'
+      import { createRequire } from 'node:module'
+      const required = createRequire(import.meta.url)('holdfast')
+      const names = Object.keys(required)
+      console.log(names.length > 0 && names.every((name) => imported[name] === required[name]))
+    `
+    writeFileSync(join(packed.project, 'both.mjs'), program)
+    expect(await attempt(process.execPath, ['both.mjs'], packed.project)).toEqual({ code: 0, output: 'true\n' })
   })
 
   it('satisfies publint', async () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export async function startBenchPostgres() {
   if (process.env.PG_URL) return { url: process.env.PG_URL, stop: async () => {} }
-  const program = fileURLToPath(new URL('../support/postgres-keeper.mjs', import.meta.url))
+  const program = fileURLToPath(new URL('../../support/postgres-keeper.mjs', import.meta.url))
   const keeper = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const ended = once(keeper, 'exit')
   const stop = async () => {

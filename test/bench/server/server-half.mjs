@@ -4,27 +4,36 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
+import { compare, rounded } from '../support/measure.mjs'
+import { runSection, tell } from '../support/section.mjs'
 import { startBenchPostgres } from './bench-postgres.mjs'
-import { compare, median, withSpread } from './measure.mjs'
 import { openStore } from './server-handlers.mjs'
 
 const BODY = JSON.stringify({ amount: 5000, currency: 'eur', description: 'x'.repeat(230) })
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-export async function measureServerHalf({ rounds, roundMs, directory }) {
+const NAMES = { memory: 'memory', sqlite: 'SQLite', postgres: 'Postgres' }
+
+await runSection(async ({ rounds, roundMs, directory }) => {
   const postgres = await startBenchPostgres()
   const terms = { baseline: 'bare', rounds, roundMs }
+  const [comparisons, facts] = [[], []]
   try {
     for (const kind of ['memory', 'sqlite', 'postgres']) {
-      await measureGuard({ kind, directory: join(directory, 'direct'), url: postgres.url }, terms)
+      const input = { kind, directory: join(directory, 'direct'), url: postgres.url }
+      comparisons.push(...(await measureGuard(input, terms)))
     }
     for (const kind of ['sqlite', 'postgres']) {
-      await measureServer({ kind, directory: join(directory, 'served'), url: postgres.url }, terms)
+      const input = { kind, directory: join(directory, 'served'), url: postgres.url }
+      const { compared, duplicates } = await measureServer(input, terms)
+      comparisons.push(...compared)
+      facts.push(duplicates)
     }
   } finally {
     await postgres.stop()
   }
-}
+  return { comparisons, facts }
+})
 
 /** Called directly, without a network: what the guard itself costs. */
 async function measureGuard(input, terms) {
@@ -40,21 +49,21 @@ async function measureGuard(input, terms) {
     if (answer.status !== 201) throw new Error(`Answered ${answer.status}`)
     return answer.json()
   }
+  const title = `called directly, ${NAMES[input.kind]}`
+  const calls = { bare: ask(bare), protected: ask(guarded) }
+  const compared = []
   try {
-    for (const concurrency of [1, 16]) {
-      const calls = { bare: ask(bare), guarded: ask(guarded) }
-      const rows = await compare(calls, { ...terms, concurrency, label: `handler in ${input.kind}` })
-      console.log(`\nHandler with its ledger in ${input.kind}, called directly, ${concurrency} at once`)
-      console.table(rows)
-    }
+    for (const concurrency of [1, 16]) compared.push(await compare(calls, { ...terms, title, concurrency }))
   } finally {
     await store.close()
   }
+  return compared
 }
 
 /** Over loopback, the server in a process of its own. */
 async function measureServer(input, terms) {
-  const server = fork(new URL('./server-process.mjs', import.meta.url), [JSON.stringify(input)])
+  const program = new URL('./server-process.mjs', import.meta.url)
+  const server = fork(program, [JSON.stringify(input)], { execArgv: [] })
   const [{ port }] = await once(server, 'message')
   const agent = new Agent({ connections: 128 })
   const post = async (path, key = randomUUID()) => {
@@ -68,28 +77,28 @@ async function measureServer(input, terms) {
     const status = await post(path)
     if (status !== 201) throw new Error(`${path} answered ${status}`)
   }
+  const title = `over loopback, ${NAMES[input.kind]}`
+  const calls = { bare: demand('/bare'), protected: demand('/guarded') }
+  const compared = []
   try {
-    for (const concurrency of [1, 16, 64]) {
-      const calls = { bare: demand('/bare'), guarded: demand('/guarded') }
-      const rows = await compare(calls, { ...terms, concurrency, label: `server on ${input.kind}` })
-      console.log(`\nServer with its ledger in ${input.kind}, over loopback, ${concurrency} at once`)
-      console.table(rows)
-    }
-    await measureDuplicates(input.kind, { server, post, times: terms.rounds * 5 })
+    for (const concurrency of [1, 16, 64]) compared.push(await compare(calls, { ...terms, title, concurrency }))
+    const duplicates = await measureDuplicates(NAMES[input.kind], { server, post, times: terms.rounds * 5 })
+    return { compared, duplicates }
   } finally {
     await agent.close()
     server.disconnect()
   }
 }
 
-/** How long a duplicate waits for its 409 while the first is at work, beside requests that meet nobody. */
-async function measureDuplicates(kind, { server, post, times }) {
-  const took = { bare: [], guarded: [], duplicate: [] }
-  const timed = async (name, expected, ask) => {
+/** Milliseconds until a duplicate of a request in flight has its 409, beside those of requests that meet no other. */
+async function measureDuplicates(name, { server, post, times }) {
+  tell(`duplicates of requests in flight, ${name}: ${times} of them`)
+  const took = { bare: [], protected: [], duplicate: [] }
+  const timed = async (kind, expected, ask) => {
     const start = performance.now()
     const status = await ask()
-    if (status !== expected) throw new Error(`A request (${name}) was answered ${status}`)
-    took[name].push(performance.now() - start)
+    if (status !== expected) throw new Error(`A request (${kind}) was answered ${status}`)
+    took[kind].push(performance.now() - start)
   }
   for (let round = 0; round < times; round++) {
     const key = randomUUID()
@@ -97,21 +106,15 @@ async function measureDuplicates(kind, { server, post, times }) {
     await once(server, 'message')
     await timed('bare', 201, () => post('/bare'))
     await timed('duplicate', 409, () => post('/held', key))
-    await timed('guarded', 201, () => post('/guarded'))
+    await timed('protected', 201, () => post('/guarded'))
     server.send('go on')
     await first
   }
-  console.log(`\nDuplicate of a request in flight, ledger in ${kind}: milliseconds until it is answered`)
-  console.table(
-    Object.fromEntries(
-      Object.entries(took).map(([name, numbers]) => [
-        name,
-        {
-          'ms (IQR)': withSpread(numbers, 1),
-          longest: Math.max(...numbers).toFixed(1),
-          'more than bare': (median(numbers) - median(took.bare)).toFixed(1),
-        },
-      ]),
-    ),
-  )
+  const medians = Object.entries(took).map(([kind, numbers]) => [`${kind}Ms`, rounded(median(numbers))])
+  const longestDuplicateMs = rounded(Math.max(...took.duplicate))
+  return { name, values: { ...Object.fromEntries(medians), longestDuplicateMs } }
+}
+
+function median(numbers) {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
 }

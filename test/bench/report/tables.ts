@@ -1,0 +1,133 @@
+import type { Comparison, Fact, Section, SectionName } from '../results.ts'
+import { noisyComparisons } from './noise.ts'
+import { measuredOf, ratioOf, type Spread, spreadOf } from './spread.ts'
+
+type Cell = string
+type Row = readonly Cell[]
+
+/** The tables of a section as Markdown, with a sentence about the run that they come from. */
+export function tablesOf(name: SectionName, section: Section): string {
+  return [...TABLES[name](section), originOf(section)].join('\n\n')
+}
+
+const TABLES: Readonly<Record<SectionName, (section: Section) => readonly string[]>> = {
+  get: throughput,
+  post: throughput,
+  cpu,
+  promises: ({ facts }) => [factTable('promises per call', { get: 'GET', post: 'POST' }, facts)],
+  heap: ({ facts }) => [
+    factTable('', { calls: 'calls', retainedKb: 'KB retained', bytesPerCall: 'bytes per call' }, facts),
+  ],
+  settled: ({ comparisons = [] }) => [ratios(comparisons)],
+  resume: ({ facts }) => [factTable('', RESUME, facts)],
+  browser: ({ comparisons = [] }) => [ratios(comparisons)],
+  server: ({ comparisons = [], facts }) => [
+    protectedHandlers(comparisons),
+    factTable('milliseconds', DUPLICATES, facts),
+  ],
+}
+
+const RESUME = {
+  pending: 'operations',
+  seconds: 'seconds',
+  perSecond: 'per second',
+  heapBeforeMb: 'heap before, MB',
+  heapPeakMb: 'peak heap, MB',
+}
+
+const DUPLICATES = {
+  bareMs: 'bare handler',
+  protectedMs: 'protected handler',
+  duplicateMs: 'duplicate',
+  longestDuplicateMs: 'longest duplicate',
+}
+
+/** A row for each fact. `columns`: the name of a value -> its heading. */
+function factTable(corner: Cell, columns: Readonly<Record<string, string>>, facts: readonly Fact[] = []): string {
+  return table(
+    [corner, ...Object.values(columns)],
+    facts.map(({ name, values }) => [name, ...Object.keys(columns).map((column) => number(values[column]))]),
+  )
+}
+
+function throughput({ comparisons = [] }: Section): readonly string[] {
+  const ofFetch = ['client.fetch', 'client.fetch, with a key', 'ky', 'p-retry + fetch']
+  const there = ofFetch.filter((name) => comparisons[0]?.measured.some((measured) => measured.name === name))
+  return [ratios(comparisons), ratios(comparisons, 'fetch', there)]
+}
+
+/** A row for each contender, a column for each concurrency. The baseline has its calls per second, the others a ratio. */
+function ratios(
+  comparisons: readonly Comparison[],
+  baseline = comparisons[0]?.baseline ?? '',
+  names: readonly string[] = comparisons[0]?.measured.map(({ name }) => name) ?? [],
+): string {
+  const others = names.filter((name) => name !== baseline)
+  return table(
+    ['', ...comparisons.map(({ concurrency }) => `${concurrency} at once`)],
+    [
+      [`${baseline}, per second`, ...comparisons.map((comparison) => number(rateOf(comparison, baseline)))],
+      ...others.map((name) => [name, ...comparisons.map((comparison) => spread(ratioOf(comparison, name, baseline)))]),
+    ],
+  )
+}
+
+/** A row for each contender, a column for each kind of call. */
+function cpu({ comparisons = [] }: Section): readonly string[] {
+  const names = [...new Set(comparisons.flatMap(({ measured }) => measured.map(({ name }) => name)))]
+  const cell = ({ measured }: Comparison, name: string): Cell => {
+    const found = measured.find((candidate) => candidate.name === name)
+    return found ? spread(spreadOf(found.cpuMicros), 0) : ''
+  }
+  const header = ['µs per call', ...comparisons.map(({ title }) => title)]
+  return [
+    table(
+      header,
+      names.map((name) => [name, ...comparisons.map((comparison) => cell(comparison, name))]),
+    ),
+  ]
+}
+
+function protectedHandlers(comparisons: readonly Comparison[]): string {
+  return table(
+    ['', 'at once', 'ratio to the bare handler', 'bare, per second', 'protected, per second'],
+    comparisons.map((comparison) => [
+      comparison.title,
+      number(comparison.concurrency),
+      spread(ratioOf(comparison, 'protected')),
+      number(rateOf(comparison, 'bare')),
+      number(rateOf(comparison, 'protected')),
+    ]),
+  )
+}
+
+function originOf(section: Section): string {
+  const { rounds, roundMs } = section.terms
+  const how = section.comparisons ? `; ${rounds} rounds of ${roundMs / 1000} s, median (min-max)` : ''
+  const origin = `Measured on ${section.measuredOn}, ${section.machine}, Node ${section.node.slice(1)}${how}.`
+  const quick = section.quick ? ['**A quick run: placeholders, not measurements.**'] : []
+  const noisy = noisyComparisons(section).length > 0 ? ['**The machine was noisy.**'] : []
+  return [origin, ...quick, ...noisy].join(' ')
+}
+
+function rateOf(comparison: Comparison, name: string): number {
+  return spreadOf(measuredOf(comparison, name).rates).median
+}
+
+function spread({ median, min, max }: Spread, digits = 2): Cell {
+  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`
+}
+
+/** Three digits, or the whole number where it has more. */
+function number(value: number | undefined): Cell {
+  if (value === undefined) return ''
+  return value.toLocaleString(
+    'en-US',
+    Math.abs(value) < 100 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 0 },
+  )
+}
+
+function table(header: Row, rows: readonly Row[]): string {
+  const lines = [header, header.map(() => '---'), ...rows]
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}

@@ -1,0 +1,40 @@
+/** How much each section does. */
+export interface Terms {
+  /** Lines on stderr about what is being measured. */
+  readonly progress: 'shown' | 'hidden'
+  readonly rounds: number
+  readonly roundMs: number
+  /** Of GET and POST. */
+  readonly concurrencies: readonly number[]
+  /** Calls after which the heap is measured. */
+  readonly heapCalls: number
+  /** Calls over which promises are counted. */
+  readonly countedCalls: number
+  /** Settled records in the journals of that section. The first is what the others are compared with. */
+  readonly settledCounts: readonly number[]
+  /** Operations that are resumed. */
+  readonly pending: number
+}
+
+export const FULL: Terms = {
+  progress: 'shown',
+  rounds: 9,
+  roundMs: 600,
+  concurrencies: [1, 16, 64],
+  heapCalls: 100_000,
+  countedCalls: 1000,
+  settledCounts: [0, 100_000, 1_000_000],
+  pending: 100_000,
+}
+
+/** Shows that everything runs. Its numbers mean nothing. */
+export const QUICK: Terms = {
+  progress: 'shown',
+  rounds: 1,
+  roundMs: 10,
+  concurrencies: [1, 16, 64],
+  heapCalls: 200,
+  countedCalls: 20,
+  settledCounts: [0, 500, 1000],
+  pending: 100,
+}
