@@ -8,7 +8,7 @@ interface Told {
 interface OfOperation extends Told {
   readonly operation: OperationRef
   readonly method: string
-  /** Without query values that look like credentials. */
+  /** Without its query. */
   readonly url: string
 }
 

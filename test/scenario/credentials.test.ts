@@ -203,7 +203,7 @@ describe('the URL that is written down', () => {
       url: `${ORIGIN}/a?x=1&y=%20z`,
       withheld: ['?token', '?api%5Fkey'],
     })
-    const shown = `${ORIGIN}/a?x=1&y=%20z&token=***&api%5Fkey=***`
+    const shown = `${ORIGIN}/a`
     expect(events[0]).toMatchObject({ url: shown })
     expect(await client.operation('i')).toMatchObject({ url: shown })
   })

@@ -1,5 +1,4 @@
 import type { Effect, Reason } from '../../errors/reason.ts'
-import { redactUrl } from '../../observe/redact.ts'
 import { effectOf, type Json, type OperationRecord, type OperationRequest, type SettledStatus } from './record.ts'
 
 /** An operation as `operations()`, `operation()` and `reconcile` show it. */
@@ -50,9 +49,7 @@ function nextAttemptAt({ status, inFlightSince, dueAt, notBefore, horizonAt }: O
   return status !== 'pending' || inFlightSince !== undefined || at === 0 || at >= horizonAt ? undefined : at
 }
 
-/** The URL as it may be told: query parameters that carry credentials by name only. */
-export function shownUrl({ url, withheld }: OperationRequest): string {
-  const names = withheld.filter((name) => name.startsWith('?')).map((name) => `${name.slice(1)}=***`)
-  if (names.length === 0) return redactUrl(url)
-  return `${redactUrl(url)}${url.includes('?') ? '&' : '?'}${names.join('&')}`
+/** The URL as events and views show it: without its query, which may hold credentials and personal data. */
+export function shownUrl({ url }: OperationRequest): string {
+  return url.split('?', 1)[0] ?? url
 }

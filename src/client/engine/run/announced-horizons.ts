@@ -1,4 +1,4 @@
-import { readRetention } from '../../../protocol/retention.ts'
+import { readRetention } from '../../../protocol/header-names.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import { shortenHorizon } from '../../operation/transition.ts'
 import type { AttemptFacts } from '../../policy/classify.ts'

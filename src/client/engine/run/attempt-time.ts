@@ -1,5 +1,4 @@
-import { onAbort } from '../../../foundation/abort.ts'
-import { Cancellation } from '../../../foundation/cancellation.ts'
+import { Cancellation, onAbort } from '../../../foundation/abort.ts'
 import { type Clock, startBackgroundTimer, startTimer, takeTurn } from '../../../foundation/clock.ts'
 import { waitFor } from '../../../foundation/wait.ts'
 import type { TransportFault, TransportOutcome } from '../../transport/port.ts'

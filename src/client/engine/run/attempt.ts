@@ -1,6 +1,6 @@
 import { redactError, redactUrl } from '../../../observe/redact.ts'
-import { isEventStream } from '../../../protocol/event-stream.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
+import { isEventStream } from '../../../protocol/headers.ts'
 import { readProblem, readRefusal } from '../../../protocol/problem-details.ts'
 import { type AnswerRest, isResponse, toResponse } from '../../../protocol/stored-message.ts'
 import type { ClientOptions } from '../../options.ts'
