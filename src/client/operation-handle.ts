@@ -12,13 +12,14 @@ import type { DurabilityLevel } from './journal/port.ts'
 export class OperationHandle implements Promise<Response> {
   readonly [Symbol.toStringTag] = 'OperationHandle'
   readonly #source: HandleSource
-  readonly #observation = new Observation()
+  #isObserved = false
+  #unnoticed: Promise<never> | undefined
   #response: Promise<Response> | undefined
   #bytes: Uint8Array | Promise<Uint8Array> | undefined
 
   constructor(source: HandleSource) {
     this.#source = source
-    if (!source.isLazy) source.answer.catch((error: unknown) => this.#observation.fail(error))
+    if (!source.isLazy) source.answer.catch((error: unknown) => this.#fail(error))
   }
 
   /** The idempotency key, at once. */
@@ -32,7 +33,10 @@ export class OperationHandle implements Promise<Response> {
 
   /** Resolves when the record is durable, with the level reached. */
   get accepted(): Promise<DurabilityLevel> {
-    return new ObservedPromise(this.#observation, () => this.#source.accepted)
+    return new ObservedPromise(() => {
+      this.#observe()
+      return this.#source.accepted
+    })
   }
 
   /** The answer's body, parsed; `undefined` where a success has none, as a 204. */
@@ -59,7 +63,7 @@ export class OperationHandle implements Promise<Response> {
   /** Sends nothing more and settles the operation as `cancelled`, for every caller that waits for it. */
   cancel(): Promise<void> {
     // A caller that cancels knows that it will not succeed.
-    this.#observation.observe()
+    this.#observe()
     return this.#source.cancel()
   }
 
@@ -80,26 +84,42 @@ export class OperationHandle implements Promise<Response> {
   }
 
   #asResponse(): Promise<Response> {
-    this.#observation.observe()
+    this.#observe()
     this.#response ??= this.#source.answer.then(({ response, rest }) => toResponse(response, rest))
     return this.#response
   }
 
   #read<T>(parse: (bytes: Uint8Array, answer: Answer) => T): Promise<T> {
-    return new ObservedPromise(this.#observation, () =>
-      this.#source.answer.then((answer) => {
+    return new ObservedPromise(() => {
+      this.#observe()
+      return this.#source.answer.then((answer) => {
         // A body that was too large to hold can be taken once; all readers share what it gave.
         this.#bytes ??= bytesOf(answer)
         const bytes = this.#bytes
         return bytes instanceof Promise ? bytes.then((read) => parse(read, answer)) : parse(bytes, answer)
-      }),
-    )
+      })
+    })
+  }
+
+  /*
+   * The promises of one operation belong together: where one of them is handled, none of the others may
+   * raise an unhandled rejection; where none is, exactly one must, so that no failure goes unnoticed.
+   */
+
+  #observe(): void {
+    this.#isObserved = true
+    this.#unnoticed?.catch(() => {})
+  }
+
+  /** If none of the promises is handled, the platform reports this one. */
+  #fail(error: unknown): void {
+    if (!this.#isObserved) this.#unnoticed ??= Promise.reject(error)
   }
 }
 
 function bytesOf(answer: Answer): Uint8Array | Promise<Uint8Array> {
   const { response, rest, operation, attempts } = answer
-  if (!rest && (response.bodyOmitted || isBodyOmitted(response.headers))) {
+  if (!rest && !response.body && (response.bodyOmitted || isBodyOmitted(response.headers))) {
     const message = 'It was done, but the record of its answer has no body: that was too large to keep'
     throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
   }
@@ -126,36 +146,13 @@ function unreadableAnswer(
   return new BodyError(message, { ...details, effect: 'applied', response: shown, operation, attempts })
 }
 
-/**
- * The promises of one operation belong together: where one of them is handled, none of the others may
- * raise an unhandled rejection; where none is, exactly one must, so that no failure goes unnoticed.
- */
-class Observation {
-  #isObserved = false
-  #unnoticed: Promise<never> | undefined
-
-  /** One of the promises is handled. */
-  observe(): void {
-    this.#isObserved = true
-    this.#unnoticed?.catch(() => {})
-  }
-
-  /** The operation failed: if none of its promises is handled, the platform reports this one. */
-  fail(error: unknown): void {
-    if (this.#isObserved || this.#unnoticed) return
-    this.#unnoticed = Promise.reject(error)
-  }
-}
-
 /** A promise that is made when it is first handled: until then it can't raise an unhandled rejection. */
 class ObservedPromise<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Promise'
-  readonly #observation: Observation
   readonly #make: () => Promise<T>
   #promise: Promise<T> | undefined
 
-  constructor(observation: Observation, make: () => Promise<T>) {
-    this.#observation = observation
+  constructor(make: () => Promise<T>) {
     this.#make = make
   }
 
@@ -164,7 +161,6 @@ class ObservedPromise<T> implements Promise<T> {
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.#observation.observe()
     this.#promise ??= this.#make()
     return this.#promise.then(onFulfilled, onRejected)
   }

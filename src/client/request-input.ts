@@ -45,8 +45,8 @@ export function readRequest(
 ): RequestInput {
   const given = readUrl(target.url, options.searchParams, settings.baseUrl)
   const { url, withheld } = withholdParameters(given)
-  const sorted = sortHeaders(checkHeaders('headers', options.headers ?? []), settings.keyHeaderName)
-  const names = [...withheld, ...sorted.credentials.map(([name]) => name)]
+  const sorted = options.headers === undefined ? NO_HEADERS : sortHeaders(options.headers, settings.keyHeaderName)
+  const names = sorted === NO_HEADERS ? withheld : [...withheld, ...sorted.credentials.map(([name]) => name)]
   return {
     method: readMethod(target.method),
     url,
@@ -137,15 +137,19 @@ function withholdParameters({ href, origin, pathname, search }: UrlParts): { url
   return { url: origin + pathname + kept.replace(/^./, '?'), withheld }
 }
 
-function sortHeaders(
-  all: HeaderList,
-  keyHeaderName: string | undefined,
-): { headers: HeaderList; credentials: HeaderList; key: string | undefined } {
-  if (all.length === 0) return { headers: all, credentials: all, key: undefined }
+interface SortedHeaders {
+  readonly headers: HeaderList
+  readonly credentials: HeaderList
+  readonly key: string | undefined
+}
+
+const NO_HEADERS: SortedHeaders = { headers: [], credentials: [], key: undefined }
+
+function sortHeaders(given: NonNullable<CallOptions['headers']>, keyHeaderName: string | undefined): SortedHeaders {
   let key: string | undefined
   const headers: (readonly [string, string])[] = []
   const credentials: (readonly [string, string])[] = []
-  for (const field of all) {
+  for (const field of checkHeaders('headers', given)) {
     if (field[0] === keyHeaderName) key = readKey(field[1])
     else (isCredentialField(field) ? credentials : headers).push(field)
   }

@@ -56,9 +56,8 @@ export function startCall(settings: CallSettings, target: Target, given: CallOpt
   const options = given ?? NO_OPTIONS
   const input = readCallRequest(engine, target, options)
   const { method, credentials } = input
-  if (hasBody(options)) refuseBodyOf(method)
   const durable = resolveDurable(method, options, client.durable)
-  const body = hasBody(options) ? snapshot(options, client.maxBodyBytes) : NO_BODY
+  const body = hasBody(options) ? bodyOf(method, options, client.maxBodyBytes) : NO_BODY
   const keyed = durable || input.key !== undefined
   const call = callOf(settings, limits, {
     // Without a key and a journal, a POST that may have arrived must not be sent again: at most once, on purpose.
@@ -131,7 +130,14 @@ function start(engine: Engine, call: Call, { input, options, body, honoursKeys }
   const key = id === undefined ? newKey() : engine.live.reserveKey(id, newKey)
   const named = call.durable && (id !== undefined || input.key !== undefined)
   const unrecorded = { method: input.method, origin: input.origin, operation: { key, id, name }, named }
-  const fresh = { input, body, options: { id, name, metadata: fixed(metadata) }, key, newKey, honoursKeys }
+  const fresh = {
+    input,
+    body,
+    options: { id, name, metadata: metadata === undefined ? metadata : fixed(metadata) },
+    key,
+    newKey,
+    honoursKeys,
+  }
   const source = new Caller(engine, { call, signal, unrecorded }).start((caller) => enterNew(engine, caller, fresh))
   if (id !== undefined) {
     const release = (): void => engine.live.releaseKey(id)
@@ -151,13 +157,11 @@ function hasBody({ json, body }: CallOptions): boolean {
   return json !== undefined || (body !== undefined && body !== null)
 }
 
-function refuseBodyOf(method: string): void {
-  if (method !== 'GET' && method !== 'HEAD') return
-  throw new ConfigurationError(`A ${method} request has no body; put what it asks for into searchParams`)
-}
-
 /** A body that can't be taken rejects the call; it does not throw at the caller. */
-function snapshot(options: CallOptions, limit: number): BodySnapshot | Promise<BodySnapshot> {
+function bodyOf(method: string, options: CallOptions, limit: number): BodySnapshot | Promise<BodySnapshot> {
+  if (method === 'GET' || method === 'HEAD') {
+    throw new ConfigurationError(`A ${method} request has no body; put what it asks for into searchParams`)
+  }
   try {
     const body = snapshotBody(options, limit)
     // It may fail before the call waits for it.

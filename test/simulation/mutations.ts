@@ -138,8 +138,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'resuming without the credentials of the call',
     file: 'src/client/engine/run/attempt-headers.ts',
-    find: 'return call || withheld.length === 0 ? [] : withheld.filter((name) => !own.some(([made]) => made === name))',
-    replace: 'return call || own.length > 0 ? [] : withheld',
+    find: 'return withheld.filter((name) => !own.some(([made]) => made === name))',
+    replace: 'return own.length > 0 ? [] : withheld',
     breaks: ['P9'],
     within: 1000,
   },

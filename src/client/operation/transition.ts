@@ -60,7 +60,7 @@ export function startAttempt(record: OperationRecord, now: number): OperationRec
 }
 
 export function endAttempt(record: OperationRecord, end: AttemptEnd): OperationRecord {
-  demand(record.inFlightSince !== undefined, 'end an attempt of', record)
+  if (record.inFlightSince === undefined) throw illegalMove('end an attempt of', record)
   const summary: AttemptSummary = {
     number: record.attemptCount + 1,
     startedAt: end.startedAt,
@@ -99,8 +99,8 @@ export function claim(record: OperationRecord, lease: Lease, runnerDied: number)
 }
 
 export function settle(record: OperationRecord, settlement: Settlement): OperationRecord {
-  demand(record.status === 'pending' && record.lease !== undefined, 'settle', record)
-  demand(record.inFlightSince === undefined, 'settle, with an attempt in flight,', record)
+  if (record.status !== 'pending' || !record.lease) throw illegalMove('settle', record)
+  if (record.inFlightSince !== undefined) throw illegalMove('settle, with an attempt in flight,', record)
   return {
     ...record,
     status: settlement.status,
@@ -169,7 +169,10 @@ export function markDelivered(record: OperationRecord): OperationRecord {
 }
 
 function demand(condition: boolean, move: string, record: OperationRecord): void {
-  if (condition) return
+  if (!condition) throw illegalMove(move, record)
+}
+
+function illegalMove(move: string, record: OperationRecord): TypeError {
   const state = `${record.status}${record.inFlightSince === undefined ? '' : ', in flight'}${record.lease ? '' : ', no lease'}`
-  throw new TypeError(`Illegal move: cannot ${move} an operation that is ${state}`)
+  return new TypeError(`Illegal move: cannot ${move} an operation that is ${state}`)
 }

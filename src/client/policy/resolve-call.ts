@@ -86,9 +86,9 @@ export function resolveCall(call: CallOptions | undefined, client: ResolvedCall)
 export function resolveDurable(method: string, call: CallOptions, clientWide: boolean | undefined): boolean {
   const durable = call.durable ?? clientWide ?? !isSafeMethod(method)
   if (durable) return true
-  const held = (['id', 'name', 'metadata'] as const).find((name) => call[name] !== undefined)
-  const needed = held ?? (call.onGiveUp === 'keep' ? 'onGiveUp' : undefined)
-  if (needed === undefined) return false
+  const { id, name, metadata, onGiveUp } = call
+  if ((id ?? name ?? metadata) === undefined && onGiveUp !== 'keep') return false
+  const needed = (['id', 'name', 'metadata'] as const).find((option) => call[option] !== undefined) ?? 'onGiveUp'
   throw new ConfigurationError(
     `The option \`${needed}\` needs a journaled operation, which this ${method} is not; \`durable: true\` makes it one.`,
   )

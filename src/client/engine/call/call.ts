@@ -90,8 +90,12 @@ export function newRecord(parts: RecordParts): OperationRecord {
       method: input.method,
       url: input.url,
       origin: input.origin,
-      headers: withContentType(input.headers, parts.body),
-      withheld: union(input.credentials.names, parts.clientCredentials),
+      headers:
+        parts.body.contentType === undefined ? input.headers : withContentType(input.headers, parts.body.contentType),
+      withheld:
+        parts.clientCredentials.length === 0
+          ? input.credentials.names
+          : [...new Set([...input.credentials.names, ...parts.clientCredentials])],
       credentialsMode: input.credentialsMode,
       body: parts.body.bytes,
     },
@@ -122,11 +126,6 @@ export function newRecord(parts: RecordParts): OperationRecord {
   }
 }
 
-function union(some: readonly string[], others: readonly string[]): readonly string[] {
-  return others.length === 0 ? some : [...new Set([...some, ...others])]
-}
-
-function withContentType(headers: HeaderList, { contentType }: BodySnapshot): HeaderList {
-  if (contentType === undefined || headers.some(([name]) => name === 'content-type')) return headers
-  return [...headers, ['content-type', contentType]]
+function withContentType(headers: HeaderList, contentType: string): HeaderList {
+  return headers.some(([name]) => name === 'content-type') ? headers : [...headers, ['content-type', contentType]]
 }

@@ -67,7 +67,13 @@ export class Caller implements HandleSource, Waiting {
   start(enter: (caller: Caller) => Promise<Finish>): HandleSource {
     const { callers } = this.#engine.live
     callers.add(this)
-    this.answer = this.#entered(enter).then(
+    let entered: Promise<Finish>
+    try {
+      entered = enter(this)
+    } catch (error) {
+      entered = Promise.reject(error)
+    }
+    this.answer = entered.then(
       (finish) => {
         callers.delete(this)
         return answerOf(finish, this.unrecorded)
@@ -78,14 +84,6 @@ export class Caller implements HandleSource, Waiting {
       },
     )
     return this
-  }
-
-  #entered(enter: (caller: Caller) => Promise<Finish>): Promise<Finish> {
-    try {
-      return enter(this)
-    } catch (error) {
-      return Promise.reject(error)
-    }
   }
 
   get key(): string {

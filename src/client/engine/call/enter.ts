@@ -179,7 +179,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
     honoursKeys: fresh.honoursKeys,
     now,
     horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,
-    lease: { owner: coordination.owner, epoch: live.nextEpoch(), until: now + LEASE_MS },
+    lease: { owner: coordination.owner, epoch: call.durable ? live.nextEpoch() : 0, until: now + LEASE_MS },
     clientCredentials: credentials.namesFor(origin),
   })
   return new LiveOperation(record)

@@ -3,11 +3,10 @@ import { isCredentialField } from '../../../observe/redact.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { formatHttpDate } from '../../../protocol/http-date.ts'
 import { formatKey } from '../../../protocol/idempotency-key.ts'
-import type { OperationRecord, OperationRequest } from '../../operation/record.ts'
+import type { OperationRecord } from '../../operation/record.ts'
 import type { AttemptContext, HeadersInput } from '../../options.ts'
 import { checkHeaders } from '../../policy/check-headers.ts'
 import type { ResolvedOptions } from '../../policy/resolved-options.ts'
-import type { CallCredentials } from '../../request-input.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from './live-operation.ts'
@@ -92,14 +91,11 @@ export function trustsOrigin({ baseUrl, trustedOrigins }: ResolvedOptions, origi
 }
 
 /**
- * What the operation's call had and this attempt has not: header names, and query parameters as `?name`. Where a caller
- * asks for it anew, what that call brings is what the caller means.
+ * What the operation's call had and this attempt has not: header names, and query parameters as `?name`. Not asked where a
+ * caller calls for it anew: what that call brings is what the caller means.
  */
-export function missingCredentials(
-  { withheld }: OperationRequest,
-  { own, call }: { readonly own: HeaderList; readonly call: CallCredentials | undefined },
-): readonly string[] {
-  return call || withheld.length === 0 ? [] : withheld.filter((name) => !own.some(([made]) => made === name))
+export function missingCredentials(withheld: readonly string[], own: HeaderList): readonly string[] {
+  return withheld.filter((name) => !own.some(([made]) => made === name))
 }
 
 /** Is it certain, before any header is made, that a resume by this client would lack credentials? */
@@ -109,7 +105,7 @@ export function lacksCredentials(options: ResolvedOptions, { request }: Operatio
   const applied = trustsOrigin(options, request.origin) ? headers : []
   // What a function makes is known when it is called; but it makes no query parameter.
   if (typeof applied === 'function') return request.withheld.some((name) => name.startsWith('?'))
-  return missingCredentials(request, { own: applied, call: undefined }).length > 0
+  return missingCredentials(request.withheld, applied).length > 0
 }
 
 const NO_NAMES: readonly string[] = []

@@ -42,11 +42,12 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   const { engine, operation, call } = run
   const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt })
   try {
-    const made = makeHeaders(run, terms, time)
+    const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
     const own = made instanceof Promise ? await made : made
     if (own instanceof HookFailure) return hookResult(own.cause)
     if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
-    const missing = missingCredentials(operation.record.request, { own, call: call.credentials })
+    const { withheld } = operation.record.request
+    const missing = call.credentials ? [] : missingCredentials(withheld, own)
     if (missing.length > 0) return credentialsMissing(missing)
     const saved = terms.beforeSending(own)
     if (!(saved instanceof Promise ? await saved : saved)) return faultResult(notSent('lease-lost'))
@@ -106,6 +107,8 @@ function handOver(time: AttemptTime, rest: AnswerRest, { operation, call }: Atte
   time.handOver(rest, operation.callers > 1 ? undefined : dropIn.signal)
 }
 
+const NO_HEADERS: HeaderList = []
+
 class HookFailure {
   readonly cause: unknown
   constructor(cause: unknown) {
@@ -117,7 +120,6 @@ type Made = HeaderList | typeof TIMED_OUT | HookFailure
 /** The client's headers for this attempt, or how their function failed. */
 function makeHeaders(run: AttemptOf, terms: AttemptTerms, time: AttemptTime): Made | Promise<Made> {
   const { engine, operation, call } = run
-  if (engine.options.headers === undefined) return []
   try {
     const made = clientHeaders(engine.options, { ...terms, record: operation.record, call })
     if (!(made instanceof Promise)) return made
@@ -149,16 +151,15 @@ function credentialsMissing(names: readonly string[]): AttemptResult {
 type Judged = AttemptResult | Promise<AttemptResult>
 
 function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Judged {
-  if (outcome.kind === 'response') return judgeAnswer(time, showable(outcome), accept)
+  if (outcome.kind === 'response') {
+    // Another process may read it later: no secret stays in its URL.
+    const { url } = outcome
+    return judgeAnswer(time, url.includes('?') ? { ...outcome, url: redactUrl(url) } : outcome, accept)
+  }
   const head = headOf(outcome)
   if (!head) return faultResult(time.fault(outcome))
   // Out of time, `accept` can't be asked.
   return judgeAnswer(time, head, time.signal.aborted ? undefined : accept)
-}
-
-/** Another process may read it later: no secret stays in its URL. */
-function showable(answer: TransportResponse): TransportResponse {
-  return answer.url.includes('?') ? { ...answer, url: redactUrl(answer.url) } : answer
 }
 
 function judgeAnswer(time: AttemptTime, answer: TransportResponse, accept: ClientOptions['accept']): Judged {
@@ -169,14 +170,19 @@ function judgeAnswer(time: AttemptTime, answer: TransportResponse, accept: Clien
 
 function answerResult(time: AttemptTime, answer: TransportResponse): AttemptResult {
   const { status, headers, redirected, body, rest } = answer
-  const facts = { is: 'answer', status, headers, problem: problemOf(status, headers, body), redirected } as const
+  const facts = {
+    is: 'answer',
+    status,
+    headers,
+    problem: status < 400 ? undefined : problemOf(status, headers, body),
+    redirected,
+  } as const
   if (!rest || isResponse(rest)) return { facts, response: answer }
   const watched = isEventStream(headers) ? time.watchEvents(rest) : time.watch(rest)
   return { facts, response: { ...answer, rest: watched } }
 }
 
 function problemOf(status: number, headers: HeaderList, body: Uint8Array | null): ReturnType<typeof readProblem> {
-  if (status < 400) return undefined
   // Servers of other make say in plain JSON that a key was used for a different request.
   return status === 422 ? readRefusal(headers, body) : readProblem(headers, body)
 }

@@ -30,6 +30,8 @@ export type Finish =
 /** An operation that this client works on, or waits for. */
 export class LiveOperation {
   record: OperationRecord
+  /** Ordered by `stop`. */
+  stopOrder: StopOrder | undefined
   /** How many callers wait for it. */
   callers = 0
   /** The delivery to handlers, once it has begun. */
@@ -39,7 +41,6 @@ export class LiveOperation {
   readonly finished: Promise<Finish>
   #resolve!: (finish: Finish) => void
   #rest: AnswerRest | undefined
-  #order: StopOrder | undefined
   #hasNews = false
   #listener: (() => void) | undefined
 
@@ -68,20 +69,16 @@ export class LiveOperation {
     return { ...finish, rest }
   }
 
-  get stopOrder(): StopOrder | undefined {
-    return this.#order
-  }
-
   /** The first order stands. */
   stop(order: StopOrder): void {
-    if (this.#order) return
-    this.#order = order
+    if (this.stopOrder) return
+    this.stopOrder = order
     this.#listener?.()
   }
 
   /** After a lease was lost and taken anew, the run may go on. */
   resetStop(): void {
-    if (this.#order?.because === 'lease-lost') this.#order = undefined
+    if (this.stopOrder?.because === 'lease-lost') this.stopOrder = undefined
   }
 
   /** Another runner has changed the record, or the network is back. Latched: news before a wait ends the next wait. */
@@ -93,7 +90,7 @@ export class LiveOperation {
   /** Called when a stop is ordered or there is news, at once where that is so already. One listener at a time. */
   listen(listener: (() => void) | undefined): void {
     this.#listener = listener
-    if (this.#order || this.#hasNews) listener?.()
+    if (this.stopOrder || this.#hasNews) listener?.()
   }
 
   /** Waits. A stop order ends it early; so does news where the caller looks for news after the wait. */
@@ -107,7 +104,7 @@ export class LiveOperation {
       }
       const cancelTimer = startTimer(clock, Math.max(0, ms), end)
       this.listen(() => {
-        if (this.#order || (endedBy === 'news' && this.#hasNews)) end()
+        if (this.stopOrder || (endedBy === 'news' && this.#hasNews)) end()
       })
     })
   }

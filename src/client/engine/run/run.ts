@@ -76,7 +76,7 @@ class Run implements RunState {
         const step = stop ? this.#stop(stop) : this.#conclude(this.#judge(await this.#attempt()))
         const finish = step instanceof Promise ? await step : step
         if (!finish) continue
-        if (finish.is !== 'settled' || !finish.rest) this.#dropAnswer()
+        if (this.lastAnswer?.rest && !(finish.is === 'settled' && finish.rest)) this.#dropAnswer()
         return finish
       }
     } catch (cause) {
@@ -94,7 +94,7 @@ class Run implements RunState {
 
   /** A large answer that no caller will read any more frees its connection. */
   #dropAnswer(): void {
-    if (this.lastAnswer?.rest) this.lastAnswer = withoutRest(this.lastAnswer)
+    this.lastAnswer = withoutRest(this.lastAnswer)
   }
 
   /** Can it be sent again without being done twice? */
@@ -124,7 +124,7 @@ class Run implements RunState {
     const number = operation.record.attemptCount + 1
     this.#startedAt = engine.clock.now()
     engine.events?.emitFor(operation.record, { type: 'attempt.started', at: this.#startedAt, attempt: number })
-    this.#dropAnswer()
+    if (this.lastAnswer?.rest) this.#dropAnswer()
     return attempt(this, {
       number,
       startedAt: this.#startedAt,

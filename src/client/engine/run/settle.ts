@@ -7,6 +7,7 @@ import { release, settle } from '../../operation/transition.ts'
 import type { ResolvedOptions } from '../../policy/resolved-options.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
+import type { Emitter } from '../emitter.ts'
 import type { Engine } from '../engine.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 
@@ -44,7 +45,7 @@ export function settleOperation(
   const { rest } = ending.response ?? {}
   const finish: Finish = { is: 'settled', record, rest, cause: ending.cause }
   if (!durable) {
-    emitSettled(engine, record)
+    if (engine.events) emitSettled(engine.events, record)
     return finish
   }
   operation.record = { ...record, expiresAt: expiryOf(options, record) }
@@ -98,7 +99,7 @@ function writeSettlement(
 
 function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | 'elsewhere'): void {
   const { record } = operation
-  emitSettled(engine, record)
+  if (engine.events) emitSettled(engine.events, record)
   engine.coordination.hint?.({ is: 'settled', namespace: record.namespace, key: record.key })
   engine.live.notifyFollowers(record.key)
   if (delivery === 'elsewhere') return
@@ -117,8 +118,8 @@ function hasBody(rest: AnswerRest): boolean {
   return !isResponse(rest) || rest.body !== null
 }
 
-function emitSettled({ events }: Engine, record: OperationRecord): void {
-  events?.emitFor(record, {
+function emitSettled(events: Emitter, record: OperationRecord): void {
+  events.emitFor(record, {
     type: 'operation.settled',
     at: record.settledAt ?? 0,
     status: record.status as SettledStatus,
