@@ -4,7 +4,7 @@ import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'
 import type { JournalRow } from '../port.ts'
-import { append } from './sqlite-commands.ts'
+import { appendRow } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 import { statementsOf } from './sqlite-statements.ts'
 
@@ -20,7 +20,7 @@ export function persistRow(target: SqliteTarget, transaction: unknown, row: Jour
   refuseOtherFile(target, database)
   try {
     migrate(database, journalSchema)
-    const result = append(statementsOf(database), row)
+    const result = appendRow(statementsOf(database), row)
     if (!result.appended) throw taken(row, result.existing.id)
   } catch (error) {
     if (error instanceof KeyReuseError) throw error

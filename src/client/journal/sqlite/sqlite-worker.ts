@@ -1,10 +1,44 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { StorageError } from '../../../errors/classes.ts'
+import type { Effect } from '../../../errors/reason.ts'
 import { loadSqliteDriver, type SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
-import { openSqliteFile } from '../../../sql/sqlite-open.ts'
+import { openSqliteFile, type SqliteDurability } from '../../../sql/sqlite-open.ts'
+import type { JournalCommand, JournalResult } from '../port.ts'
 import { runBatch } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
-import { plainFailure, type WorkerAnswer, type WorkerRequest, type WorkerSettings } from './worker-messages.ts'
+
+/** What the two threads say to each other. One answer per request, in order. */
+export interface WorkerSettings {
+  /** Absolute path of better-sqlite3. */
+  readonly driver: string
+  readonly path: string
+  readonly durability: SqliteDurability
+}
+
+export type WorkerRequest =
+  | { readonly ask: 'open' }
+  | { readonly ask: 'execute'; readonly commands: readonly JournalCommand[] }
+  | { readonly ask: 'close' }
+
+/** How the connection stands after opening, as SQLite tells it. */
+export interface ConnectionFacts {
+  readonly synchronous: number
+  readonly journalMode: string
+}
+
+export type WorkerAnswer =
+  | { readonly opened: ConnectionFacts }
+  | { readonly results: JournalResult[] }
+  | { readonly closed: true }
+  | { readonly failure: PlainFailure }
+
+/** An error without its class, which does not cross threads; nor does the `code` of its cause. */
+export interface PlainFailure {
+  readonly message: string
+  readonly effect: Effect
+  readonly cause: { readonly name: string; readonly message: string; readonly code: string | undefined } | undefined
+}
 
 /** The other thread: owns the connection, and may wait for the disk and for locks. Bundled into a string. */
 const settings = workerData as WorkerSettings
@@ -32,4 +66,14 @@ function obey(request: WorkerRequest): WorkerAnswer {
   if (request.ask === 'execute') return { results: runBatch(database, request.commands) }
   const synchronous = Number(database.pragma('synchronous', { simple: true }))
   return { opened: { synchronous, journalMode: String(database.pragma('journal_mode', { simple: true })) } }
+}
+
+function plainFailure(error: StorageError): PlainFailure {
+  const cause = error.cause instanceof Error ? error.cause : undefined
+  const code = (cause as { code?: unknown } | undefined)?.code
+  return {
+    message: error.message,
+    effect: error.effect,
+    cause: cause && { name: cause.name, message: cause.message, code: code === undefined ? undefined : String(code) },
+  }
 }

@@ -99,11 +99,10 @@ function compact(command: JournalCommand): JournalCommand {
       ? command
       : { ...command, row: { ...row, body, responseBody } }
   }
-  if (command.do === 'commit') {
-    const responseBody = ownBytes(command.change.responseBody)
-    return responseBody === command.change.responseBody
-      ? command
-      : { ...command, change: { ...command.change, responseBody } }
+  if (command.do === 'write' && typeof command.change === 'object' && 'head' in command.change) {
+    const { change } = command
+    const responseBody = ownBytes(change.responseBody)
+    return responseBody === change.responseBody ? command : { ...command, change: { ...change, responseBody } }
   }
   return command
 }

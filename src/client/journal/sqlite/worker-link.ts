@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { StorageError } from '../../../errors/classes.ts'
+import type { PlainFailure, WorkerAnswer, WorkerRequest, WorkerSettings } from './sqlite-worker.ts'
 import { source } from './sqlite-worker.ts?source'
-import { revivedFailure, type WorkerAnswer, type WorkerRequest, type WorkerSettings } from './worker-messages.ts'
 
 interface Waiting {
   resolve(answer: WorkerAnswer): void
@@ -85,4 +85,10 @@ export class WorkerLink {
     const message = `The worker thread of the journal ${this.#path} died; what it was doing may or may not be on disk`
     return new StorageError(message, { effect: 'unknown', cause: this.#cause })
   }
+}
+
+function revivedFailure({ message, effect, cause }: PlainFailure): StorageError {
+  if (!cause) return new StorageError(message, { effect })
+  const revived = Object.assign(new Error(cause.message), { name: cause.name, code: cause.code })
+  return new StorageError(message, { effect, cause: revived })
 }

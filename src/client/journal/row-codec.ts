@@ -1,0 +1,68 @@
+import { StorageError } from '../../errors/classes.ts'
+import { CodecError, decodeRecord, encodeChange, encodeRecord } from '../operation/codec.ts'
+import type { OperationRecord } from '../operation/record.ts'
+import type { Encryption } from '../options.ts'
+import { asStorageError } from './as-storage-error.ts'
+import type { JournalRow, RowChange } from './port.ts'
+
+/** The code of a row that can't be decoded, today or later. */
+export const CORRUPT = 'HOLDFAST_RECORD_CORRUPT'
+const NEWER = 'HOLDFAST_RECORD_NEWER'
+
+/** Records to rows and back, with the caller's encryption around both bodies. Without one, encoding makes no promise. */
+export class RowCodec {
+  readonly #encryption: Encryption | undefined
+
+  constructor(encryption: Encryption | undefined) {
+    this.#encryption = encryption
+  }
+
+  encode(record: OperationRecord): JournalRow | Promise<JournalRow> {
+    const { body } = record.request
+    const responseBody = record.response?.body ?? null
+    // Assigned, not spread: this is on the path of every durable call.
+    const row = Object.assign(encodeRecord(record), { body, responseBody })
+    return this.#encryption ? seal(row, this.#encryption) : row
+  }
+
+  encodeChange(record: OperationRecord): RowChange | Promise<RowChange> {
+    const change = Object.assign(encodeChange(record), { responseBody: record.response?.body ?? null })
+    return this.#encryption ? seal(change, this.#encryption) : change
+  }
+
+  /** Rejects with a StorageError; its code is CORRUPT only where no other version or encryption could read the row. */
+  async decode(row: JournalRow): Promise<OperationRecord> {
+    try {
+      return decodeRecord(row, this.#encryption ? await open(row, this.#encryption) : row)
+    } catch (error) {
+      if (error instanceof CodecError) {
+        throw new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
+      }
+      // Sealed with another key, say: the operation is there, and may have been done.
+      const { message } = asStorageError(error, `Record ${row.key} could not be opened`)
+      throw new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
+    }
+  }
+}
+
+interface Bodies {
+  readonly body?: Uint8Array | null
+  readonly responseBody: Uint8Array | null
+}
+
+async function seal<Row extends Bodies>(row: Row, encryption: Encryption): Promise<Row> {
+  try {
+    const body = row.body && (await encryption.seal(row.body))
+    const responseBody = row.responseBody && (await encryption.seal(row.responseBody))
+    return Object.assign(row, body && { body }, { responseBody })
+  } catch (error) {
+    throw asStorageError(error, 'The body could not be sealed', 'none')
+  }
+}
+
+async function open({ body, responseBody }: JournalRow, encryption: Encryption): Promise<Required<Bodies>> {
+  return {
+    body: body && (await encryption.open(body)),
+    responseBody: responseBody && (await encryption.open(responseBody)),
+  }
+}
