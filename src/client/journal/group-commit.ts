@@ -58,17 +58,19 @@ export class GroupCommit {
     }
     const commands: JournalCommand[] = []
     for (const { command } of batch) commands.push(command)
-    const answer = (results: readonly JournalResult[]): void => {
-      if (results?.length !== batch.length) return fail(new TypeError('it must give one result per command'))
+    const fail = (error: unknown): Promise<void> => this.#blame(batch, asStorageError(error, FAILED))
+    const answer = (results: readonly JournalResult[]): Promise<void> | undefined => {
+      // A journal of the caller's own may be wrong.
+      if (results?.length !== batch.length) return fail('it must give one result per command')
       let at = 0
       for (const { resolve } of batch) resolve(results[at++] as never)
       this.#flush()
+      return undefined
     }
-    const fail = (error: unknown): void => void this.#blame(batch, asStorageError(error, FAILED))
     try {
       this.#journal.execute(commands).then(answer, fail)
     } catch (error) {
-      fail(error)
+      void fail(error)
     }
   }
 

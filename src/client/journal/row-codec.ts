@@ -33,7 +33,13 @@ export class RowCodec {
   /** Rejects with a StorageError; its code is CORRUPT only where no other version or encryption could read the row. */
   async decode(row: JournalRow): Promise<OperationRecord> {
     try {
-      return decodeRecord(row, this.#encryption ? await open(row, this.#encryption) : row)
+      const { body, responseBody } = row
+      const by = this.#encryption
+      if (!by) return decodeRecord(row, row)
+      return decodeRecord(row, {
+        body: body && (await by.open(body)),
+        responseBody: responseBody && (await by.open(responseBody)),
+      })
     } catch (error) {
       if (error instanceof CodecError) {
         throw new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
@@ -45,24 +51,12 @@ export class RowCodec {
   }
 }
 
-interface Bodies {
-  readonly body?: Uint8Array | null
-  readonly responseBody: Uint8Array | null
-}
-
-async function seal<Row extends Bodies>(row: Row, encryption: Encryption): Promise<Row> {
+async function seal<Row extends RowChange>(row: Row & { body?: Uint8Array | null }, by: Encryption): Promise<Row> {
+  const { body, responseBody } = row
   try {
-    const body = row.body && (await encryption.seal(row.body))
-    const responseBody = row.responseBody && (await encryption.seal(row.responseBody))
-    return Object.assign(row, body && { body }, { responseBody })
+    if (body) row.body = await by.seal(body)
+    return { ...row, responseBody: responseBody && (await by.seal(responseBody)) }
   } catch (error) {
     throw asStorageError(error, 'The body could not be sealed', 'none')
-  }
-}
-
-async function open({ body, responseBody }: JournalRow, encryption: Encryption): Promise<Required<Bodies>> {
-  return {
-    body: body && (await encryption.open(body)),
-    responseBody: responseBody && (await encryption.open(responseBody)),
   }
 }

@@ -187,6 +187,5 @@ export function refuseUnstorable(row: Partial<JournalRow>): void {
   const sum = version + epoch + leaseUntil + dueAt + notBefore + (expiresAt ?? 0)
   const texts = `${row.namespace} ${row.key} ${row.id} ${row.name} ${row.origin} ${row.owner}`
   if (Number.isFinite(sum) && !LONE_SURROGATE.test(texts)) return
-  const what = Number.isFinite(sum) ? 'a text with half of a surrogate pair' : 'a number that is not finite'
-  throw new StorageError(`The journal cannot store ${what}; nothing was written`, { effect: 'none' })
+  throw new StorageError('The journal cannot store a number that is not finite, or a lone surrogate in a text')
 }

@@ -1,4 +1,4 @@
-import { StorageError } from '../../../errors/classes.ts'
+import { asStorageError } from '../as-storage-error.ts'
 import type { Journal, JournalCommand, JournalResult, JournalRow, PlacedRow, Survey, SurveyResult } from '../port.ts'
 import { dueTime, isOpenRow, type KeptRow, planOf, type Wanted } from '../row-commands.ts'
 
@@ -37,9 +37,7 @@ export class MemoryTable {
       return results
     } catch (error) {
       for (const [place, row] of this.#before.splice(0).reverse()) this.#set(place, row)
-      if (error instanceof StorageError) throw error
-      const message = 'The journal in memory could not run a batch; nothing of it was kept'
-      throw new StorageError(message, { cause: error, effect: 'none' })
+      throw asStorageError(error, 'The journal in memory failed', 'none')
     }
   }
 
