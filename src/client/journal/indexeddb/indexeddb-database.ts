@@ -1,11 +1,10 @@
-import type { UseStore } from 'idb-keyval'
 import { StorageError } from '../../../errors/classes.ts'
 import type { Clock } from '../../../foundation/clock.ts'
 import { inTime } from '../../../foundation/in-time.ts'
 import { indexed } from './indexeddb-table.ts'
 
 /** `bodies` numbers the rows; records are kept apart from both bodies, so that looking through them loads none. */
-const STORES = ['records', 'bodies', 'answers'] as const
+export const STORES = ['records', 'bodies', 'answers'] as const
 
 /** 2 has the index `due`, 3 the index `lease`. */
 const VERSION = 3
@@ -78,33 +77,36 @@ function addIndexes(records: IDBObjectStore, oldVersion: number): void {
 }
 
 export interface TransactionTerms {
+  readonly mode: 'readonly' | 'readwrite'
   readonly durability: 'strict' | 'relaxed'
   /** The work is done, and the browser may be writing it down from now on. */
-  readonly onEnding?: (() => void) | undefined
+  readonly onEnding: () => void
 }
 
 /**
- * What idb-keyval calls a store, for work that spans all of ours: one transaction, which is over and on disk when the
- * promise resolves. A request that succeeded says nothing yet: its transaction can still be aborted.
+ * Work on all stores in one transaction, which is over and on disk when the promise resolves. A request that succeeded
+ * says nothing yet: its transaction can still be aborted.
  */
-export function storeOf(database: IDBDatabase, { durability, onEnding }: TransactionTerms): UseStore {
-  return async (mode, work) => {
-    const transaction = database.transaction(STORES, mode, { durability })
-    const over = new Promise<void>((resolve, reject) => {
-      transaction.oncomplete = () => resolve()
-      // A lost connection leaves no error on its transaction.
-      transaction.onabort = () => reject(transaction.error ?? new DOMException('aborted', 'AbortError'))
-    })
-    try {
-      const result = await work(transaction.objectStore('records'))
-      onEnding?.()
-      await over
-      return result
-    } catch (error) {
-      await undo(transaction, over)
-      // A failed request says only that its transaction was aborted; the transaction says why.
-      throw transaction.error ?? error
-    }
+export async function inTransaction<T>(
+  database: IDBDatabase,
+  { mode, durability, onEnding }: TransactionTerms,
+  work: (transaction: IDBTransaction) => Promise<T>,
+): Promise<T> {
+  const transaction = database.transaction(STORES, mode, { durability })
+  const over = new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve()
+    // A lost connection leaves no error on its transaction.
+    transaction.onabort = () => reject(transaction.error ?? new DOMException('aborted', 'AbortError'))
+  })
+  try {
+    const result = await work(transaction)
+    onEnding()
+    await over
+    return result
+  } catch (error) {
+    await undo(transaction, over)
+    // A failed request says only that its transaction was aborted; the transaction says why.
+    throw transaction.error ?? error
   }
 }
 

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../../foundation/clock.ts'
 import { asStorageError } from '../as-storage-error.ts'
 import { type DurabilityLevel, type Journal, type JournalCommand, type JournalResult, READS } from '../port.ts'
 import { planOf } from '../row-commands.ts'
-import { openDatabase, storeOf } from './indexeddb-database.ts'
+import { inTransaction, openDatabase, STORES } from './indexeddb-database.ts'
 import { IndexedDbTable } from './indexeddb-table.ts'
 
 export interface IndexedDbJournalOptions {
@@ -53,9 +53,9 @@ export class IndexedDbJournal implements Journal {
   async open(): Promise<void> {
     this.#isOpen = true
     const probe = await this.#trying(async (database) => {
-      return storeOf(database, { durability: 'strict' })('readonly', (store) => store.transaction.durability)
+      return database.transaction(STORES, 'readonly', { durability: 'strict' }).durability
     })
-    // A browser that does not know the word would ignore it.
+    // A browser that does not know the option ignores it.
     if (probe !== 'strict') this.level = 'process'
   }
 
@@ -63,7 +63,7 @@ export class IndexedDbJournal implements Journal {
     if (!this.#isOpen) throw new StorageError('The journal is not open', { effect: 'none' })
     if (commands.length === 0) return []
     const results = await this.#trying((database, onEnding) => this.#run(database, commands, onEnding))
-    if (!this.#isKept && results.some((result) => (result as { appended?: unknown } | undefined)?.appended === true)) {
+    if (!this.#isKept && commands.some((command) => command.do === 'append')) {
       this.#isKept = true
       askToKeep().catch(() => {})
     }
@@ -79,9 +79,12 @@ export class IndexedDbJournal implements Journal {
     const writes = commands.filter((command) => !READS.has(command.do))
     // A renewal that a power cut takes back costs time, not safety.
     const durability = writes.every(isRenewal) ? 'relaxed' : this.#terms.durability
-    const terms = writes.length > 0 ? { durability, onEnding } : { durability }
-    return storeOf(database, terms)(writes.length > 0 ? 'readwrite' : 'readonly', async (records) => {
-      const table = new IndexedDbTable(records)
+    const terms =
+      writes.length > 0
+        ? ({ mode: 'readwrite', durability, onEnding } as const)
+        : ({ mode: 'readonly', durability, onEnding: () => {} } as const)
+    return inTransaction(database, terms, async (transaction) => {
+      const table = new IndexedDbTable(transaction)
       const results: JournalResult[] = []
       for (const command of commands) results.push(await run(table, command))
       return results

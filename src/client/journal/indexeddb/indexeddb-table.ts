@@ -1,4 +1,4 @@
-import { get, getMany, promisifyRequest, type UseStore } from 'idb-keyval'
+import { promisifyRequest } from 'idb-keyval'
 import type { JournalRow, PlacedRow, Survey, SurveyResult } from '../port.ts'
 import {
   claimableAt,
@@ -34,10 +34,10 @@ export class IndexedDbTable {
   readonly #bodies: IDBObjectStore
   readonly #answers: IDBObjectStore
 
-  constructor(records: IDBObjectStore) {
-    this.#records = records
-    this.#bodies = records.transaction.objectStore('bodies')
-    this.#answers = records.transaction.objectStore('answers')
+  constructor(transaction: IDBTransaction) {
+    this.#records = transaction.objectStore('records')
+    this.#bodies = transaction.objectStore('bodies')
+    this.#answers = transaction.objectStore('answers')
   }
 
   async find(wanted: Wanted): Promise<KeptRow[]> {
@@ -46,9 +46,9 @@ export class IndexedDbTable {
   }
 
   async #named({ namespace, key, id }: WantedOne): Promise<KeptRow[]> {
-    const withId = typeof id === 'string' ? promisifyRequest(this.#records.index('id').get([namespace, id])) : undefined
-    const [sameId, sameKey] = await Promise.all([withId, get([namespace, key], within(this.#records))])
-    const row: KeptRow | undefined = sameId ?? sameKey
+    const withId = typeof id === 'string' && promisifyRequest(this.#records.index('id').get([namespace, id]))
+    const [sameId, sameKey] = await Promise.all([withId, promisifyRequest(this.#records.get([namespace, key]))])
+    const row: KeptRow | undefined = sameId || sameKey
     return row ? [row] : []
   }
 
@@ -123,14 +123,15 @@ export class IndexedDbTable {
 
   /** The rows with their bodies, without what only this table needs. */
   async handOut(rows: readonly KeptRow[]): Promise<PlacedRow[]> {
-    const places = rows.map((row) => row.place)
-    const [bodies, answers] = await Promise.all([
-      getMany<Uint8Array | null>(places, within(this.#bodies)),
-      getMany<Uint8Array>(places, within(this.#answers)),
-    ])
-    return (rows as IndexedRow[]).map((row, at) => {
-      return { ...withoutIndexes(row), body: bodies[at] ?? null, responseBody: answers[at] ?? null }
-    })
+    return Promise.all(
+      (rows as IndexedRow[]).map(async (row) => {
+        const requests = [this.#bodies.get(row.place), this.#answers.get(row.place)]
+        const [body = null, responseBody = null] = await Promise.all(
+          requests.map((request) => promisifyRequest(request)),
+        )
+        return { ...withoutIndexes(row), body, responseBody }
+      }),
+    )
   }
 }
 
@@ -144,11 +145,6 @@ export function indexed(row: KeptRow): IndexedRow {
 function withoutIndexes(row: IndexedRow): PlacedRow {
   const { setAside: _, openAt: __, prunableAt: ___, dueKind: ____, claimableAt: _____, ...placed } = row
   return placed
-}
-
-/** A store inside the running transaction, for idb-keyval. */
-function within(store: IDBObjectStore): UseStore {
-  return async (_mode, use) => use(store)
 }
 
 /** A view would be stored with its whole buffer. */
