@@ -178,14 +178,24 @@ export function dueKind({ setAside, version, status, origin, name, deliveryDue }
 /** Half of a character pair. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
+const STATUSES: ReadonlySet<unknown> = new Set([
+  'pending',
+  'succeeded',
+  'rejected',
+  'failed',
+  'expired',
+  'cancelled',
+] satisfies JournalRow['status'][])
+
 /**
  * Every journal refuses what a store could silently falsify: a lone surrogate comes back from UTF-8 as another
- * character, and a number that is not finite is no key of an index. One test for all texts, one sum for all numbers.
+ * character, and a number that is not finite is no key of an index. A row of unknown status would never end: it may
+ * come from the caller's `reconcile`. One test for all texts, one sum for all numbers.
  */
 export function refuseUnstorable(row: Partial<JournalRow>): void {
-  const { version = 0, epoch = 0, leaseUntil = 0, dueAt = 0, notBefore = 0, expiresAt } = row
+  const { status = 'pending', version = 0, epoch = 0, leaseUntil = 0, dueAt = 0, notBefore = 0, expiresAt } = row
   const sum = version + epoch + leaseUntil + dueAt + notBefore + (expiresAt ?? 0)
   const texts = `${row.namespace} ${row.key} ${row.id} ${row.name} ${row.origin} ${row.owner}`
-  if (Number.isFinite(sum) && !LONE_SURROGATE.test(texts)) return
-  throw new StorageError('The journal cannot store a number that is not finite, or a lone surrogate in a text')
+  if (STATUSES.has(status) && Number.isFinite(sum) && !LONE_SURROGATE.test(texts)) return
+  throw new StorageError('The journal refuses an unknown status, a number that is not finite, and a lone surrogate')
 }

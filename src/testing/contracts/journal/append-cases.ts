@@ -98,6 +98,7 @@ export const appendCases: Record<string, CaseBody> = {
       await expectStorageError(run(append('when', { [field]: Number.NaN })))
       await expectStorageError(run(append('when', { [field]: Number.POSITIVE_INFINITY })))
     }
+    await expectStorageError(run(append('what', { status: 'done' as never })))
     expectSame(await run(list()), [], 'the rows')
   },
   'batch: an empty one is fine': async ({ batch }) => {

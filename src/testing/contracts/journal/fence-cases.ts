@@ -65,6 +65,7 @@ export const fenceCases: Record<string, CaseBody> = {
     for (const field of ['leaseUntil', 'dueAt', 'notBefore', 'expiresAt'] as const) {
       await expectStorageError(run({ ...commit('a'), change: change({ [field]: Number.NaN }) }))
     }
+    await expectStorageError(run({ ...commit('a'), change: change({ status: 'done' as never }) }))
     await expectStorageError(run({ ...commit('a'), change: change({ owner: 'half \ud83d' }) }))
     await expectStorageError(run(renew('a', Number.POSITIVE_INFINITY)))
     expectSame(await run(read('a')), before, 'the row')
