@@ -1,13 +1,18 @@
 import { StorageError } from '../../errors/classes.ts'
 import { CodecError, decodeRecord, encodeChange, encodeRecord } from '../operation/codec.ts'
 import type { OperationRecord } from '../operation/record.ts'
-import type { Encryption } from '../options.ts'
 import { asStorageError } from './as-storage-error.ts'
 import type { JournalRow, RowChange } from './port.ts'
 
 /** The code of a row that can't be decoded, today or later. */
 export const CORRUPT = 'HOLDFAST_RECORD_CORRUPT'
 const NEWER = 'HOLDFAST_RECORD_NEWER'
+
+/** The caller's encryption of bodies at rest. */
+interface Encryption {
+  seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
+  open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
 
 /** Records to rows and back, with the caller's encryption around both bodies. Without one, encoding makes no promise. */
 export class RowCodec {
