@@ -8,17 +8,17 @@ import type { JournalRow, RowChange } from './port.ts'
 export const CORRUPT = 'HOLDFAST_RECORD_CORRUPT'
 const NEWER = 'HOLDFAST_RECORD_NEWER'
 
-/** The caller's encryption of bodies at rest. */
-interface Encryption {
+/** The caller's encryption of bodies at rest. Its errors reach the caller as StorageErrors. */
+interface BodyCipher {
   seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
   open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
 }
 
 /** Records to rows and back, with the caller's encryption around both bodies. Without one, encoding makes no promise. */
 export class RowCodec {
-  readonly #encryption: Encryption | undefined
+  readonly #encryption: BodyCipher | undefined
 
-  constructor(encryption: Encryption | undefined) {
+  constructor(encryption: BodyCipher | undefined) {
     this.#encryption = encryption
   }
 
@@ -56,7 +56,7 @@ export class RowCodec {
   }
 }
 
-async function seal<Row extends RowChange>(row: Row & { body?: Uint8Array | null }, by: Encryption): Promise<Row> {
+async function seal<Row extends RowChange>(row: Row & { body?: Uint8Array | null }, by: BodyCipher): Promise<Row> {
   const { body, responseBody } = row
   try {
     if (body) row.body = await by.seal(body)

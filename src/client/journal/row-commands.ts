@@ -60,13 +60,13 @@ export interface Decision {
   readonly answer: JournalResult | ((handedOut: PlacedRow[]) => JournalResult)
 }
 
-export interface Plan {
+export interface RowPlan {
   readonly wanted: Wanted
   readonly decide: (found: readonly KeptRow[]) => Decision
 }
 
 /** A survey needs no rows but their indexes: see `dueTime` and `dueKind`. Throws where the command can't be stored. */
-export function planOf(command: Exclude<JournalCommand, Survey>): Plan {
+export function planOf(command: Exclude<JournalCommand, Survey>): RowPlan {
   switch (command.do) {
     case 'append':
       return planAppend(command.row)
@@ -95,7 +95,7 @@ export function planOf(command: Exclude<JournalCommand, Survey>): Plan {
   }
 }
 
-function planAppend(row: JournalRow): Plan {
+function planAppend(row: JournalRow): RowPlan {
   refuseUnstorable(row)
   const { namespace, key, id } = row
   return {
@@ -107,7 +107,7 @@ function planAppend(row: JournalRow): Plan {
   }
 }
 
-function planWrite({ namespace, key, owner, epoch, change }: Write): Plan {
+function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
   if (typeof change === 'object') refuseUnstorable(change)
   return {
     wanted: { index: 'key', namespace, key },
@@ -121,7 +121,7 @@ function planWrite({ namespace, key, owner, epoch, change }: Write): Plan {
   }
 }
 
-function planClaim(claim: ClaimDue): Plan {
+function planClaim(claim: ClaimDue): RowPlan {
   const { namespace, after, limit } = claim
   const where = (row: KeptRow): boolean => {
     const isDue = row.dueAt <= claim.dueBy && (row.status !== 'pending' || row.notBefore <= claim.now)
@@ -130,7 +130,7 @@ function planClaim(claim: ClaimDue): Plan {
   return { wanted: { index: 'open', namespace, after, limit, where }, decide: (rows) => takeLeases(rows, claim) }
 }
 
-function planClaimByKey(claim: ClaimByKey): Plan {
+function planClaimByKey(claim: ClaimByKey): RowPlan {
   const { namespace, key, statuses } = claim
   const fits = (row: KeptRow): boolean =>
     !row.setAside && row.version <= RECORD_VERSION && statuses.includes(row.status) && hasFreeLease(row, claim)

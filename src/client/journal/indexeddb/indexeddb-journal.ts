@@ -86,7 +86,7 @@ export class IndexedDbJournal implements Journal {
     return inTransaction(database, terms, async (transaction) => {
       const table = new IndexedDbTable(transaction)
       const results: JournalResult[] = []
-      for (const command of commands) results.push(await run(table, command))
+      for (const command of commands) results.push(await runInTable(table, command))
       return results
     })
   }
@@ -100,7 +100,7 @@ export class IndexedDbJournal implements Journal {
           effect = 'unknown'
         })
       } catch (error) {
-        if (isLostConnection(error)) {
+        if (isConnectionGone(error)) {
           this.#drop()
           if (effect === 'none' && this.#isOpen && reopenings < MOST_REOPENINGS) continue
         } else effect = 'none'
@@ -127,7 +127,7 @@ export class IndexedDbJournal implements Journal {
 }
 
 /** Runs one command inside the table's transaction. */
-async function run(table: IndexedDbTable, command: JournalCommand): Promise<JournalResult> {
+async function runInTable(table: IndexedDbTable, command: JournalCommand): Promise<JournalResult> {
   if (command.do === 'survey') return table.survey(command)
   const { wanted, decide } = planOf(command)
   const {
@@ -162,11 +162,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /** The connection is gone, or about to be: a new one may do. */
-const LOST = /^(InvalidState|Unknown|Abort)Error$/
+const GONE = /^(InvalidState|Unknown|Abort)Error$/
 
 /** Every failure of the store as one StorageError: a sentence, and the browser's own error as its cause. */
 function indexedDbFailure(error: unknown, journal: string, effect: Effect): StorageError {
-  const name = nameOf(error)
+  const name = errorName(error)
   const sentence = SENTENCES[name]
   if (sentence) return new StorageError(`${journal} ${sentence} (${name})`, { cause: error, effect: 'none' })
   if (effect === 'none') return asStorageError(error, `${journal} failed`, effect)
@@ -176,10 +176,10 @@ function indexedDbFailure(error: unknown, journal: string, effect: Effect): Stor
   })
 }
 
-function isLostConnection(error: unknown): boolean {
-  return LOST.test(nameOf(error))
+function isConnectionGone(error: unknown): boolean {
+  return GONE.test(errorName(error))
 }
 
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   return String((error as Error | null)?.name)
 }

@@ -104,14 +104,14 @@ export class IndexedDbTable {
   }
 
   async insert(row: JournalRow): Promise<void> {
-    const place = (await promisifyRequest(this.#bodies.add(copyOf(row.body)))) as number
+    const place = (await promisifyRequest(this.#bodies.add(copyBytes(row.body)))) as number
     this.put({ ...row, place, setAside: false }, row.responseBody)
   }
 
   /** Without an answer, the one that is there stays. */
   put(row: KeptRow, answer?: Uint8Array | null): void {
     this.#records.put({ ...indexed(row), ...NO_BODIES })
-    if (answer) this.#answers.put(copyOf(answer), row.place)
+    if (answer) this.#answers.put(copyBytes(answer), row.place)
     else if (answer === null) this.#answers.delete(row.place)
   }
 
@@ -148,6 +148,6 @@ function withoutIndexes(row: IndexedRow): PlacedRow {
 }
 
 /** A view would be stored with its whole buffer. */
-function copyOf(bytes: Uint8Array | null): Uint8Array | null {
+function copyBytes(bytes: Uint8Array | null): Uint8Array | null {
   return bytes && new Uint8Array(bytes)
 }

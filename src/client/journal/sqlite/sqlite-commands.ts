@@ -69,9 +69,9 @@ function runCommand(statements: SqliteStatements, command: JournalCommand): Jour
     case 'read':
       return readRow(statements, command.namespace, command.keyOrId)
     case 'list':
-      return listRows(statements, command)
+      return readPage(statements, command)
     case 'survey':
-      return survey(statements, command)
+      return surveyRows(statements, command)
     case 'drop':
       if ('namespace' in command) return statements.dropNamespace.run(command.namespace).changes
       return statements.dropExpired.run(command.expiredBy, bounded(command.limit)).changes
@@ -131,7 +131,7 @@ function readRow(statements: SqliteStatements, namespace: string, keyOrId: strin
   return rowFrom(statements.byId.get(namespace, keyOrId) ?? statements.byKey.get(namespace, keyOrId))
 }
 
-function listRows(statements: SqliteStatements, { namespace, status, after, limit }: List): PlacedRow[] {
+function readPage(statements: SqliteStatements, { namespace, status, after, limit }: List): PlacedRow[] {
   const values = { namespace, after, limit: bounded(limit) }
   const found =
     status === 'pending'
@@ -140,7 +140,7 @@ function listRows(statements: SqliteStatements, { namespace, status, after, limi
   return found.map((row) => rowFrom(row))
 }
 
-function survey(statements: SqliteStatements, command: Survey): SurveyResult {
+function surveyRows(statements: SqliteStatements, command: Survey): SurveyResult {
   const { namespace, now } = command
   const owners = statements.owners.all({ namespace, now }) as { readonly owner: string }[]
   const next = statements.nextDue.get({ namespace, ...filterValues(command) }) as { readonly due: number | null }

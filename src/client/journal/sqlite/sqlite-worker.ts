@@ -8,7 +8,11 @@ import type { JournalCommand, JournalResult } from '../port.ts'
 import { runBatch } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 
-/** What the two threads say to each other. One answer per request, in order. */
+/**
+ * The worker thread: it owns the connection, and may wait for the disk and for locks. Bundled into a string. The types
+ * are the messages of the two threads: one answer per request, in order.
+ */
+
 export interface WorkerSettings {
   /** Absolute path of better-sqlite3. */
   readonly driver: string
@@ -40,24 +44,23 @@ export interface PlainFailure {
   readonly cause: { readonly name: string; readonly message: string; readonly code: string | undefined } | undefined
 }
 
-/** The other thread: owns the connection, and may wait for the disk and for locks. Bundled into a string. */
 const settings = workerData as WorkerSettings
 let database: SqliteDatabase | undefined
 
 parentPort?.on('message', (request: WorkerRequest) => {
-  parentPort?.postMessage(answer(request))
+  parentPort?.postMessage(answerTo(request))
   if (request.ask === 'close') parentPort?.close()
 })
 
-function answer(request: WorkerRequest): WorkerAnswer {
+function answerTo(request: WorkerRequest): WorkerAnswer {
   try {
-    return obey(request)
+    return serve(request)
   } catch (error) {
     return { failure: plainFailure(storageFailure(error, `The journal ${settings.path}`)) }
   }
 }
 
-function obey(request: WorkerRequest): WorkerAnswer {
+function serve(request: WorkerRequest): WorkerAnswer {
   if (request.ask === 'close') {
     database?.close()
     return { closed: true }

@@ -90,7 +90,7 @@ export class WorkerJournal implements Journal {
   }
 }
 
-/** Sent to another thread, a view drags everything along that its buffer holds: Node's small buffers share 8 KiB. */
+/** A view is sent to the worker with its whole buffer, and Node's small buffers share one of 8 KiB. */
 function compact(command: JournalCommand): JournalCommand {
   if (command.do === 'append') {
     const { row } = command
