@@ -60,7 +60,7 @@ export class GroupCommit {
     for (const { command } of batch) commands.push(command)
     const fail = (error: unknown): Promise<void> => this.#blame(batch, asStorageError(error, FAILED))
     const answer = (results: readonly JournalResult[]): Promise<void> | undefined => {
-      // A journal of the caller's own may be wrong.
+      // A journal of the caller's own may answer wrongly.
       if (results?.length !== batch.length) return fail('it must give one result per command')
       let at = 0
       for (const { resolve } of batch) resolve(results[at++] as never)
@@ -68,7 +68,8 @@ export class GroupCommit {
       return undefined
     }
     try {
-      this.#journal.execute(commands).then(answer, fail)
+      // No further promise where `execute` gives a native one.
+      Promise.resolve(this.#journal.execute(commands)).then(answer, fail)
     } catch (error) {
       void fail(error)
     }

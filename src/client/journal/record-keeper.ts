@@ -97,7 +97,7 @@ export class RecordKeeper {
   append(record: OperationRecord): Promise<AppendOutcome> {
     return new Promise((resolve, reject) => {
       const answer = (result: AppendResult): void =>
-        resolve(result.appended ? result : { appended: false, existing: () => this.#codec.decode(result.existing) })
+        resolve(result?.appended ? result : { appended: false, existing: () => this.#codec.decode(result.existing) })
       const push = (row: JournalRow): void =>
         this.#writes.push({ command: { do: 'append', row }, resolve: answer, reject })
       const row = this.#codec.encode(record)
