@@ -73,4 +73,22 @@ describe('group commit', () => {
     const results = await Promise.allSettled([1, 2].map((now) => run(writes, now)))
     expect(results.map((result) => (result as PromiseRejectedResult).reason)).toEqual([alone, alone])
   })
+
+  it.each<[string, Journal['execute']]>([
+    [
+      'throws at once',
+      () => {
+        throw new Error('no')
+      },
+    ],
+    ['gives fewer results than commands', async (batch) => batch.slice(1).map(() => 0)],
+    ['gives no results at all', async () => undefined as never],
+  ])('refuses what was asked of a journal that %s, and goes on', async (_, execute) => {
+    const journal: Journal = { level: 'memory', open: async () => {}, close: async () => {}, execute }
+    const writes = new GroupCommit(journal)
+    await expect(run(writes, 1)).rejects.toBeInstanceOf(StorageError)
+    journal.execute = async (batch) => batch.map(() => 7)
+    expect(await run(writes, 2)).toBe(7)
+    await writes.idle()
+  })
 })
