@@ -190,12 +190,16 @@ const STATUSES: ReadonlySet<unknown> = new Set([
 /**
  * Every journal refuses what a store could silently falsify: a lone surrogate comes back from UTF-8 as another
  * character, and a number that is not finite is no key of an index. A row of unknown status would never end: it may
- * come from the caller's `reconcile`. One test for all texts, one sum for all numbers.
+ * come from the caller's `reconcile`. One sum stands for all numbers.
  */
 export function refuseUnstorable(row: Partial<JournalRow>): void {
   const { status = 'pending', version = 0, epoch = 0, leaseUntil = 0, dueAt = 0, notBefore = 0, expiresAt } = row
   const sum = version + epoch + leaseUntil + dueAt + notBefore + (expiresAt ?? 0)
-  const texts = `${row.namespace} ${row.key} ${row.id} ${row.name} ${row.origin} ${row.owner}`
-  if (STATUSES.has(status) && Number.isFinite(sum) && !LONE_SURROGATE.test(texts)) return
+  let isStorable = STATUSES.has(status) && Number.isFinite(sum)
+  // One by one: joining them first takes four times as long.
+  for (const text of [row.namespace, row.key, row.id, row.name, row.origin, row.owner]) {
+    if (text && LONE_SURROGATE.test(text)) isStorable = false
+  }
+  if (isStorable) return
   throw new StorageError('The journal refuses an unknown status, a number that is not finite, and a lone surrogate')
 }
