@@ -1,7 +1,7 @@
 import { StorageError } from '../errors/classes.ts'
 import { isUnloadable, unloadable } from './sqlite-driver.ts'
 
-/** How long a writer waits for the write lock of somebody else. */
+/** How long a writer waits for the write lock of another connection. */
 export const LOCK_PATIENCE_MS = 5_000
 
 /** The first whose name the error's code begins with tells what happened, and what to do about it. */
@@ -37,7 +37,7 @@ export function storageFailure(error: unknown, subject: string): StorageError {
   return new StorageError(text, { cause: error, effect: /^SQLITE_IOERR/.test(code) ? 'unknown' : 'none' })
 }
 
-/** Somebody else is in the way for a moment; the same batch may succeed if it is tried again. */
+/** Another connection holds a lock; the same batch may succeed if it is tried again. */
 export function isBusy(error: unknown): boolean {
   const code = codeOf(error)
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return true

@@ -5,7 +5,7 @@ import { isBusy, LOCK_PATIENCE_MS, storageFailure } from './sqlite-failure.ts'
 import { migrate, type Schema } from './sqlite-migrate.ts'
 import { type SqliteDurability, useSynchronous } from './sqlite-open.ts'
 
-/** How long one try may block the caller's thread for somebody else's lock. */
+/** How long one try may block the caller's thread while another connection holds the lock. */
 const BLOCKING_MS = 5
 const LONGEST_PAUSE_MS = 20
 
@@ -137,7 +137,7 @@ function isWeak(database: SqliteDatabase): boolean {
 }
 
 /**
- * Said aloud even where it reads FULL already: a value that nobody has set turns to NORMAL by itself once the
+ * Set even where it reads FULL already: a value that was never set turns to NORMAL by itself once the
  * first page of a file in WAL mode is read.
  */
 function insistOnFull(database: SqliteDatabase): void {

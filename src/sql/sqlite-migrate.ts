@@ -9,7 +9,7 @@ export interface Schema {
 
 /**
  * Brings the tables of one component up to date. Forward only: tables of a newer library are refused and left
- * untouched. Safe when several processes do it at once, since whoever gets the write lock looks again.
+ * untouched. Safe when several processes do it at once, since a process that gets the write lock looks again.
  */
 export function migrate(database: SqliteDatabase, schema: Schema): void {
   if (versionOf(database, schema) === schema.steps.length) return

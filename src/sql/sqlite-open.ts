@@ -71,7 +71,7 @@ function createPrivately({ path, schema }: SqliteFile): void {
   try {
     linkSync(draft, path)
   } catch {
-    // Somebody was faster, or the file system knows no links.
+    // Another process was faster, or the file system has no links.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   } finally {
     rmSync(draft)

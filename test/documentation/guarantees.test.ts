@@ -13,6 +13,7 @@ import {
   type Settlement,
   StorageError,
 } from '../../src/index.ts'
+import { isCommit } from '../../src/testing/command-meaning.ts'
 import { crashAt } from '../../src/testing/crash-at.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-fetch.ts'
@@ -371,7 +372,7 @@ const stories: Record<string, () => Promise<void>> = {
     const journal = memoryJournal()
     let stop = (): void => {}
     const execute: Journal['execute'] = (commands) => {
-      if (commands.some((command) => command.do === 'commit')) stop()
+      if (commands.some(isCommit)) stop()
       return journal.execute(commands)
     }
     const watched = { level: 'power', open: () => journal.open(), close: () => journal.close(), execute } as const

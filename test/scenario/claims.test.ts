@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { CallOptions, ClientOptions, HoldfastError, JournalCommand, OperationHandle } from '../../src/index.ts'
+import type { CallOptions, ClientOptions, HoldfastError, OperationHandle } from '../../src/index.ts'
 import { isHoldfastError, StorageError } from '../../src/index.ts'
+import type { CommandKind } from '../../src/testing/command-meaning.ts'
 import type { DiskFault } from '../support/fault-journal.ts'
 import { on } from '../support/fault-journal.ts'
 import { type Neighbourhood, neighbourhood, settle, type TestClient } from '../support/shared-clients.ts'
@@ -44,7 +45,7 @@ const CALLS: Readonly<Record<string, CallOptions>> = {
   'once only': { body: 'one', durable: false },
 }
 
-type Disk = readonly [JournalCommand['do'], DiskFault] | 'gone' | undefined
+type Disk = readonly [CommandKind, DiskFault] | 'gone' | undefined
 
 /** What the disk does, and when. */
 const DISKS: Readonly<Record<string, Disk>> = {

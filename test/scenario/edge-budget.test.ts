@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { isCommit } from '../../src/testing/command-meaning.ts'
 import { typesOf } from '../support/client-scenario.ts'
 import type { FaultJournal } from '../support/fault-journal.ts'
 import { clientOnHeldDisk, leaveKept } from '../support/held-journal.ts'
@@ -62,7 +63,7 @@ describe('the budget', () => {
 })
 
 function writesOf(key: string): NonNullable<FaultJournal['fault']> {
-  return (command) => (command.do === 'commit' && command.key === key ? 'fail' : undefined)
+  return (command) => (isCommit(command) && command.key === key ? 'fail' : undefined)
 }
 
 describe('a resumed run whose failure cannot be retried', () => {

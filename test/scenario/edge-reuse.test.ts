@@ -184,7 +184,7 @@ describe('an operation that is taken back while another client waits for it', ()
     const head = JSON.stringify({ ...JSON.parse(row.head), fingerprint: 'of something else' })
     const { namespace, epoch, owner } = row
     await place.disk.execute([
-      { do: 'remove', namespace, key, epoch, owner: owner ?? '' },
+      { do: 'write', namespace, key, epoch, owner: owner ?? '', change: 'remove' },
       { do: 'append', row: { ...row, head } },
     ])
     await place.clock.advance(2000)

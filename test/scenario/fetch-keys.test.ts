@@ -172,7 +172,7 @@ describe('a key that comes again through client.fetch', () => {
     const one = outcome(first.fetch('/charges', { method: 'POST', body: 'one', headers }))
     await settle(place.clock)
     const { client, held } = clientOnHeldDisk(place)
-    const release = held.hold('claim-one', 'before')
+    const release = held.hold('claim-by-key', 'before')
     const two = outcome(client.fetch('/charges', { method: 'POST', body: 'one', headers }))
     await place.clock.advance(1000)
     place.server.weather = () => ({ status: 503, headers: { 'do-not-retry': 'true' }, body: 'closed' })

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { isCommit, kindOf } from '../../src/testing/command-meaning.ts'
+import { on } from '../support/fault-journal.ts'
 import { isSettled, keptForLong, LEASE_MS, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
@@ -19,7 +21,7 @@ describe('a lease', () => {
     expect((await call).value).toEqual({ key: handle.key })
     const said = runner.events.map((event) => event.type)
     expect(said).toEqual(['operation.accepted', 'attempt.started', 'lease.lost', 'attempt.ended'])
-    expect(runner.journal.commands.filter((command) => command.do === 'commit')).toEqual([])
+    expect(runner.journal.commands.filter(isCommit)).toEqual([])
     expect(totalEffects(place.server)).toBe(1)
     expect(place.clock.pending()).toBe(0)
   })
@@ -30,7 +32,7 @@ describe('a lease', () => {
     const client = place.client(LONG)
     client.post('/charges', { body: 'one' }).catch(() => {})
     await place.clock.advance(60_000)
-    expect(client.journal.commands.filter((command) => command.do === 'renew')).toHaveLength(6)
+    expect(client.journal.commands.filter((command) => kindOf(command) === 'renew')).toHaveLength(6)
   })
 
   it('of a frozen runner is taken: one effect, one settlement, kept for whoever may wake up', async () => {
@@ -58,7 +60,7 @@ describe('a lease', () => {
     const handle = slow.post('/charges', { body: 'one' })
     const call = outcome(handle.json())
     await settle(place.clock)
-    slow.journal.fault = (command) => (command.do === 'renew' ? 'fail' : undefined)
+    slow.journal.fault = on('renew', 'fail')
     // Somebody with a faster clock has seen the lease lapse.
     const other = place.client({ clock: { ...place.clock, now: () => place.clock.now() + LEASE_MS } })
     place.server.weather = () => 'fine'
@@ -78,7 +80,7 @@ describe('a lease', () => {
     const handle = slow.post('/charges', { body: 'one', id: 'order:1' })
     const call = outcome(handle)
     await settle(place.clock)
-    slow.journal.fault = (command) => (command.do === 'renew' ? 'fail' : undefined)
+    slow.journal.fault = on('renew', 'fail')
     await place.clock.advance(LEASE_MS)
     const other = place.client()
     expect(await other.cancel('order:1')).toBe(true)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/index.ts'
+import { kindOf } from '../../src/testing/command-meaning.ts'
 import { street } from '../support/fake-coordination.ts'
 import { type Neighbourhood, neighbourhood, ORIGIN, outcome, settle } from '../support/shared-clients.ts'
 
@@ -85,7 +86,7 @@ describe('a client after a restart', () => {
     const batches: string[][] = []
     const { execute } = place.disk
     place.disk.execute = (commands) => {
-      batches.push(commands.map((command) => command.do))
+      batches.push(commands.map(kindOf))
       return execute.call(place.disk, commands)
     }
     await costOf(place, () => post(client))
@@ -127,7 +128,7 @@ describe('a client after a restart', () => {
     place.server.weather = dead
     await costOf(place)
     await place.clock.advance(300_000)
-    await place.disk.execute([{ do: 'prune', now: place.clock.now(), limit: 100 }])
+    await place.disk.execute([{ do: 'drop', expiredBy: place.clock.now(), limit: 100 }])
     expect(await levelRows(place)).toEqual([])
   })
 })

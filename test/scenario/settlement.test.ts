@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, type Settlement } from '../../src/index.ts'
+import { on } from '../support/fault-journal.ts'
 import { clientOnHeldDisk } from '../support/held-journal.ts'
 import {
   keptForLong,
@@ -102,7 +103,7 @@ describe('a settlement', () => {
     const place = neighbourhood()
     const dead = place.client()
     dead.onSettled('charge', () => expect.unreachable('it had crashed'))
-    dead.journal.fault = (command) => (command.do === 'commit' ? 'hang' : undefined)
+    dead.journal.fault = on('commit', 'hang')
     dead.post('/charges', CHARGE).catch(() => {})
     await place.clock.advance(LEASE_MS + 1)
     const client = place.client()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../src/index.ts'
+import { isCommit } from '../../src/testing/command-meaning.ts'
 import { on } from '../support/fault-journal.ts'
 import { LEASE_MS, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
@@ -67,7 +68,7 @@ describe('a disk that fails', () => {
     const client = place.client()
     let started = false
     client.journal.fault = (command) => {
-      if (command.do !== 'commit') return undefined
+      if (!isCommit(command)) return undefined
       if (started) return 'fail'
       started = true
       return undefined
@@ -115,7 +116,7 @@ describe('a disk that fails', () => {
     const client = place.client({ retry: false })
     const handle = client.post('/charges', { body: 'one' })
     await outcome(handle)
-    client.journal.fault = on('claim-one', 'fail', 1)
+    client.journal.fault = on('claim-by-key', 'fail', 1)
     const { error } = await outcome(client.retry(handle.key))
     expect(error).toBeInstanceOf(StorageError)
     expect(error).toMatchObject({ effect: 'unknown' })

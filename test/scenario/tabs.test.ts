@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { tabNeighbours } from '../../src/client/coordination/tab-neighbours.ts'
+import type { SurveyResult } from '../../src/client/journal/port.ts'
 import { street } from '../support/fake-coordination.ts'
 import { FakeLocks, FakeTab, fakeChannels } from '../support/fake-tab.ts'
+import type { Neighbourhood } from '../support/shared-clients.ts'
 import { isSettled, LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
@@ -13,17 +15,21 @@ function twoTabs() {
   return { place, clock: place.clock, server: place.server, neighbour, said, mine, theirs }
 }
 
+async function ownersOf({ disk, clock }: Neighbourhood): Promise<readonly string[]> {
+  const survey = { do: 'survey', namespace: 'default', deliverNames: [], exceptOrigins: [] } as const
+  const [result] = await disk.execute([{ ...survey, now: clock.now() }])
+  return (result as SurveyResult).owners
+}
+
 describe('a tab that is gone', () => {
   it('is succeeded by a watch within ten seconds, although its lease has not lapsed', async () => {
     const { place, clock, server, mine } = twoTabs()
     await leaveBehind(place)
-    const [owner = ''] = (await place.disk.execute([
-      { do: 'owners', namespace: 'default', now: clock.now() },
-    ])) as string[][]
+    const owners = await ownersOf(place)
     const client = place.client({}, mine)
     const watching = client.resume({ continuous: true })
     await clock.advance(2000)
-    for (const one of owner) mine.dead.add(one)
+    for (const one of owners) mine.dead.add(one)
     await clock.advance(8000)
     expect(totalEffects(server)).toBe(1)
     await client.close()
@@ -33,9 +39,7 @@ describe('a tab that is gone', () => {
   it('is succeeded at once by whoever calls with the same id', async () => {
     const { place, clock, server, mine } = twoTabs()
     const key = await leaveBehind(place, { id: 'order:1' })
-    const [owners = []] = (await place.disk.execute([
-      { do: 'owners', namespace: 'default', now: clock.now() },
-    ])) as string[][]
+    const owners = await ownersOf(place)
     for (const one of owners) mine.dead.add(one)
     const call = place.client({}, mine).post('/charges', { body: 'one', id: 'order:1' })
     await settle(clock)

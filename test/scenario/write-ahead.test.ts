@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KeyReuseError, StorageError } from '../../src/index.ts'
+import { isCommit, kindOf } from '../../src/testing/command-meaning.ts'
 import { rowsOf } from '../support/client-scenario.ts'
 import { on } from '../support/fault-journal.ts'
 import { isSettled, LEASE_MS, leaveBehind, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
@@ -56,7 +57,7 @@ describe('before the first byte', () => {
     const client = place.client()
     const order: string[] = []
     client.journal.fault = (command) => {
-      order.push(command.do)
+      order.push(kindOf(command))
       return undefined
     }
     place.server.weather = () => {
@@ -74,7 +75,7 @@ describe('before the first byte', () => {
     const client = place.client()
     const order: string[] = []
     client.journal.fault = (command) => {
-      if (command.do === 'commit') order.push(JSON.parse(command.change.head).inFlightSince ? 'started' : 'ended')
+      if (isCommit(command)) order.push(JSON.parse(command.change.head).inFlightSince ? 'started' : 'ended')
       return undefined
     }
     place.server.weather = (_, n) => {
@@ -141,7 +142,7 @@ describe('a key whose lease this client has kept from an earlier call', () => {
     place.server.weather = () => ({ status: 503 })
     await outcome(client.post('/charges', { key: 'mine', body: 'one' }))
     client.journal.fault = (command) =>
-      command.do === 'commit' && JSON.parse(command.change.head).inFlightSince === undefined ? 'fail' : undefined
+      isCommit(command) && JSON.parse(command.change.head).inFlightSince === undefined ? 'fail' : undefined
     expect((await outcome(client.retry('mine'))).error).toMatchObject({ reason: 'storage', pending: true })
     client.journal.fault = undefined
     expect(await rowsOf(place.disk)).toMatchObject([{ key: 'mine', epoch: 2, owner: expect.any(String) }])

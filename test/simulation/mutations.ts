@@ -24,15 +24,16 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sending before the record is durable',
     file: 'src/client/journal/record-keeper.ts',
-    find: "const result = await this.#writes.run({ do: 'append', row })",
-    replace: "this.#writes.run({ do: 'append', row }).catch(() => {}); const result = { appended: true }",
+    find: "this.#writes.push({ command: { do: 'append', row }, resolve: answer, reject })",
+    replace:
+      'this.#writes.push({ command: { do: "append", row }, resolve() {}, reject() {} }); answer({ appended: true })',
     breaks: ['P1'],
     within: 100,
   },
   {
     name: "settling without the lease's epoch",
     file: 'src/client/journal/row-commands.ts',
-    find: 'if (!row || row.owner !== fence.owner || row.epoch !== fence.epoch) return',
+    find: 'if (!row || row.owner !== owner || row.epoch !== epoch) return',
     replace: 'if (!row) return',
     breaks: ['P8', 'P4'],
     within: 500,
@@ -81,8 +82,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'two runners on one lease',
-    file: 'src/client/journal/claim-rules.ts',
-    find: 'row.leaseUntil <= claimant.now',
+    file: 'src/client/journal/row-commands.ts',
+    find: 'leaseUntil <= claimant.now',
     replace: 'true',
     breaks: ['P8'],
     within: 200,

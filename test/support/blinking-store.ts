@@ -32,7 +32,7 @@ export class Blink {
   }
 }
 
-const JOURNAL_WRITES: ReadonlySet<string> = new Set(['append', 'commit', 'remove', 'renew'])
+const JOURNAL_WRITES: ReadonlySet<string> = new Set(['append', 'write'])
 
 export function blinkingJournal(journal: Journal, blink: Blink): Journal {
   return {

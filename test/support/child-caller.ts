@@ -1,6 +1,7 @@
 /** Posts one operation, and stops at a point of its life: for good, or until somebody sends SIGCONT. */
 import { type ClientOptions, createClient, type JournalCommand } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
+import { isCommit, kindOf } from '../../src/testing/command-meaning.ts'
 import { heldJournal } from './child-journal.ts'
 import { hang, inputOf, say } from './child-voice.ts'
 
@@ -43,8 +44,9 @@ let handled = false
 const isAppend = (command: JournalCommand): boolean => command.do === 'append'
 /** The settlement, or the letting go of a record that nobody needs; once the handler ran, what follows it. */
 const isEnd = (command: JournalCommand): boolean => {
-  if (point === 'after the handler') return handled && (command.do === 'commit' || command.do === 'remove')
-  return command.do === 'remove' || (command.do === 'commit' && command.change.status !== 'pending')
+  const kind = kindOf(command)
+  if (point === 'after the handler') return handled && (kind === 'commit' || kind === 'remove')
+  return kind === 'remove' || (isCommit(command) && command.change.status !== 'pending')
 }
 
 const holds: Partial<Record<CallerPoint, Parameters<typeof heldJournal>[1]>> = {

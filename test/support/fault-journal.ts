@@ -1,5 +1,6 @@
 import type { Journal, JournalCommand, JournalResult } from '../../src/client/journal/port.ts'
 import { StorageError } from '../../src/errors/classes.ts'
+import { type CommandKind, kindOf } from '../../src/testing/command-meaning.ts'
 
 /**
  * What the disk does with a batch that holds a chosen command. `fail`: nothing is written, and it says so.
@@ -46,10 +47,10 @@ async function suffer(fault: DiskFault, write: () => Promise<JournalResult[]>): 
 
 /** A fault for one kind of command, from the first on or only so many times. */
 export function on(
-  kind: JournalCommand['do'],
+  kind: CommandKind,
   fault: DiskFault,
   times = Number.POSITIVE_INFINITY,
 ): NonNullable<FaultJournal['fault']> {
   let left = times
-  return (command) => (command.do === kind && left-- > 0 ? fault : undefined)
+  return (command) => (kindOf(command) === kind && left-- > 0 ? fault : undefined)
 }

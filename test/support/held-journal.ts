@@ -1,5 +1,6 @@
-import type { Journal, JournalCommand } from '../../src/client/journal/port.ts'
+import type { Journal } from '../../src/client/journal/port.ts'
 import { StorageError } from '../../src/errors/classes.ts'
+import { type CommandKind, kindOf } from '../../src/testing/command-meaning.ts'
 import { faultJournal } from './fault-journal.ts'
 import type { Neighbourhood, TestClient } from './shared-clients.ts'
 
@@ -11,15 +12,15 @@ export type HeldAt = 'before' | 'after' | 'refused' | 'lost'
 
 export interface HeldJournal extends Journal {
   /** Every batch that was asked for, in order. */
-  readonly batches: readonly (readonly JournalCommand['do'][])[]
+  readonly batches: readonly (readonly CommandKind[])[]
   /** The next batch with such a command, and all behind it, wait until the function that comes back is called. */
-  hold(kind: JournalCommand['do'], at: HeldAt): () => void
+  hold(kind: CommandKind, at: HeldAt): () => void
 }
 
 /** A journal on top of another one, with a disk that takes its time on demand. */
 export function heldJournal(inner: Journal): HeldJournal {
-  const batches: JournalCommand['do'][][] = []
-  const holds = new Map<JournalCommand['do'], { readonly at: HeldAt; readonly opened: Promise<void> }>()
+  const batches: CommandKind[][] = []
+  const holds = new Map<CommandKind, { readonly at: HeldAt; readonly opened: Promise<void> }>()
   return {
     level: inner.level,
     batches,
@@ -37,7 +38,7 @@ export function heldJournal(inner: Journal): HeldJournal {
     open: () => inner.open(),
     close: () => inner.close(),
     execute: async (batch) => {
-      const kinds = batch.map((command) => command.do)
+      const kinds = batch.map(kindOf)
       batches.push(kinds)
       const held = kinds.map((kind) => holds.get(kind)).find((hold) => hold !== undefined)
       if (held?.at === 'before' || held?.at === 'refused') await held.opened

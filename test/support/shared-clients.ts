@@ -145,6 +145,6 @@ export async function listed(client: Client): Promise<string[]> {
 /** What is still there once the records of settled operations that nobody needs have gone. */
 export async function keptForLong({ clock, disk, client }: Neighbourhood): Promise<string[]> {
   await clock.advance(KEPT_MS)
-  await disk.execute([{ do: 'prune', now: clock.now(), limit: 1000 }])
+  await disk.execute([{ do: 'drop', expiredBy: clock.now(), limit: 1000 }])
   return listed(client())
 }

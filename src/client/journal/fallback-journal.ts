@@ -1,7 +1,7 @@
 import { persistIn } from './persist-in.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult } from './port.ts'
 
-/** Where it was said on purpose that memory will do: a journal that can't open is replaced by another. */
+/** The first journal or, where it cannot open, the second. For callers that allow the loss of durability. */
 export function fallbackJournal(first: () => Journal, second: () => Journal): Journal {
   let chosen: Journal | undefined
   const open = async (): Promise<void> => {

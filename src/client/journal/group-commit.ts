@@ -1,86 +1,98 @@
 import type { StorageError } from '../../errors/classes.ts'
 import { yieldToEventLoop } from '../../foundation/clock.ts'
 import { asStorageError } from './as-storage-error.ts'
-import type { Journal, JournalCommand, JournalResult, ResultOf } from './port.ts'
+import type { Journal, JournalCommand, JournalResult } from './port.ts'
 
-interface Waiting {
+/** A command, and how its caller is answered. */
+export interface Queued {
   readonly command: JournalCommand
-  readonly resolve: (result: JournalResult) => void
-  readonly reject: (error: unknown) => void
+  readonly resolve: (result: never) => void
+  readonly reject: (error: StorageError) => void
 }
 
 /** At most this many commands share one transaction, so that no caller waits for an endless one. */
 const LARGEST_BATCH = 512
+const FAILED = 'The journal failed'
 /** After so many that fail alone as well it is not one command's fault: the disk is full, the file is locked. */
 const FAILURES_THAT_TELL = 2
 
 /**
  * The journal's write path: a queue with one flush in flight. Commands that arrive while a flush is
  * under way share the next transaction and its fsync, and resolve together.
+ *
+ * Callers are answered by callback: a command makes no promise here, and a batch two.
  */
 export class GroupCommit {
   readonly #journal: Journal
   readonly #turn: () => Promise<void>
-  #queue: Waiting[] = []
-  #flushing: Promise<void> | undefined
+  #queue: Queued[] = []
+  #isFlushing = false
+  #onIdle: (() => void)[] = []
 
   constructor(journal: Journal, turn: () => Promise<void> = yieldToEventLoop) {
     this.#journal = journal
     this.#turn = turn
   }
 
-  run<C extends JournalCommand>(command: C): Promise<ResultOf<C>> {
-    return new Promise<JournalResult>((resolve, reject) => {
-      this.#queue.push({ command, resolve, reject })
-      this.#flushing ??= this.#flushAll()
-    }) as Promise<ResultOf<C>>
+  push(queued: Queued): void {
+    this.#queue.push(queued)
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    // One turn of patience: what the same turn of the event loop asks for shares its first transaction, so that
+    // a settlement rides along with the next append.
+    this.#turn().then(this.#flush, this.#flush)
   }
 
   /** Resolves once nothing is queued or being written. */
   async idle(): Promise<void> {
-    while (this.#flushing) await this.#flushing
+    // Again, because an answer may have led to the next command.
+    while (this.#isFlushing) await new Promise<void>((resolve) => this.#onIdle.push(resolve))
   }
 
-  async #flushAll(): Promise<void> {
-    // One turn of patience: what the same turn of the event loop asks for shares its first transaction, so that
-    // letting one record go rides along with writing the next.
-    await this.#turn()
-    while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, LARGEST_BATCH)
-      await this.#flush(batch)
+  readonly #flush = (): void => {
+    const batch = this.#queue.splice(0, LARGEST_BATCH)
+    if (batch.length === 0) {
+      this.#isFlushing = false
+      for (const resolve of this.#onIdle.splice(0)) resolve()
+      return
     }
-    this.#flushing = undefined
-  }
-
-  async #flush(batch: readonly Waiting[]): Promise<void> {
+    const commands: JournalCommand[] = []
+    for (const { command } of batch) commands.push(command)
+    const fail = (error: unknown): Promise<void> => this.#blame(batch, asStorageError(error, FAILED))
+    const answer = (results: readonly JournalResult[]): Promise<void> | undefined => {
+      // A journal of the caller's own may answer wrongly.
+      if (results?.length !== batch.length) return fail('it must give one result per command')
+      let at = 0
+      for (const { resolve } of batch) resolve(results[at++] as never)
+      this.#flush()
+      return undefined
+    }
     try {
-      const results = await this.#journal.execute(batch.map((waiting) => waiting.command))
-      batch.forEach((waiting, index) => {
-        waiting.resolve(results[index] as JournalResult)
-      })
+      // No further promise where `execute` gives a native one.
+      Promise.resolve(this.#journal.execute(commands)).then(answer, fail)
     } catch (error) {
-      await this.#blame(batch, asStorageError(error, 'The journal failed'))
+      void fail(error)
     }
   }
 
   /** Nothing of the batch was written. Alone, each command shows whether it is the one at fault. */
-  async #blame(batch: readonly Waiting[], error: StorageError): Promise<void> {
+  async #blame(batch: readonly Queued[], error: StorageError): Promise<void> {
     let failures = 0
-    for (const waiting of batch) {
-      if (batch.length === 1 || failures >= FAILURES_THAT_TELL) waiting.reject(error)
-      else if (!(await this.#succeedsAlone(waiting, error))) failures++
+    for (const queued of batch) {
+      if (batch.length === 1 || failures >= FAILURES_THAT_TELL) queued.reject(error)
+      else if (!(await this.#succeedsAlone(queued, error))) failures++
     }
+    this.#flush()
   }
 
-  async #succeedsAlone({ command, resolve, reject }: Waiting, first: StorageError): Promise<boolean> {
+  async #succeedsAlone({ command, resolve, reject }: Queued, first: StorageError): Promise<boolean> {
     try {
       const [result] = await this.#journal.execute([command])
-      resolve(result as JournalResult)
+      resolve(result as never)
       return true
     } catch (error) {
-      const failure = asStorageError(error, 'The journal failed')
-      // Refused now, but perhaps written before: then nobody may say that nothing was.
-      reject(first.effect === 'none' ? failure : first)
+      // Refused now, but perhaps written before: then the effect of the first failure, unknown, is the true one.
+      reject(first.effect === 'none' ? asStorageError(error, FAILED) : first)
       return false
     }
   }

@@ -1,11 +1,11 @@
-import type { GroupCommit } from './group-commit.ts'
 import {
-  type Fence,
+  type Append,
   type Journal,
   type JournalCommand,
   type JournalRow,
   type PlacedRow,
   RECORD_VERSION,
+  type Write,
 } from './port.ts'
 
 /** What a client knows of an origin. The journal does not interpret it. */
@@ -29,44 +29,28 @@ const OWNER = 'levels'
 const EPOCH = 0
 const MOST_LEVELS = 1000
 
-/** The levels beside the records: they ride along with the writes of operations, and are read when the journal opens. */
-export class LevelRows {
-  readonly #source: LevelSource | undefined
+/** Hands the levels on record to the client. What can't be read is left out: a level only saves a server some requests. */
+export async function readLevels(journal: Journal, source: LevelSource): Promise<void> {
+  try {
+    const list = { do: 'list', namespace: NAMESPACE, status: undefined, after: 0, limit: MOST_LEVELS } as const
+    const [rows] = await journal.execute([list])
+    for (const { key, head } of rows as PlacedRow[]) source.restore(key, JSON.parse(head))
+  } catch {}
+}
 
-  constructor(source: LevelSource | undefined) {
-    this.#source = source
-  }
-
-  /** What can't be read is as good as none: a level only ever saves a server some requests. */
-  async read(journal: Journal): Promise<void> {
-    if (!this.#source) return
-    try {
-      const list = { do: 'list', namespace: NAMESPACE, status: undefined, after: 0, limit: MOST_LEVELS } as const
-      const [rows] = await journal.execute([list])
-      for (const { key, head } of rows as PlacedRow[]) this.#source.restore(key, JSON.parse(head))
-    } catch {}
-  }
-
-  /** Called right after another write was asked for, so that it costs no transaction of its own. */
-  rideAlong(writes: GroupCommit): void {
-    for (const level of this.#source?.takeChanged() ?? []) {
-      const replaced = [
-        writes.run({ do: 'remove', ...fenceOf(level) }),
-        writes.run({ do: 'append', row: rowOf(level) }),
-      ]
-      for (const write of replaced) write.catch(() => {})
-    }
-  }
+/** Replaces the level on record. Pushed right behind another command, it costs no transaction of its own. */
+export function levelCommands(level: OriginLevel): [Write, Append] {
+  const fence = { namespace: NAMESPACE, key: level.origin, owner: OWNER, epoch: EPOCH }
+  return [
+    { do: 'write', ...fence, change: 'remove' },
+    { do: 'append', row: rowOf(level) },
+  ]
 }
 
 /** Does a command write a level? Observers that follow the lives of operations leave it out. */
 export function writesLevel(command: JournalCommand): boolean {
   const named = command.do === 'append' ? command.row : command
   return 'namespace' in named && named.namespace === NAMESPACE
-}
-
-function fenceOf({ origin }: OriginLevel): Fence {
-  return { namespace: NAMESPACE, key: origin, owner: OWNER, epoch: EPOCH }
 }
 
 function rowOf({ origin, level, until }: OriginLevel): JournalRow {

@@ -20,16 +20,16 @@ export interface JournalRow {
   /** The request's body. Written once, by `append`. */
   readonly body: Uint8Array | null
   readonly status: OperationStatus
-  /** Who holds the lease, or null. */
+  /** The runner that holds the lease; null: none does. */
   readonly owner: string | null
   readonly epoch: number
-  /** Epoch milliseconds; 0 where nobody holds the lease. */
+  /** Epoch milliseconds; 0 without a lease. */
   readonly leaseUntil: number
   /** Our own delay between runs; epoch milliseconds, 0 = at once. */
   readonly dueAt: number
-  /** The server's wish not to be called earlier; epoch milliseconds, 0 = none. */
+  /** The server asked not to be called earlier (Retry-After); epoch milliseconds, 0 = it did not. */
   readonly notBefore: number
-  /** Settled, and a handler has yet to take the settlement. */
+  /** Settled, and no handler has taken the settlement yet. */
   readonly deliveryDue: boolean
   /** When a settled record may be pruned; null = not before it is settled or delivered. */
   readonly expiresAt: number | null
@@ -37,7 +37,7 @@ export interface JournalRow {
   readonly responseBody: Uint8Array | null
 }
 
-/** What `commit` writes; the rest of a row never changes. */
+/** The columns that change after `append`; the others never do. */
 export type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'body' | 'epoch'>
 
 /** Names a row and proves the right to write it. */
@@ -53,7 +53,7 @@ export interface PlacedRow extends JournalRow {
   readonly place: number
 }
 
-/** A row that has just been claimed; `previousOwner` is who held the lease until now, if anybody did. */
+/** A row that has just been claimed; `previousOwner` held the lease until now, null if it was unheld. */
 export interface ClaimedRow extends PlacedRow {
   readonly previousOwner: string | null
 }
@@ -62,19 +62,17 @@ export interface Append {
   readonly do: 'append'
   readonly row: JournalRow
 }
-export interface Commit extends Fence {
-  readonly do: 'commit'
-  readonly change: RowChange
-}
-export interface Remove extends Fence {
-  readonly do: 'remove'
-}
-export interface Renew extends Fence {
-  readonly do: 'renew'
-  readonly leaseUntil: number
+
+/**
+ * Changes one row for the holder of its lease. `change` is all mutable columns, only the end of the lease, `'remove'`,
+ * or `'set-aside'`: a row that cannot be decoded loses its lease, and no claim, survey or drop by age finds it again.
+ */
+export interface Write extends Fence {
+  readonly do: 'write'
+  readonly change: RowChange | Pick<RowChange, 'leaseUntil'> | 'remove' | 'set-aside'
 }
 
-/** Who claims, until when, and whose leases count as free although they have not lapsed. */
+/** The runner that claims, the end of its lease, and the owners whose leases count as free although they have not lapsed. */
 export interface Claimant {
   readonly namespace: string
   readonly owner: string
@@ -84,23 +82,29 @@ export interface Claimant {
 }
 
 /**
- * Takes the lease of up to `limit` rows behind place `after`, in order: pending rows that
- * have `dueAt <= dueBy` and `notBefore <= now`, and settled rows with `deliveryDue` and `dueAt <= dueBy` whose name is
- * in `deliverNames` (`'*'` = any, also nameless ones). Free means: no owner, `leaseUntil <= now`, or a dead owner. Rows of a newer
- * version and of `exceptOrigins` (pending ones only) are left alone. The epoch grows by one.
+ * Which rows are of interest: all pending ones but those of `exceptOrigins`, and settled ones with `deliveryDue` whose
+ * name is in `deliverNames` (`'*'` = any, also nameless ones). Rows of a newer version never are.
  */
-export interface Claim extends Claimant {
-  readonly do: 'claim'
-  readonly after: number
-  readonly limit: number
-  readonly dueBy: number
+export interface DueFilter {
   readonly deliverNames: readonly string[] | '*'
   readonly exceptOrigins: readonly string[]
 }
 
+/**
+ * Takes the lease of up to `limit` free rows behind place `after`, in order: those of the filter that have
+ * `dueAt <= dueBy` and, while pending, `notBefore <= now`. Free means: no owner, `leaseUntil <= now`, or a dead owner.
+ * The epoch grows by one.
+ */
+export interface ClaimDue extends Claimant, DueFilter {
+  readonly do: 'claim'
+  readonly after: number
+  readonly limit: number
+  readonly dueBy: number
+}
+
 /** Takes the lease of one row by key if it is free and in one of the statuses; due times do not matter. */
-export interface ClaimOne extends Claimant {
-  readonly do: 'claim-one'
+export interface ClaimByKey extends Claimant {
+  readonly do: 'claim'
   readonly key: string
   readonly statuses: readonly OperationStatus[]
 }
@@ -111,6 +115,7 @@ export interface Read {
   readonly namespace: string
   readonly keyOrId: string
 }
+
 export interface List {
   readonly do: 'list'
   readonly namespace: string
@@ -118,77 +123,58 @@ export interface List {
   readonly after: number
   readonly limit: number
 }
-/** The distinct owners of leases that have not lapsed. */
-export interface Owners {
-  readonly do: 'owners'
+
+/** Which runners hold leases at `now`, and when the next row of the filter can be claimed. */
+export interface Survey extends DueFilter {
+  readonly do: 'survey'
   readonly namespace: string
   readonly now: number
-}
-/** The earliest time at which something in the namespace, but for pending rows of `exceptOrigins`, can be claimed (0 = now), or undefined if nothing is waiting. */
-export interface NextDue {
-  readonly do: 'next-due'
-  readonly namespace: string
-  readonly exceptOrigins: readonly string[]
-  readonly deliverNames: readonly string[] | '*'
-}
-/** Drops everything in the namespace; the answer counts the rows. */
-export interface Forget {
-  readonly do: 'forget'
-  readonly namespace: string
-}
-/** Drops up to `limit` rows, of any namespace, whose `expiresAt` has passed; the answer counts them. */
-export interface Prune {
-  readonly do: 'prune'
-  readonly now: number
-  readonly limit: number
-}
-/** Puts a row that cannot be decoded where no claim finds it; it stays in the file for a person to look at. */
-export interface SetAside {
-  readonly do: 'set-aside'
-  readonly namespace: string
-  readonly key: string
 }
 
-export type JournalCommand =
-  | Append
-  | Commit
-  | Remove
-  | Renew
-  | Claim
-  | ClaimOne
-  | Read
-  | List
-  | Owners
-  | NextDue
-  | Forget
-  | Prune
-  | SetAside
+/** Deletes every row of a namespace. */
+export interface DropNamespace {
+  readonly do: 'drop'
+  readonly namespace: string
+}
+
+/** Deletes up to `limit` rows, of any namespace, with `expiresAt <= expiredBy`. */
+export interface DropExpired {
+  readonly do: 'drop'
+  readonly expiredBy: number
+  readonly limit: number
+}
+
+export type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired
+
+/** The commands that change nothing. */
+export const READS: ReadonlySet<JournalCommand['do']> = new Set(['read', 'list', 'survey'])
 
 /** `existing` is the row that already has this id or, failing that, this key. */
 export type AppendResult = { readonly appended: true } | { readonly appended: false; readonly existing: PlacedRow }
 
-/** What each command answers. `commit`, `remove` and `renew` answer false when the fence is stale: nothing was changed. */
+export interface SurveyResult {
+  /** The distinct owners of leases that have not lapsed, in any order. */
+  readonly owners: readonly string[]
+  /** Epoch milliseconds of the earliest possible claim, 0 = now; undefined where no row is waiting. */
+  readonly nextDueAt: number | undefined
+}
+
 export interface CommandResults {
   append: AppendResult
-  commit: boolean
-  remove: boolean
-  renew: boolean
+  /** False where the fence is stale: nothing was changed. */
+  write: boolean
   claim: ClaimedRow[]
-  'claim-one': ClaimedRow | undefined
   read: PlacedRow | undefined
   list: PlacedRow[]
-  owners: string[]
-  'next-due': number | undefined
-  forget: number
-  prune: number
-  'set-aside': boolean
+  survey: SurveyResult
+  /** How many rows were deleted. */
+  drop: number
 }
+
 export type ResultOf<C extends JournalCommand> = CommandResults[C['do']]
 export type JournalResult = CommandResults[keyof CommandResults]
 
-/**
- * The seam to disk. A journal runs batches of commands; it decides nothing.
- */
+/** The seam to disk. A journal runs batches of commands; it decides nothing. */
 export interface Journal {
   /** What an acknowledged write survives. */
   readonly level: DurabilityLevel

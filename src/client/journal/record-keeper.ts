@@ -1,25 +1,28 @@
-import { StorageError } from '../../errors/classes.ts'
-import { CodecError, decodeRecord, encodeChange, encodeRecord } from '../operation/codec.ts'
+import type { StorageError } from '../../errors/classes.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import type { Encryption } from '../options.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
-import { BodySeal } from './body-seal.ts'
 import { GroupCommit } from './group-commit.ts'
-import { LevelRows, type LevelSource } from './level-rows.ts'
+import { type LevelSource, levelCommands, readLevels } from './level-rows.ts'
 import { persistIn } from './persist-in.ts'
 import type {
-  Claim,
+  AppendResult,
   Claimant,
+  ClaimDue,
   ClaimedRow,
+  DueFilter,
   DurabilityLevel,
   Fence,
   Journal,
   JournalCommand,
   JournalRow,
-  NextDue,
-  PlacedRow,
+  List,
   ResultOf,
+  RowChange,
+  Survey,
+  SurveyResult,
 } from './port.ts'
+import { CORRUPT, RowCodec } from './row-codec.ts'
 
 export type AppendOutcome =
   | { readonly appended: true }
@@ -31,15 +34,12 @@ export interface PlacedRecord {
   readonly record: OperationRecord
 }
 
-/** A record whose lease has just been taken, and who held it until now. */
+/** A record whose lease has just been taken, and the runner that held it until now. */
 export interface ClaimedRecord extends PlacedRecord {
   readonly previousOwner: string | null
 }
 
-const CORRUPT = 'HOLDFAST_RECORD_CORRUPT'
-const NEWER = 'HOLDFAST_RECORD_NEWER'
-
-/** Told of each row that cannot be decoded. */
+/** Called with each row that cannot be decoded. */
 export type UnreadableListener = (error: StorageError, key: string) => void
 
 export interface KeeperTerms {
@@ -51,22 +51,24 @@ export interface KeeperTerms {
   readonly turn?: (() => Promise<void>) | undefined
 }
 
-/** Keeps records in a journal: encodes, seals bodies, groups writes, and sets aside what cannot be read. */
+const ignore = (): void => {}
+
+/** The engine's journal: records instead of rows, writes in groups, and unreadable rows set aside. */
 export class RecordKeeper {
   readonly #journal: Journal
   readonly #writes: GroupCommit
-  readonly #bodies: BodySeal
+  readonly #codec: RowCodec
   readonly #onUnreadable: UnreadableListener
-  readonly #levels: LevelRows
+  readonly #levels: LevelSource | undefined
   #opening: Promise<void> | undefined
   #opened = false
 
   constructor(journal: Journal, terms: KeeperTerms) {
     this.#journal = journal
     this.#writes = new GroupCommit(journal, terms.turn)
-    this.#bodies = new BodySeal(terms.encryption)
+    this.#codec = new RowCodec(terms.encryption)
     this.#onUnreadable = terms.onUnreadable
-    this.#levels = new LevelRows(terms.levels)
+    this.#levels = terms.levels
   }
 
   get level(): DurabilityLevel {
@@ -77,19 +79,11 @@ export class RecordKeeper {
     return this.#opened
   }
 
-  async #ask<C extends JournalCommand>(command: C): Promise<ResultOf<C>> {
-    try {
-      return await this.#writes.run(command)
-    } catch (error) {
-      throw unknowing(error as StorageError)
-    }
-  }
-
   /** Opens once; a failed opening may be tried again. */
   open(): Promise<void> {
     this.#opening ??= this.#journal.open().then(
       async () => {
-        await this.#levels.read(this.#journal)
+        if (this.#levels) await readLevels(this.#journal, this.#levels)
         this.#opened = true
       },
       (error: unknown) => {
@@ -100,42 +94,56 @@ export class RecordKeeper {
     return this.#opening
   }
 
-  async append(record: OperationRecord): Promise<AppendOutcome> {
-    const encoded = this.encode(record)
-    const row = encoded instanceof Promise ? await encoded : encoded
-    const result = await this.#writes.run({ do: 'append', row })
-    return result.appended ? result : { appended: false, existing: () => this.#decode(result.existing) }
+  append(record: OperationRecord): Promise<AppendOutcome> {
+    return new Promise((resolve, reject) => {
+      const answer = (result: AppendResult): void =>
+        resolve(result?.appended ? result : { appended: false, existing: () => this.#codec.decode(result.existing) })
+      const push = (row: JournalRow): void =>
+        this.#writes.push({ command: { do: 'append', row }, resolve: answer, reject })
+      const row = this.#codec.encode(record)
+      if (row instanceof Promise) row.then(push, reject)
+      else push(row)
+    })
   }
 
-  /** False: the lease is not ours any more, and nothing was written. */
-  async commit(record: OperationRecord, fence: Fence): Promise<boolean> {
-    const columns = encodeChange(record)
-    const responseBody = await this.#bodies.seal(record.response?.body ?? null)
-    const written = this.#ask({ do: 'commit', ...fence, change: { ...columns, responseBody } })
-    this.#levels.rideAlong(this.#writes)
-    return written
+  /** False: the lease is lost, and nothing was written. */
+  commit(record: OperationRecord, fence: Fence): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const refuse = (error: StorageError): void => reject(unknowing(error))
+      const push = (change: RowChange): void => {
+        this.#writes.push({ command: { do: 'write', ...fence, change }, resolve, reject: refuse })
+        // What has changed of the levels rides along.
+        for (const level of this.#levels?.takeChanged() ?? []) {
+          for (const command of levelCommands(level)) this.#writes.push({ command, resolve: ignore, reject: ignore })
+        }
+      }
+      const change = this.#codec.encodeChange(record)
+      if (change instanceof Promise) change.then(push, reject)
+      else push(change)
+    })
   }
 
   remove(fence: Fence): Promise<boolean> {
-    return this.#ask({ do: 'remove', ...fence })
+    return this.#ask({ do: 'write', ...fence, change: 'remove' })
   }
 
   renew(fence: Fence, leaseUntil: number): Promise<boolean> {
-    return this.#ask({ do: 'renew', ...fence, leaseUntil })
+    return this.#ask({ do: 'write', ...fence, change: { leaseUntil } })
   }
 
   /** Claims in order; a row that cannot be decoded is set aside and left out, but `last` moves past it. */
-  async claim(command: Omit<Claim, 'do'>): Promise<{ claimed: ClaimedRecord[]; last: number }> {
+  async claim(command: Omit<ClaimDue, 'do'>): Promise<{ claimed: ClaimedRecord[]; last: number }> {
     const rows = await this.#ask({ do: 'claim', ...command })
     const claimed: ClaimedRecord[] = []
     for (const row of rows) {
-      const { namespace, key } = row
-      // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow.
-      const setAside = (): Promise<unknown> => this.#ask({ do: 'set-aside', namespace, key })
-      const record = await this.#decodeOrReport(row, setAside)
+      const record = await this.#decodeOrReport(row, () => this.#setAside(row, command.owner))
       if (record) claimed.push({ place: row.place, record, previousOwner: row.previousOwner })
     }
     return { claimed, last: rows.at(-1)?.place ?? command.after }
+  }
+
+  #setAside({ namespace, key, epoch }: ClaimedRow, owner: string): Promise<boolean> {
+    return this.#ask({ do: 'write', namespace, key, owner, epoch, change: 'set-aside' })
   }
 
   async claimOne(
@@ -143,13 +151,13 @@ export class RecordKeeper {
     key: string,
     statuses: readonly OperationStatus[],
   ): Promise<ClaimedRecord | undefined> {
-    const row: ClaimedRow | undefined = await this.#ask({ do: 'claim-one', ...claimant, key, statuses })
-    return row && { place: row.place, record: await this.#decode(row), previousOwner: row.previousOwner }
+    const [row] = await this.#ask({ do: 'claim', ...claimant, key, statuses })
+    return row && { place: row.place, record: await this.#codec.decode(row), previousOwner: row.previousOwner }
   }
 
   async read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined> {
     const row = await this.#ask({ do: 'read', namespace, keyOrId })
-    return row && this.#decode(row)
+    return row && this.#codec.decode(row)
   }
 
   /** Where a record stands in the order of acceptance. */
@@ -158,11 +166,7 @@ export class RecordKeeper {
     return row?.place
   }
 
-  async list(query: { namespace: string; status: OperationStatus | undefined; after: number; limit: number }): Promise<{
-    records: PlacedRecord[]
-    last: number
-    more: boolean
-  }> {
+  async list(query: Omit<List, 'do'>): Promise<{ records: PlacedRecord[]; last: number; more: boolean }> {
     const rows = await this.#ask({ do: 'list', ...query })
     const records: PlacedRecord[] = []
     for (const row of rows) {
@@ -172,35 +176,33 @@ export class RecordKeeper {
     return { records, last: rows.at(-1)?.place ?? query.after, more: rows.length === query.limit }
   }
 
-  owners(namespace: string, now: number): Promise<string[]> {
-    return this.#ask({ do: 'owners', namespace, now })
+  /** Which runners hold leases, and when there is something to claim. */
+  survey(query: Omit<Survey, 'do'>): Promise<SurveyResult> {
+    return this.#ask({ do: 'survey', ...query })
   }
 
-  nextDue(wanted: Omit<NextDue, 'do'>): Promise<number | undefined> {
-    return this.#ask({ do: 'next-due', ...wanted })
+  async owners(namespace: string, now: number): Promise<readonly string[]> {
+    return (await this.survey({ namespace, now, deliverNames: [], exceptOrigins: [] })).owners
   }
 
+  async nextDue(query: DueFilter & { readonly namespace: string }): Promise<number | undefined> {
+    // At the end of time no lease is in force: no owners are collected.
+    return (await this.survey({ ...query, now: Number.MAX_SAFE_INTEGER })).nextDueAt
+  }
+
+  /** Deletes every record of the namespace; the answer counts them. */
   forget(namespace: string): Promise<number> {
-    return this.#ask({ do: 'forget', namespace })
+    return this.#ask({ do: 'drop', namespace })
   }
 
+  /** Deletes up to `limit` records that have outlived their retention; the answer counts them. */
   prune(now: number, limit: number): Promise<number> {
-    return this.#ask({ do: 'prune', now, limit })
+    return this.#ask({ do: 'drop', expiredBy: now, limit })
   }
 
-  /** A row ready to be written in somebody else's transaction. */
+  /** A row ready to be written in the caller's own transaction. */
   encode(record: OperationRecord): JournalRow | Promise<JournalRow> {
-    const { body } = record.request
-    const responseBody = record.response?.body ?? null
-    // Assigned, not spread: this is on the path of every durable call.
-    if (this.#bodies.isOpen) return Object.assign(encodeRecord(record), { body, responseBody })
-    return this.#encodeSealed(record)
-  }
-
-  async #encodeSealed(record: OperationRecord): Promise<JournalRow> {
-    const body = await this.#bodies.seal(record.request.body)
-    const responseBody = await this.#bodies.seal(record.response?.body ?? null)
-    return { ...encodeRecord(record), body, responseBody }
+    return this.#codec.encode(record)
   }
 
   persistIn(transaction: unknown, row: JournalRow): void | Promise<void> {
@@ -217,28 +219,21 @@ export class RecordKeeper {
     await this.#journal.close()
   }
 
-  async #decodeOrReport(row: PlacedRow, onCorrupt?: () => Promise<unknown>): Promise<OperationRecord | undefined> {
+  /** A failed command proves nothing about the operation that it asked for: the error says `unknown`. */
+  #ask<C extends JournalCommand>(command: C): Promise<ResultOf<C>> {
+    return new Promise((resolve, reject) => {
+      this.#writes.push({ command, resolve, reject: (error) => reject(unknowing(error)) })
+    })
+  }
+
+  async #decodeOrReport(row: JournalRow, onCorrupt?: () => Promise<unknown>): Promise<OperationRecord | undefined> {
     try {
-      return await this.#decode(row)
+      return await this.#codec.decode(row)
     } catch (error) {
+      // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow.
       if ((error as StorageError).code === CORRUPT) await onCorrupt?.()
       this.#onUnreadable(error as StorageError, row.key)
       return undefined
-    }
-  }
-
-  async #decode(row: PlacedRow): Promise<OperationRecord> {
-    try {
-      const body = await this.#bodies.open(row.body)
-      const responseBody = await this.#bodies.open(row.responseBody)
-      return decodeRecord(row, { body, responseBody })
-    } catch (error) {
-      if (error instanceof CodecError) {
-        throw new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
-      }
-      // Sealed with another key, say: it is there, and may have been done.
-      const { message } = asStorageError(error, `Record ${row.key} could not be opened`)
-      throw new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
     }
   }
 }

@@ -1,8 +1,23 @@
-import { checkChange, checkRow } from './check-row.ts'
-import { dueTime, matchesClaim, matchesClaimOne } from './claim-rules.ts'
-import type { Claimant, ClaimedRow, Fence, JournalCommand, JournalResult, JournalRow, PlacedRow } from './port.ts'
+import { StorageError } from '../../errors/classes.ts'
+import {
+  type Claimant,
+  type ClaimByKey,
+  type ClaimDue,
+  type ClaimedRow,
+  type DueFilter,
+  type JournalCommand,
+  type JournalResult,
+  type JournalRow,
+  type PlacedRow,
+  RECORD_VERSION,
+  type Survey,
+  type Write,
+} from './port.ts'
 
-/** The commands, for journals that look at rows one by one: which rows each needs, and what it makes of them. */
+/**
+ * What the commands mean for single rows: which rows each needs, and what it makes of them. For journals that look at
+ * rows one by one; SQL stores say the same in SQL.
+ */
 
 /** A row as it is kept; replaced as a whole, never changed in place. */
 export interface KeptRow extends PlacedRow {
@@ -16,7 +31,7 @@ export interface WantedOne {
   readonly key: string
   readonly id?: string | null
 }
-/** Rows in the order of their places; `'open'` has those that somebody may want to claim or holds. */
+/** Rows in the order of their places; `'open'` has those of `isOpenRow` only. */
 export interface WantedInOrder {
   readonly index: 'all' | 'open'
   readonly namespace: string
@@ -31,13 +46,7 @@ export interface WantedExpired {
   readonly limit: number
   readonly where: (row: KeptRow) => boolean
 }
-/** The one row that is due first. */
-export interface WantedDue {
-  readonly index: 'due'
-  readonly namespace: string
-  readonly dueTime: (row: KeptRow) => number | undefined
-}
-export type Wanted = WantedOne | WantedInOrder | WantedExpired | WantedDue
+export type Wanted = WantedOne | WantedInOrder | WantedExpired
 
 /** What is to be done, and what to answer. */
 export interface Decision {
@@ -48,119 +57,149 @@ export interface Decision {
   readonly delete?: readonly KeptRow[]
   /** Rows that the answer needs with their bodies. */
   readonly handOut?: readonly KeptRow[]
-  readonly answer: (handedOut: PlacedRow[]) => JournalResult
+  readonly answer: JournalResult | ((handedOut: PlacedRow[]) => JournalResult)
 }
 
-export interface Plan {
+export interface RowPlan {
   readonly wanted: Wanted
   readonly decide: (found: readonly KeptRow[]) => Decision
 }
 
-/** Throws a StorageError where the command holds what can't be stored. */
-export function planOf(command: JournalCommand): Plan {
-  const plan: (command: never) => Plan = PLANS[command.do]
-  return plan(command as never)
-}
-
-type CommandOf<Do> = Extract<JournalCommand, { readonly do: Do }>
-
-const PLANS: { readonly [Do in JournalCommand['do']]: (command: CommandOf<Do>) => Plan } = {
-  append: planAppend,
-  commit: (command) => {
-    const { change } = command
-    checkChange(change)
-    return ifFenced(command, (row) => ({ put: [{ ...row, ...change }], responseBody: change.responseBody }))
-  },
-  remove: (command) => ifFenced(command, (row) => ({ delete: [row] })),
-  renew: (command) => ifFenced(command, (row) => ({ put: [{ ...row, leaseUntil: command.leaseUntil }] })),
-  claim: (command) => {
-    const { namespace, after, limit } = command
-    const where = (row: KeptRow): boolean => !row.setAside && matchesClaim(row, command)
-    return { wanted: { index: 'open', namespace, after, limit, where }, decide: (rows) => take(rows, command) }
-  },
-  'claim-one': (command) => ({
-    wanted: oneOf(command),
-    decide: (rows) => {
-      const fitting = rows.filter((row) => !row.setAside && matchesClaimOne(row, command))
-      const { answer, ...taken } = take(fitting, command)
-      return { ...taken, answer: (handedOut) => answer(handedOut)[0] }
-    },
-  }),
-  read: ({ namespace, keyOrId }) => ({
-    wanted: { index: 'key', namespace, key: keyOrId, id: keyOrId },
-    decide: (handOut) => ({ handOut, answer: ([row]) => row }),
-  }),
-  list: ({ namespace, status, after, limit }) => {
-    const where = (row: KeptRow): boolean => status === undefined || row.status === status
-    return {
-      wanted: { index: status === 'pending' ? 'open' : 'all', namespace, after, limit, where },
-      decide: (handOut) => ({ handOut, answer: (rows) => rows }),
+/** A survey needs no rows but their indexes: see `dueTime` and `dueKind`. Throws where the command can't be stored. */
+export function planOf(command: Exclude<JournalCommand, Survey>): RowPlan {
+  switch (command.do) {
+    case 'append':
+      return planAppend(command.row)
+    case 'write':
+      return planWrite(command)
+    case 'claim':
+      return 'key' in command ? planClaimByKey(command) : planClaim(command)
+    case 'read': {
+      const { namespace, keyOrId } = command
+      const wanted = { index: 'key', namespace, key: keyOrId, id: keyOrId } as const
+      return { wanted, decide: (handOut) => ({ handOut, answer: ([row]) => row }) }
     }
-  },
-  owners: ({ namespace, now }) => ({
-    wanted: { index: 'open', namespace, where: (row) => row.owner !== null && row.leaseUntil > now },
-    decide: (rows) => ({ answer: () => [...new Set(rows.map((row) => row.owner as string))] }),
-  }),
-  'next-due': (command) => {
-    const due = (row: KeptRow): number | undefined => (row.setAside ? undefined : dueTime(row, command))
-    return {
-      wanted: { index: 'due', namespace: command.namespace, dueTime: due },
-      decide: ([row]) => ({ answer: () => row && due(row) }),
+    case 'list': {
+      const { namespace, status, after, limit } = command
+      const where = (row: KeptRow): boolean => status === undefined || row.status === status
+      const wanted = { index: status === 'pending' ? 'open' : 'all', namespace, after, limit, where } as const
+      return { wanted, decide: (handOut) => ({ handOut, answer: (rows) => rows }) }
     }
-  },
-  forget: ({ namespace }) => ({ wanted: { index: 'all', namespace }, decide: deleteAll }),
-  prune: ({ now, limit }) => {
-    const where = ({ setAside, expiresAt }: KeptRow): boolean => !setAside && expiresAt !== null && expiresAt <= now
-    return { wanted: { index: 'expiry', now, limit, where }, decide: deleteAll }
-  },
-  'set-aside': (command) => ({
-    wanted: oneOf(command),
-    decide: (rows) => {
-      const put = rows.map((row) => ({ ...row, owner: null, leaseUntil: 0, setAside: true }))
-      return { put, answer: () => put.length > 0 }
-    },
-  }),
+    case 'drop': {
+      const decide = (rows: readonly KeptRow[]): Decision => ({ delete: rows, answer: rows.length })
+      if ('namespace' in command) return { wanted: { index: 'all', namespace: command.namespace }, decide }
+      const { expiredBy: now, limit } = command
+      const where = ({ setAside, expiresAt }: KeptRow): boolean => !setAside && expiresAt !== null && expiresAt <= now
+      return { wanted: { index: 'expiry', now, limit, where }, decide }
+    }
+  }
 }
 
-function oneOf({ namespace, key }: { readonly namespace: string; readonly key: string }): Wanted {
-  return { index: 'key', namespace, key }
-}
-
-function planAppend({ row }: CommandOf<'append'>): Plan {
-  checkRow(row)
+function planAppend(row: JournalRow): RowPlan {
+  refuseUnstorable(row)
   const { namespace, key, id } = row
   return {
     wanted: { index: 'key', namespace, key, id },
     decide: ([existing]) => {
-      if (!existing) return { insert: row, answer: () => ({ appended: true }) }
+      if (!existing) return { insert: row, answer: { appended: true } }
       return { handOut: [existing], answer: ([found]) => ({ appended: false, existing: found as PlacedRow }) }
     },
   }
 }
 
-function ifFenced(fence: Fence, write: (row: KeptRow) => Omit<Decision, 'answer'>): Plan {
+function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
+  if (typeof change === 'object') refuseUnstorable(change)
   return {
-    wanted: oneOf(fence),
+    wanted: { index: 'key', namespace, key },
     decide: ([row]) => {
-      if (!row || row.owner !== fence.owner || row.epoch !== fence.epoch) return { answer: () => false }
-      return { ...write(row), answer: () => true }
+      if (!row || row.owner !== owner || row.epoch !== epoch) return { answer: false }
+      if (change === 'remove') return { delete: [row], answer: true }
+      if (change === 'set-aside') return { put: [{ ...row, owner: null, leaseUntil: 0, setAside: true }], answer: true }
+      const put = [{ ...row, ...change }]
+      return 'head' in change ? { put, responseBody: change.responseBody, answer: true } : { put, answer: true }
     },
   }
 }
 
-interface Taken extends Decision {
-  readonly answer: (handedOut: PlacedRow[]) => ClaimedRow[]
-}
-
-function take(rows: readonly KeptRow[], { owner, leaseUntil }: Claimant): Taken {
-  const taken = rows.map((row) => ({ ...row, owner, leaseUntil, epoch: row.epoch + 1 }))
-  return {
-    put: taken,
-    handOut: taken,
-    answer: (handedOut) => handedOut.map((row, at) => ({ ...row, previousOwner: rows[at]?.owner ?? null })),
+function planClaim(claim: ClaimDue): RowPlan {
+  const { namespace, after, limit } = claim
+  const where = (row: KeptRow): boolean => {
+    const isDue = row.dueAt <= claim.dueBy && (row.status !== 'pending' || row.notBefore <= claim.now)
+    return isDue && isWanted(row, claim) && hasFreeLease(row, claim)
   }
+  return { wanted: { index: 'open', namespace, after, limit, where }, decide: (rows) => takeLeases(rows, claim) }
 }
 
-function deleteAll(rows: readonly KeptRow[]): Decision {
-  return { delete: rows, answer: () => rows.length }
+function planClaimByKey(claim: ClaimByKey): RowPlan {
+  const { namespace, key, statuses } = claim
+  const fits = (row: KeptRow): boolean =>
+    !row.setAside && row.version <= RECORD_VERSION && statuses.includes(row.status) && hasFreeLease(row, claim)
+  return { wanted: { index: 'key', namespace, key }, decide: (rows) => takeLeases(rows.filter(fits), claim) }
+}
+
+function takeLeases(rows: readonly KeptRow[], { owner, leaseUntil }: Claimant): Decision {
+  const taken = rows.map((row) => ({ ...row, owner, leaseUntil, epoch: row.epoch + 1 }))
+  const claimed = (row: PlacedRow, at: number): ClaimedRow => ({ ...row, previousOwner: rows[at]?.owner ?? null })
+  return { put: taken, handOut: taken, answer: (handedOut) => handedOut.map(claimed) }
+}
+
+function hasFreeLease({ owner, leaseUntil }: KeptRow, claimant: Claimant): boolean {
+  return owner === null || leaseUntil <= claimant.now || claimant.deadOwners.includes(owner)
+}
+
+/** The rule of `DueFilter`. */
+function isWanted(row: KeptRow, { deliverNames, exceptOrigins }: DueFilter): boolean {
+  if (row.setAside || row.version > RECORD_VERSION) return false
+  if (row.status === 'pending') return !exceptOrigins.includes(row.origin)
+  return row.deliveryDue && (deliverNames === '*' || (row.name !== null && deliverNames.includes(row.name)))
+}
+
+/** Pending, awaiting delivery, or held: claims and surveys look through such rows only. */
+export function isOpenRow(row: JournalRow): boolean {
+  return row.status === 'pending' || row.deliveryDue || row.owner !== null
+}
+
+/** When the row can be claimed at the earliest (0 = now); infinite where the filter does not want it. */
+export function dueTime(row: KeptRow, filter: DueFilter): number {
+  return isWanted(row, filter) ? claimableAt(row) : Number.POSITIVE_INFINITY
+}
+
+export function claimableAt(row: JournalRow): number {
+  const lapsesAt = row.owner === null ? 0 : row.leaseUntil
+  return Math.max(row.dueAt, row.status === 'pending' ? row.notBefore : 0, lapsesAt)
+}
+
+/** All that decides whether a filter wants a row: of each kind, only the earliest needs to be looked at. Null: never. */
+export function dueKind({ setAside, version, status, origin, name, deliveryDue }: KeptRow): string | null {
+  if (setAside || (status !== 'pending' && !deliveryDue)) return null
+  return JSON.stringify(status === 'pending' ? [version, origin] : [version, 'settled', name])
+}
+
+/** Half of a character pair. */
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+const STATUSES: ReadonlySet<unknown> = new Set([
+  'pending',
+  'succeeded',
+  'rejected',
+  'failed',
+  'expired',
+  'cancelled',
+] satisfies JournalRow['status'][])
+
+/**
+ * Every journal refuses what a store could silently falsify: a lone surrogate comes back from UTF-8 as another
+ * character, and a number that is not finite is no key of an index. A row of unknown status would never end: it may
+ * come from the caller's `reconcile`. One sum stands for all numbers.
+ */
+export function refuseUnstorable(row: Partial<JournalRow>): void {
+  const { status = 'pending', version = 0, epoch = 0, leaseUntil = 0, dueAt = 0, notBefore = 0, expiresAt } = row
+  const sum = version + epoch + leaseUntil + dueAt + notBefore + (expiresAt ?? 0)
+  let isStorable = STATUSES.has(status) && Number.isFinite(sum)
+  // One by one: joining them first takes four times as long.
+  for (const text of [row.namespace, row.key, row.id, row.name, row.origin, row.owner]) {
+    if (text && LONE_SURROGATE.test(text)) isStorable = false
+  }
+  if (isStorable) return
+  throw new StorageError('The journal refuses an unknown status, a number that is not finite, and a lone surrogate')
 }

@@ -16,7 +16,7 @@ export type SendMoment = 'leaving' | 'travelling' | 'answered'
  *   before `attempt:asked`;
  * - `release`: the lease is given back and the operation stays pending (`onGiveUp: 'keep'`, `close()`, a resume that
  *   got no answer);
- * - `settle`: the settlement is written. Where it is a success that nobody but the caller waits for, the caller has
+ * - `settle`: the settlement is written. Where it is a success that only the caller waits for, the caller has
  *   the answer by then;
  * - `deliver`: a handler has taken the settlement, or thrown;
  * - `renew`: the lease of something that takes long is renewed;

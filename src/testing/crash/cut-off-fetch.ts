@@ -11,7 +11,7 @@ export function cutOffFetch(fetch: FetchLike, fuse: Fuse): FetchLike {
       fuse.pass('send:travelling')
       const response = await sent
       if (!fuse.reached && !fuse.pass('send:answered')) return response
-      // Nobody will read it; a connection that waits for that would stay open.
+      // It will not be read; the connection would stay open for its body.
       response.body?.cancel().catch(() => {})
     } catch (error) {
       if (!fuse.reached) throw error

@@ -7,7 +7,7 @@ import { JournalMoments, ownersOf } from './journal-moments.ts'
 export function cutOffJournal(journal: Journal, fuse: Fuse): Journal {
   const moments = new JournalMoments()
   const owners = new Set<string>()
-  // Who looks from this machine sees that the process is gone, and need not wait for its leases.
+  // Other clients on this machine see that the process is gone, and need not wait for its leases to lapse.
   fuse.atTheEnd(() => {
     for (const owner of owners) endRunner(owner)
   })

@@ -1,6 +1,6 @@
 import { writesLevel } from '../../client/journal/level-rows.ts'
 import type { AppendResult, ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../client/journal/port.ts'
-import { meaningOf } from '../commit-meaning.ts'
+import { isCommit, kindOf, meaningOf } from '../command-meaning.ts'
 import type { CrashPoint, JournalMoment } from './crash-point.ts'
 
 type Named = Pick<JournalRow, 'namespace' | 'key'>
@@ -30,16 +30,15 @@ export class JournalMoments {
 
   #momentOf(command: JournalCommand): JournalMoment | undefined {
     if (writesLevel(command)) return undefined
-    if (command.do === 'append' || command.do === 'renew') return command.do
-    if (command.do === 'claim' || command.do === 'claim-one') return 'claim'
-    if (command.do !== 'commit') return undefined
-    return meaningOf(command, (named) => this.#settled.has(nameOf(named)))
+    if (isCommit(command)) return meaningOf(command, (named) => this.#settled.has(nameOf(named)))
+    if (command.do === 'append' || command.do === 'claim') return command.do
+    return kindOf(command) === 'renew' ? 'renew' : undefined
   }
 
   #learn(command: JournalCommand, result: JournalResult): void {
-    if (command.do === 'commit' && result === true) this.#note(command, command.change.status)
-    if (command.do === 'remove') this.#settled.delete(nameOf(command))
-    for (const row of claimedBy(command, result)) this.#note(row, row.status)
+    if (isCommit(command) && result === true) this.#note(command, command.change.status)
+    if (command.do === 'write' && command.change === 'remove') this.#settled.delete(nameOf(command))
+    if (command.do === 'claim') for (const row of result as ClaimedRow[]) this.#note(row, row.status)
   }
 
   #note(row: Named, status: JournalRow['status']): void {
@@ -50,21 +49,15 @@ export class JournalMoments {
 
 function hasChanged(command: JournalCommand, result: JournalResult): boolean {
   if (command.do === 'append') return (result as AppendResult).appended
-  if (command.do === 'claim' || command.do === 'claim-one') return claimedBy(command, result).length > 0
+  if (command.do === 'claim') return (result as ClaimedRow[]).length > 0
   return result === true
-}
-
-function claimedBy(command: JournalCommand, result: JournalResult): readonly ClaimedRow[] {
-  if (command.do === 'claim') return result as ClaimedRow[]
-  if (command.do === 'claim-one') return result === undefined ? [] : [result as ClaimedRow]
-  return []
 }
 
 function nameOf({ namespace, key }: Named): string {
   return JSON.stringify([namespace, key])
 }
 
-/** Who asks for these, where they say so. */
+/** The runners that ask for these commands, where a command names one. */
 export function ownersOf(commands: readonly JournalCommand[]): string[] {
   return commands.flatMap((command) => {
     if (writesLevel(command)) return []

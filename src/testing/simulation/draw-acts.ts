@@ -43,7 +43,7 @@ export function drawActs(seed: number | string, cast: Cast & { readonly machines
 }
 
 /** Points that few histories come to are aimed at more often. */
-const RARE = CLIENT_POINTS.filter((point) => /^(renew|read|claim-one|deliver|release|remove)/.test(point))
+const RARE = CLIENT_POINTS.filter((point) => /^(renew|read|claim-by-key|deliver|release|remove)/.test(point))
 const RAREST = CLIENT_POINTS.filter((point) => point.startsWith('remove'))
 const AIMS = [...CLIENT_POINTS, ...RARE, ...RARE, ...RARE, ...RAREST, ...RAREST, ...RAREST]
 

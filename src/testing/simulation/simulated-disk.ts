@@ -1,6 +1,6 @@
 import type { Journal, JournalCommand, JournalResult } from '../../client/journal/port.ts'
 import { StorageError } from '../../errors/classes.ts'
-import type { IsSettled } from '../commit-meaning.ts'
+import type { IsSettled } from '../command-meaning.ts'
 import { wordOf } from './journal-words.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Stage, Write } from './vocabulary.ts'
@@ -75,7 +75,7 @@ export class SimulatedDisk {
     batch.process.later(writeMs, () => this.#write(batch, slow + dice.between(0, 3)))
   }
 
-  /** The bytes are in the cache. Whoever dies now leaves them to chance. */
+  /** The bytes are in the cache. If the process dies now, chance decides whether they reach the disk. */
   #write(batch: Batch, syncMs: number): void {
     const { timeline } = this.#world
     if (!reachAll(batch, 'unsynced') && this.#world.dice('cache').chance(0.5)) {
@@ -128,7 +128,7 @@ export class SimulatedDisk {
   }
 }
 
-const READING: readonly Write[] = ['read', 'owners', 'next-due']
+const READING: readonly Write[] = ['read', 'survey']
 
 function changesAnything({ words }: Batch): boolean {
   return words.some((word) => !READING.includes(word))

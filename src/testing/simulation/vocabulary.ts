@@ -78,10 +78,9 @@ export const WRITES = [
   'remove',
   'renew',
   'claim',
-  'claim-one',
+  'claim-by-key',
   'read',
-  'owners',
-  'next-due',
+  'survey',
   'prune',
 ] as const
 export type Write = (typeof WRITES)[number]

@@ -8,19 +8,17 @@ interface Append {
     readonly row: JournalRow;
 }
 
-interface Claim extends Claimant {
+interface ClaimByKey extends Claimant {
+    readonly do: 'claim';
+    readonly key: string;
+    readonly statuses: readonly OperationStatus[];
+}
+
+interface ClaimDue extends Claimant, DueFilter {
     readonly do: 'claim';
     readonly after: number;
     readonly limit: number;
     readonly dueBy: number;
-    readonly deliverNames: readonly string[] | '*';
-    readonly exceptOrigins: readonly string[];
-}
-
-interface ClaimOne extends Claimant {
-    readonly do: 'claim-one';
-    readonly key: string;
-    readonly statuses: readonly OperationStatus[];
 }
 
 interface Claimant {
@@ -37,23 +35,28 @@ interface ClaimedRow extends PlacedRow {
 
 interface CommandResults {
     append: AppendResult;
-    commit: boolean;
-    remove: boolean;
-    renew: boolean;
+    write: boolean;
     claim: ClaimedRow[];
-    'claim-one': ClaimedRow | undefined;
     read: PlacedRow | undefined;
     list: PlacedRow[];
-    owners: string[];
-    'next-due': number | undefined;
-    forget: number;
-    prune: number;
-    'set-aside': boolean;
+    survey: SurveyResult;
+    drop: number;
 }
 
-interface Commit extends Fence {
-    readonly do: 'commit';
-    readonly change: RowChange;
+interface DropExpired {
+    readonly do: 'drop';
+    readonly expiredBy: number;
+    readonly limit: number;
+}
+
+interface DropNamespace {
+    readonly do: 'drop';
+    readonly namespace: string;
+}
+
+interface DueFilter {
+    readonly deliverNames: readonly string[] | '*';
+    readonly exceptOrigins: readonly string[];
 }
 
 interface Fence {
@@ -61,11 +64,6 @@ interface Fence {
     readonly key: string;
     readonly owner: string;
     readonly epoch: number;
-}
-
-interface Forget {
-    readonly do: 'forget';
-    readonly namespace: string;
 }
 
 interface IndexedDbJournalOptions {
@@ -109,27 +107,8 @@ interface List {
     readonly limit: number;
 }
 
-interface NextDue {
-    readonly do: 'next-due';
-    readonly namespace: string;
-    readonly exceptOrigins: readonly string[];
-    readonly deliverNames: readonly string[] | '*';
-}
-
-interface Owners {
-    readonly do: 'owners';
-    readonly namespace: string;
-    readonly now: number;
-}
-
 interface PlacedRow extends JournalRow {
     readonly place: number;
-}
-
-interface Prune {
-    readonly do: 'prune';
-    readonly now: number;
-    readonly limit: number;
 }
 
 interface Read {
@@ -138,19 +117,20 @@ interface Read {
     readonly keyOrId: string;
 }
 
-interface Remove extends Fence {
-    readonly do: 'remove';
-}
-
-interface Renew extends Fence {
-    readonly do: 'renew';
-    readonly leaseUntil: number;
-}
-
-interface SetAside {
-    readonly do: 'set-aside';
+interface Survey extends DueFilter {
+    readonly do: 'survey';
     readonly namespace: string;
-    readonly key: string;
+    readonly now: number;
+}
+
+interface SurveyResult {
+    readonly owners: readonly string[];
+    readonly nextDueAt: number | undefined;
+}
+
+interface Write extends Fence {
+    readonly do: 'write';
+    readonly change: RowChange | Pick<RowChange, 'leaseUntil'> | 'remove' | 'set-aside';
 }
 
 type AppendResult = {
@@ -162,7 +142,7 @@ type AppendResult = {
 
 type DurabilityLevel = 'memory' | 'process' | 'power';
 
-type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
+type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired;
 
 type JournalResult = CommandResults[keyof CommandResults];
 

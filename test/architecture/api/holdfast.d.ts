@@ -160,19 +160,17 @@ interface CallOptions {
     readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined;
 }
 
-interface Claim extends Claimant {
+interface ClaimByKey extends Claimant {
+    readonly do: 'claim';
+    readonly key: string;
+    readonly statuses: readonly OperationStatus[];
+}
+
+interface ClaimDue extends Claimant, DueFilter {
     readonly do: 'claim';
     readonly after: number;
     readonly limit: number;
     readonly dueBy: number;
-    readonly deliverNames: readonly string[] | '*';
-    readonly exceptOrigins: readonly string[];
-}
-
-interface ClaimOne extends Claimant {
-    readonly do: 'claim-one';
-    readonly key: string;
-    readonly statuses: readonly OperationStatus[];
 }
 
 interface Claimant {
@@ -265,23 +263,12 @@ interface CodesOf {
 
 interface CommandResults {
     append: AppendResult;
-    commit: boolean;
-    remove: boolean;
-    renew: boolean;
+    write: boolean;
     claim: ClaimedRow[];
-    'claim-one': ClaimedRow | undefined;
     read: PlacedRow | undefined;
     list: PlacedRow[];
-    owners: string[];
-    'next-due': number | undefined;
-    forget: number;
-    prune: number;
-    'set-aside': boolean;
-}
-
-interface Commit extends Fence {
-    readonly do: 'commit';
-    readonly change: RowChange;
+    survey: SurveyResult;
+    drop: number;
 }
 
 interface CryptoKeyLike {
@@ -306,6 +293,22 @@ interface DoNotRetryOptions {
     readonly firstSent?: string | false | undefined;
 }
 
+interface DropExpired {
+    readonly do: 'drop';
+    readonly expiredBy: number;
+    readonly limit: number;
+}
+
+interface DropNamespace {
+    readonly do: 'drop';
+    readonly namespace: string;
+}
+
+interface DueFilter {
+    readonly deliverNames: readonly string[] | '*';
+    readonly exceptOrigins: readonly string[];
+}
+
 interface Encryption {
     seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
     open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
@@ -327,11 +330,6 @@ interface Fence {
     readonly key: string;
     readonly owner: string;
     readonly epoch: number;
-}
-
-interface Forget {
-    readonly do: 'forget';
-    readonly namespace: string;
 }
 
 interface FoundOperation extends OperationView {
@@ -392,13 +390,6 @@ interface List {
     readonly limit: number;
 }
 
-interface NextDue {
-    readonly do: 'next-due';
-    readonly namespace: string;
-    readonly exceptOrigins: readonly string[];
-    readonly deliverNames: readonly string[] | '*';
-}
-
 interface OfOperation extends Told {
     readonly operation: OperationRef;
     readonly method: string;
@@ -434,12 +425,6 @@ interface OperationsQuery {
     readonly after?: string | undefined;
 }
 
-interface Owners {
-    readonly do: 'owners';
-    readonly namespace: string;
-    readonly now: number;
-}
-
 interface PlacedRow extends JournalRow {
     readonly place: number;
 }
@@ -462,12 +447,6 @@ interface ProblemDetails {
     readonly [extension: string]: unknown;
 }
 
-interface Prune {
-    readonly do: 'prune';
-    readonly now: number;
-    readonly limit: number;
-}
-
 interface Read {
     readonly do: 'read';
     readonly namespace: string;
@@ -478,15 +457,6 @@ interface ReconciledOutcome {
     readonly status: SettledStatus;
     readonly effect?: Effect | undefined;
     readonly response?: Response | undefined;
-}
-
-interface Remove extends Fence {
-    readonly do: 'remove';
-}
-
-interface Renew extends Fence {
-    readonly do: 'renew';
-    readonly leaseUntil: number;
 }
 
 interface ResumeOptions {
@@ -522,12 +492,6 @@ interface RetryOptions {
     readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined;
 }
 
-interface SetAside {
-    readonly do: 'set-aside';
-    readonly namespace: string;
-    readonly key: string;
-}
-
 interface Settlement {
     readonly operation: {
         readonly key: string;
@@ -559,8 +523,24 @@ interface StoredResponse {
     readonly redirected: boolean;
 }
 
+interface Survey extends DueFilter {
+    readonly do: 'survey';
+    readonly namespace: string;
+    readonly now: number;
+}
+
+interface SurveyResult {
+    readonly owners: readonly string[];
+    readonly nextDueAt: number | undefined;
+}
+
 interface Told {
     readonly at: number;
+}
+
+interface Write extends Fence {
+    readonly do: 'write';
+    readonly change: RowChange | Pick<RowChange, 'leaseUntil'> | 'remove' | 'set-aside';
 }
 
 type AnswerRest = ReadableStream<Uint8Array> | Response;
@@ -667,7 +647,7 @@ type HonoursKeys = boolean | ((url: string) => boolean);
 
 type Jitter = 'full' | 'equal' | 'decorrelated' | 'none';
 
-type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
+type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired;
 
 type JournalResult = CommandResults[keyof CommandResults];
 

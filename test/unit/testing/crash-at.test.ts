@@ -332,7 +332,7 @@ describe('the client that has crashed', () => {
     expect(await elapse(scene.clock, 10, scene.client().resume())).toMatchObject({ claimed: 1, succeeded: 1 })
     // Nobody can wait for it there any more, so it is not kept for longer than any other.
     await scene.clock.advance('1m')
-    await scene.journal.execute([{ do: 'prune', now: scene.clock.now(), limit: 10 }])
+    await scene.journal.execute([{ do: 'drop', expiredBy: scene.clock.now(), limit: 10 }])
     expect(await told(scene)).toEqual([])
   })
 

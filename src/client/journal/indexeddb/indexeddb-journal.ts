@@ -3,12 +3,11 @@ import { readOptions } from '../../../configuration/read-options.ts'
 import { StorageError } from '../../../errors/classes.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { type Clock, systemClock } from '../../../foundation/clock.ts'
-import type { DurabilityLevel, Journal, JournalCommand, JournalResult } from '../port.ts'
+import { asStorageError } from '../as-storage-error.ts'
+import { type DurabilityLevel, type Journal, type JournalCommand, type JournalResult, READS } from '../port.ts'
 import { planOf } from '../row-commands.ts'
-import { isLost, storageFailure } from './indexeddb-failure.ts'
-import { openDatabase } from './indexeddb-open.ts'
+import { inTransaction, openDatabase, STORES } from './indexeddb-database.ts'
 import { IndexedDbTable } from './indexeddb-table.ts'
-import { storeOf } from './indexeddb-transaction.ts'
 
 export interface IndexedDbJournalOptions {
   /** Of the database, which is the journal's own; default `'holdfast'`. All pages of an origin that name it share it. */
@@ -31,7 +30,6 @@ export function indexedDbJournal(options?: IndexedDbJournalOptions): Journal {
 
 /** How often one batch is tried again on a new connection. */
 const MOST_REOPENINGS = 3
-const READS: ReadonlySet<JournalCommand['do']> = new Set(['read', 'list', 'owners', 'next-due'])
 
 export interface IndexedDbJournalTerms {
   readonly name: string
@@ -55,9 +53,9 @@ export class IndexedDbJournal implements Journal {
   async open(): Promise<void> {
     this.#isOpen = true
     const probe = await this.#trying(async (database) => {
-      return storeOf(database, { durability: 'strict' })('readonly', (store) => store.transaction.durability)
+      return database.transaction(STORES, 'readonly', { durability: 'strict' }).durability
     })
-    // A browser that does not know the word would ignore it.
+    // A browser that does not know the option ignores it.
     if (probe !== 'strict') this.level = 'process'
   }
 
@@ -65,7 +63,7 @@ export class IndexedDbJournal implements Journal {
     if (!this.#isOpen) throw new StorageError('The journal is not open', { effect: 'none' })
     if (commands.length === 0) return []
     const results = await this.#trying((database, onEnding) => this.#run(database, commands, onEnding))
-    if (!this.#isKept && results.some((result) => (result as { appended?: unknown } | undefined)?.appended === true)) {
+    if (!this.#isKept && commands.some((command) => command.do === 'append')) {
       this.#isKept = true
       askToKeep().catch(() => {})
     }
@@ -79,13 +77,16 @@ export class IndexedDbJournal implements Journal {
 
   #run(database: IDBDatabase, commands: readonly JournalCommand[], onEnding: () => void): Promise<JournalResult[]> {
     const writes = commands.filter((command) => !READS.has(command.do))
-    // A renewal that is forgotten costs time, not safety.
-    const durability = writes.every((command) => command.do === 'renew') ? 'relaxed' : this.#terms.durability
-    const terms = writes.length > 0 ? { durability, onEnding } : { durability }
-    return storeOf(database, terms)(writes.length > 0 ? 'readwrite' : 'readonly', async (records) => {
-      const table = new IndexedDbTable(records)
+    // A renewal that a power cut takes back costs time, not safety.
+    const durability = writes.every(isRenewal) ? 'relaxed' : this.#terms.durability
+    const terms =
+      writes.length > 0
+        ? ({ mode: 'readwrite', durability, onEnding } as const)
+        : ({ mode: 'readonly', durability, onEnding: () => {} } as const)
+    return inTransaction(database, terms, async (transaction) => {
+      const table = new IndexedDbTable(transaction)
       const results: JournalResult[] = []
-      for (const command of commands) results.push(await run(table, command))
+      for (const command of commands) results.push(await runInTable(table, command))
       return results
     })
   }
@@ -99,11 +100,11 @@ export class IndexedDbJournal implements Journal {
           effect = 'unknown'
         })
       } catch (error) {
-        if (isLost(error)) {
+        if (isConnectionGone(error)) {
           this.#drop()
           if (effect === 'none' && this.#isOpen && reopenings < MOST_REOPENINGS) continue
         } else effect = 'none'
-        throw storageFailure(error, `The journal ${this.#terms.name}`, effect)
+        throw indexedDbFailure(error, `The journal ${this.#terms.name}`, effect)
       }
     }
   }
@@ -126,17 +127,59 @@ export class IndexedDbJournal implements Journal {
 }
 
 /** Runs one command inside the table's transaction. */
-async function run(table: IndexedDbTable, command: JournalCommand): Promise<JournalResult> {
+async function runInTable(table: IndexedDbTable, command: JournalCommand): Promise<JournalResult> {
+  if (command.do === 'survey') return table.survey(command)
   const { wanted, decide } = planOf(command)
-  const decision = decide(await table.find(wanted))
-  const { insert, put = [], responseBody, handOut = [] } = decision
+  const {
+    insert,
+    put = [],
+    responseBody,
+    delete: deleted = [],
+    handOut = [],
+    answer,
+  } = decide(await table.find(wanted))
   if (insert) await table.insert(insert)
   for (const row of put) table.put(row, responseBody)
-  for (const row of decision.delete ?? []) table.delete(row)
-  return decision.answer(handOut.length > 0 ? await table.handOut(handOut) : [])
+  for (const row of deleted) table.delete(row)
+  if (typeof answer !== 'function') return answer
+  return answer(handOut.length > 0 ? await table.handOut(handOut) : [])
+}
+
+function isRenewal(command: JournalCommand): boolean {
+  return command.do === 'write' && typeof command.change === 'object' && !('head' in command.change)
 }
 
 /** The browser may otherwise throw the site's data away when the disk gets full. Whatever it says, work goes on. */
 async function askToKeep(): Promise<void> {
   await navigator.storage.persist()
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  QuotaExceededError: "cannot grow: the browser's quota for this site is used up. Nothing of the batch was written",
+  SecurityError: 'cannot be opened: the browser refuses storage to this page (private mode, or blocked site data)',
+  VersionError: 'was written by a newer Holdfast. Nothing was changed: update this page',
+  NotFoundError: 'is not a database of Holdfast. It was left as it is',
+}
+
+/** The connection is gone, or about to be: a new one may do. */
+const GONE = /^(InvalidState|Unknown|Abort)Error$/
+
+/** Every failure of the store as one StorageError: a sentence, and the browser's own error as its cause. */
+function indexedDbFailure(error: unknown, journal: string, effect: Effect): StorageError {
+  const name = errorName(error)
+  const sentence = SENTENCES[name]
+  if (sentence) return new StorageError(`${journal} ${sentence} (${name})`, { cause: error, effect: 'none' })
+  if (effect === 'none') return asStorageError(error, `${journal} failed`, effect)
+  return new StorageError(`${journal} lost its connection; the batch may or may not be on disk`, {
+    effect,
+    cause: error,
+  })
+}
+
+function isConnectionGone(error: unknown): boolean {
+  return GONE.test(errorName(error))
+}
+
+function errorName(error: unknown): string {
+  return String((error as Error | null)?.name)
 }

@@ -1,11 +1,20 @@
-import { get, getMany, promisifyRequest, type UseStore } from 'idb-keyval'
-import { claimableAt, dueKind, isOpen } from '../claim-rules.ts'
-import type { JournalRow, PlacedRow } from '../port.ts'
-import type { KeptRow, Wanted, WantedDue, WantedExpired, WantedInOrder, WantedOne } from '../row-commands.ts'
+import { promisifyRequest } from 'idb-keyval'
+import type { JournalRow, PlacedRow, Survey, SurveyResult } from '../port.ts'
+import {
+  claimableAt,
+  dueKind,
+  dueTime,
+  isOpenRow,
+  type KeptRow,
+  type Wanted,
+  type WantedExpired,
+  type WantedInOrder,
+  type WantedOne,
+} from '../row-commands.ts'
 
 /** What is kept of a row beside its bodies, with what its indexes need. */
 interface IndexedRow extends KeptRow {
-  /** Its place while somebody may want to claim it or holds it. */
+  /** Its place while it is open. */
   readonly openAt: number | null
   /** When it may be dropped, if ever. */
   readonly prunableAt: number | null
@@ -25,22 +34,21 @@ export class IndexedDbTable {
   readonly #bodies: IDBObjectStore
   readonly #answers: IDBObjectStore
 
-  constructor(records: IDBObjectStore) {
-    this.#records = records
-    this.#bodies = records.transaction.objectStore('bodies')
-    this.#answers = records.transaction.objectStore('answers')
+  constructor(transaction: IDBTransaction) {
+    this.#records = transaction.objectStore('records')
+    this.#bodies = transaction.objectStore('bodies')
+    this.#answers = transaction.objectStore('answers')
   }
 
   async find(wanted: Wanted): Promise<KeptRow[]> {
     if (wanted.index === 'key') return this.#named(wanted)
-    if (wanted.index === 'due') return this.#due(wanted)
     return wanted.index === 'expiry' ? this.#expired(wanted) : this.#inOrder(wanted)
   }
 
   async #named({ namespace, key, id }: WantedOne): Promise<KeptRow[]> {
-    const withId = typeof id === 'string' ? promisifyRequest(this.#records.index('id').get([namespace, id])) : undefined
-    const [sameId, sameKey] = await Promise.all([withId, get([namespace, key], within(this.#records))])
-    const row: KeptRow | undefined = sameId ?? sameKey
+    const withId = typeof id === 'string' && promisifyRequest(this.#records.index('id').get([namespace, id]))
+    const [sameId, sameKey] = await Promise.all([withId, promisifyRequest(this.#records.get([namespace, key]))])
+    const row: KeptRow | undefined = sameId || sameKey
     return row ? [row] : []
   }
 
@@ -58,23 +66,35 @@ export class IndexedDbTable {
     return found.slice(0, Math.max(0, limit))
   }
 
-  /** Looks at the earliest row of each kind, and so at as many rows as there are kinds. */
-  async #due({ namespace, dueTime }: WantedDue): Promise<KeptRow[]> {
-    const index = this.#records.index('due')
-    let first: KeptRow | undefined
+  /** Looks at one row of each due kind and two of each owner, however many rows are open. */
+  async survey(survey: Survey): Promise<SurveyResult> {
+    return { owners: await this.#owners(survey), nextDueAt: await this.#nextDueAt(survey) }
+  }
+
+  async #nextDueAt(survey: Survey): Promise<number | undefined> {
     let soonest = Number.POSITIVE_INFINITY
-    let behind: IDBValidKey = [namespace]
-    for (;;) {
-      const range = IDBKeyRange.bound(behind, [namespace, []], true)
-      const row = await promisifyRequest<IndexedRow | undefined>(index.get(range))
-      if (!row?.dueKind) return first ? [first] : []
-      const dueAt = dueTime(row)
-      if (dueAt !== undefined && dueAt < soonest) {
-        first = row
-        soonest = dueAt
-      }
-      behind = [namespace, row.dueKind, Number.POSITIVE_INFINITY]
+    for (let row = await this.#nextIn('due', [survey.namespace]); row; ) {
+      // Of its kind, it is the earliest.
+      soonest = Math.min(soonest, dueTime(row, survey))
+      row = await this.#nextIn('due', [survey.namespace, row.dueKind as string, Number.POSITIVE_INFINITY])
     }
+    return soonest < Number.POSITIVE_INFINITY ? soonest : undefined
+  }
+
+  async #owners({ namespace, now }: Survey): Promise<string[]> {
+    const owners: string[] = []
+    for (let row = await this.#nextIn('lease', [namespace]); row; ) {
+      const owner = row.owner as string
+      const inForce = await this.#nextIn('lease', [namespace, owner, now])
+      if (inForce?.owner === owner) owners.push(owner)
+      row = await this.#nextIn('lease', [namespace, owner, Number.POSITIVE_INFINITY])
+    }
+    return owners
+  }
+
+  /** The first row of the namespace behind this key; an empty array is greater than any text or number. */
+  #nextIn(index: 'due' | 'lease', behind: [namespace: string, ...IDBValidKey[]]): Promise<IndexedRow | undefined> {
+    return promisifyRequest(this.#records.index(index).get(IDBKeyRange.bound(behind, [behind[0], []], true)))
   }
 
   async #expired({ now, limit }: WantedExpired): Promise<KeptRow[]> {
@@ -84,14 +104,14 @@ export class IndexedDbTable {
   }
 
   async insert(row: JournalRow): Promise<void> {
-    const place = (await promisifyRequest(this.#bodies.add(copyOf(row.body)))) as number
+    const place = (await promisifyRequest(this.#bodies.add(copyBytes(row.body)))) as number
     this.put({ ...row, place, setAside: false }, row.responseBody)
   }
 
   /** Without an answer, the one that is there stays. */
   put(row: KeptRow, answer?: Uint8Array | null): void {
     this.#records.put({ ...indexed(row), ...NO_BODIES })
-    if (answer) this.#answers.put(copyOf(answer), row.place)
+    if (answer) this.#answers.put(copyBytes(answer), row.place)
     else if (answer === null) this.#answers.delete(row.place)
   }
 
@@ -101,37 +121,33 @@ export class IndexedDbTable {
     this.#answers.delete(place)
   }
 
-  /** The rows as others know them. */
+  /** The rows with their bodies, without what only this table needs. */
   async handOut(rows: readonly KeptRow[]): Promise<PlacedRow[]> {
-    const places = rows.map((row) => row.place)
-    const [bodies, answers] = await Promise.all([
-      getMany<Uint8Array | null>(places, within(this.#bodies)),
-      getMany<Uint8Array>(places, within(this.#answers)),
-    ])
-    return (rows as IndexedRow[]).map((row, at) => {
-      return { ...outside(row), body: bodies[at] ?? null, responseBody: answers[at] ?? null }
-    })
+    return Promise.all(
+      (rows as IndexedRow[]).map(async (row) => {
+        const requests = [this.#bodies.get(row.place), this.#answers.get(row.place)]
+        const [body = null, responseBody = null] = await Promise.all(
+          requests.map((request) => promisifyRequest(request)),
+        )
+        return { ...withoutIndexes(row), body, responseBody }
+      }),
+    )
   }
 }
 
-/** A null is no key: rows without an id, closed ones, lasting ones and undue ones are not in the respective index. */
+/** A null is no key: a row without an id, an owner, an end, or not open, is not in the respective index. */
 export function indexed(row: KeptRow): IndexedRow {
-  const openAt = isOpen(row) ? row.place : null
+  const openAt = isOpenRow(row) ? row.place : null
   const prunableAt = row.setAside ? null : row.expiresAt
-  return { ...row, openAt, prunableAt, dueKind: row.setAside ? null : dueKind(row), claimableAt: claimableAt(row) }
+  return { ...row, openAt, prunableAt, dueKind: dueKind(row), claimableAt: claimableAt(row) }
 }
 
-function outside(row: IndexedRow): PlacedRow {
+function withoutIndexes(row: IndexedRow): PlacedRow {
   const { setAside: _, openAt: __, prunableAt: ___, dueKind: ____, claimableAt: _____, ...placed } = row
   return placed
 }
 
-/** A store inside the running transaction, for idb-keyval. */
-function within(store: IDBObjectStore): UseStore {
-  return async (_mode, use) => use(store)
-}
-
-/** A view drags everything along that its buffer holds. */
-function copyOf(bytes: Uint8Array | null): Uint8Array | null {
+/** A view would be stored with its whole buffer. */
+function copyBytes(bytes: Uint8Array | null): Uint8Array | null {
   return bytes && new Uint8Array(bytes)
 }

@@ -4,7 +4,7 @@ import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'
 import type { JournalRow } from '../port.ts'
-import { append } from './sqlite-commands.ts'
+import { appendRow } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 import { statementsOf } from './sqlite-statements.ts'
 
@@ -16,19 +16,19 @@ export type SqliteTarget = { readonly database: SqliteDatabase } | { readonly pa
  * as that transaction. Tables that are missing are made inside it too.
  */
 export function persistRow(target: SqliteTarget, transaction: unknown, row: JournalRow): void {
-  const database = checkedHandle(transaction)
+  const database = handleOf(transaction)
   refuseOtherFile(target, database)
   try {
     migrate(database, journalSchema)
-    const result = append(statementsOf(database), row)
-    if (!result.appended) throw taken(row, result.existing.id)
+    const result = appendRow(statementsOf(database), row)
+    if (!result.appended) throw alreadyTaken(row, result.existing.id)
   } catch (error) {
     if (error instanceof KeyReuseError) throw error
     throw storageFailure(error, `The journal ${database.name}`)
   }
 }
 
-function checkedHandle(transaction: unknown): SqliteDatabase {
+function handleOf(transaction: unknown): SqliteDatabase {
   const handle = transaction as Partial<SqliteDatabase> | null | undefined
   if (typeof handle?.prepare !== 'function' || typeof handle.pragma !== 'function') {
     throw new ConfigurationError('persist() takes the better-sqlite3 database whose transaction is open')
@@ -66,7 +66,7 @@ function fileOf(database: SqliteDatabase): string {
   return list.find(({ name }) => name === 'main')?.file ?? ''
 }
 
-function taken(row: JournalRow, existingId: string | null): KeyReuseError {
+function alreadyTaken(row: JournalRow, existingId: string | null): KeyReuseError {
   const what = row.id !== null && row.id === existingId ? `id ${row.id}` : `key ${row.key}`
   return new KeyReuseError(`The journal already has an operation with the ${what}`, {
     operation: { key: row.key, id: row.id ?? undefined, name: row.name ?? undefined },

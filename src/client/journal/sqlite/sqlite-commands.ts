@@ -1,24 +1,32 @@
 import { unreachable } from '../../../foundation/unreachable.ts'
-import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
-import { checkChange, checkRow } from '../check-row.ts'
-import type {
-  AppendResult,
-  Claim,
-  Claimant,
-  ClaimedRow,
-  ClaimOne,
-  Fence,
-  JournalCommand,
-  JournalResult,
-  JournalRow,
-  List,
-  NextDue,
-  PlacedRow,
+import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import {
+  type AppendResult,
+  type Claimant,
+  type ClaimByKey,
+  type ClaimDue,
+  type ClaimedRow,
+  type DueFilter,
+  type JournalCommand,
+  type JournalResult,
+  type JournalRow,
+  type List,
+  type PlacedRow,
+  READS,
+  type Survey,
+  type SurveyResult,
+  type Write,
 } from '../port.ts'
-import { appendValues, changeValues, isLarge, rowFrom } from './sqlite-row.ts'
-import { type SqliteStatements, statementsOf } from './sqlite-statements.ts'
+import { refuseUnstorable } from '../row-commands.ts'
+import {
+  appendValues,
+  changeValues,
+  isLarge,
+  rowFrom,
+  type SqliteStatements,
+  statementsOf,
+} from './sqlite-statements.ts'
 
-const READS: ReadonlySet<JournalCommand['do']> = new Set(['read', 'list', 'owners', 'next-due'])
 const MOST_ROWS = 2_147_483_647
 
 /** Runs the commands as one transaction: all of them or, when it throws, none. */
@@ -39,8 +47,8 @@ export function runBatch(database: SqliteDatabase, commands: readonly JournalCom
 }
 
 /** The new row, unless its id or its key is taken. */
-export function append(statements: SqliteStatements, row: JournalRow): AppendResult {
-  checkRow(row)
+export function appendRow(statements: SqliteStatements, row: JournalRow): AppendResult {
+  refuseUnstorable(row)
   const { changes, lastInsertRowid } = statements.append.run(...appendValues(row))
   if (changes === 1) {
     if (isLarge(row.body)) statements.appendBody.run(lastInsertRowid, row.body)
@@ -53,65 +61,57 @@ export function append(statements: SqliteStatements, row: JournalRow): AppendRes
 function runCommand(statements: SqliteStatements, command: JournalCommand): JournalResult {
   switch (command.do) {
     case 'append':
-      return append(statements, command.row)
-    case 'commit':
-      checkChange(command.change)
-      return changed(statements.commit, ...changeValues(command.change), ...fence(command))
-    case 'remove':
-      return changed(statements.remove, ...fence(command))
-    case 'renew':
-      return changed(statements.renew, command.leaseUntil, ...fence(command))
+      return appendRow(statements, command.row)
+    case 'write':
+      return writeRow(statements, command)
     case 'claim':
-      return claim(statements, command)
-    case 'claim-one':
-      return claimOne(statements, command)
+      return claimRows(statements, command)
     case 'read':
-      return read(statements, command.namespace, command.keyOrId)
+      return readRow(statements, command.namespace, command.keyOrId)
     case 'list':
-      return list(statements, command)
-    case 'owners':
-      return owners(statements, command.namespace, command.now)
-    case 'next-due':
-      return nextDue(statements, command)
-    case 'forget':
-      return statements.forget.run(command.namespace).changes
-    case 'prune':
-      return statements.prune.run(command.now, bounded(command.limit)).changes
-    case 'set-aside':
-      return changed(statements.setAside, command.namespace, command.key)
+      return readPage(statements, command)
+    case 'survey':
+      return surveyRows(statements, command)
+    case 'drop':
+      if ('namespace' in command) return statements.dropNamespace.run(command.namespace).changes
+      return statements.dropExpired.run(command.expiredBy, bounded(command.limit)).changes
     default:
       return unreachable(command)
   }
 }
 
-function changed(statement: SqliteStatement, ...values: unknown[]): boolean {
-  return statement.run(...values).changes === 1
+function writeRow(statements: SqliteStatements, { namespace, key, owner, epoch, change }: Write): boolean {
+  if (typeof change === 'object') refuseUnstorable(change)
+  const fence = [namespace, key, owner, epoch]
+  if (change === 'remove') return statements.remove.run(...fence).changes === 1
+  if (change === 'set-aside') return statements.setAside.run(...fence).changes === 1
+  if ('head' in change) return statements.change.run(...changeValues(change), ...fence).changes === 1
+  return statements.renew.run(change.leaseUntil, ...fence).changes === 1
 }
 
-function fence({ namespace, key, owner, epoch }: Fence): unknown[] {
-  return [namespace, key, owner, epoch]
+function claimRows(statements: SqliteStatements, command: ClaimDue | ClaimByKey): ClaimedRow[] {
+  const found = 'key' in command ? findByKey(statements, command) : findDue(statements, command)
+  return found.map((row) => takeLease(statements, rowFrom(row), command))
 }
 
-function claim(statements: SqliteStatements, command: Claim): ClaimedRow[] {
-  const found = statements.findClaims.all({
+function findDue(statements: SqliteStatements, command: ClaimDue): unknown[] {
+  const { after, limit, dueBy } = command
+  return statements.findDue.all({
     ...claimantValues(command),
-    ...nameValues(command),
-    after: command.after,
-    limit: bounded(command.limit),
-    dueBy: command.dueBy,
-    exceptOrigins: JSON.stringify(command.exceptOrigins),
+    ...filterValues(command),
+    after,
+    limit: bounded(limit),
+    dueBy,
   })
-  return found.map((row) => take(statements, rowFrom(row), command))
 }
 
-function claimOne(statements: SqliteStatements, command: ClaimOne): ClaimedRow | undefined {
+function findByKey(statements: SqliteStatements, command: ClaimByKey): unknown[] {
   const statuses = JSON.stringify(command.statuses)
-  const found = statements.findOne.get({ ...claimantValues(command), key: command.key, statuses })
-  return found === undefined ? undefined : take(statements, rowFrom(found), command)
+  return statements.findByKey.all({ ...claimantValues(command), key: command.key, statuses })
 }
 
-function take(statements: SqliteStatements, row: PlacedRow, { owner, leaseUntil }: Claimant): ClaimedRow {
-  statements.take.run(owner, leaseUntil, row.place)
+function takeLease(statements: SqliteStatements, row: PlacedRow, { owner, leaseUntil }: Claimant): ClaimedRow {
+  statements.takeLease.run(owner, leaseUntil, row.place)
   return { ...row, owner, leaseUntil, epoch: row.epoch + 1, previousOwner: row.owner }
 }
 
@@ -119,15 +119,19 @@ function claimantValues({ namespace, now, deadOwners }: Claimant): Record<string
   return { namespace, now, deadOwners: JSON.stringify(deadOwners) }
 }
 
-function nameValues({ deliverNames }: Claim | NextDue): Record<string, unknown> {
-  return { anyName: Number(deliverNames === '*'), names: JSON.stringify(deliverNames === '*' ? [] : deliverNames) }
+function filterValues({ deliverNames, exceptOrigins }: DueFilter): Record<string, unknown> {
+  return {
+    anyName: Number(deliverNames === '*'),
+    names: JSON.stringify(deliverNames === '*' ? [] : deliverNames),
+    exceptOrigins: JSON.stringify(exceptOrigins),
+  }
 }
 
-function read(statements: SqliteStatements, namespace: string, keyOrId: string): PlacedRow | undefined {
+function readRow(statements: SqliteStatements, namespace: string, keyOrId: string): PlacedRow | undefined {
   return rowFrom(statements.byId.get(namespace, keyOrId) ?? statements.byKey.get(namespace, keyOrId))
 }
 
-function list(statements: SqliteStatements, { namespace, status, after, limit }: List): PlacedRow[] {
+function readPage(statements: SqliteStatements, { namespace, status, after, limit }: List): PlacedRow[] {
   const values = { namespace, after, limit: bounded(limit) }
   const found =
     status === 'pending'
@@ -136,14 +140,11 @@ function list(statements: SqliteStatements, { namespace, status, after, limit }:
   return found.map((row) => rowFrom(row))
 }
 
-function owners(statements: SqliteStatements, namespace: string, now: number): string[] {
-  return statements.owners.all({ namespace, now }).map((row) => (row as { owner: string }).owner)
-}
-
-function nextDue(statements: SqliteStatements, command: NextDue): number | undefined {
-  const exceptOrigins = JSON.stringify(command.exceptOrigins)
-  const row = statements.nextDue.get({ namespace: command.namespace, exceptOrigins, ...nameValues(command) })
-  return (row as { due: number | null }).due ?? undefined
+function surveyRows(statements: SqliteStatements, command: Survey): SurveyResult {
+  const { namespace, now } = command
+  const owners = statements.owners.all({ namespace, now }) as { readonly owner: string }[]
+  const next = statements.nextDue.get({ namespace, ...filterValues(command) }) as { readonly due: number | null }
+  return { owners: owners.map(({ owner }) => owner), nextDueAt: next.due ?? undefined }
 }
 
 /** A negative limit would mean no limit to SQLite, and an infinite one a type error. */

@@ -1,8 +1,8 @@
 import type { Schema } from '../../../sql/sqlite-migrate.ts'
 
 /**
- * Rows that somebody may want to claim or that somebody holds. Claims, due times and owners look through these
- * only, so that settled rows cost nothing however many are kept. The queries repeat the words of the index.
+ * Open rows: pending, awaiting delivery, or held. Claims and surveys look through these only, so that settled rows
+ * cost nothing however many are kept. SQLite uses the index only for queries that repeat its condition.
  */
 export const OPEN = "(status = 'pending' OR delivery_due = 1 OR owner IS NOT NULL)"
 export const OPEN_INDEX = 'holdfast_operations_open'

@@ -1,6 +1,6 @@
 import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
-import { RECORD_VERSION } from '../port.ts'
-import { OPEN, OPEN_INDEX } from './sqlite-schema.ts'
+import { type JournalRow, type PlacedRow, RECORD_VERSION, type RowChange } from '../port.ts'
+import { LARGE_BODY_BYTES, OPEN, OPEN_INDEX } from './sqlite-schema.ts'
 
 const COLUMNS = `place, version, namespace, key, id, name, origin, status, owner, epoch, lease_until AS leaseUntil,
   due_at AS dueAt, not_before AS notBefore, delivery_due AS deliveryDue, expires_at AS expiresAt, head,
@@ -25,17 +25,17 @@ const SOURCES = {
     due_at, not_before, delivery_due, expires_at, body_apart, head, body, response_body)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   appendBody: 'INSERT INTO holdfast_bodies (place, body) VALUES (?, ?)',
-  commit: `UPDATE holdfast_operations SET status = ?, owner = ?, lease_until = ?, due_at = ?, not_before = ?,
+  change: `UPDATE holdfast_operations SET status = ?, owner = ?, lease_until = ?, due_at = ?, not_before = ?,
     delivery_due = ?, expires_at = ?, head = ?, response_body = ? ${FENCED}`,
   remove: `DELETE FROM holdfast_operations ${FENCED}`,
   renew: `UPDATE holdfast_operations SET lease_until = ? ${FENCED}`,
-  findClaims: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
+  findDue: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
     AND (${TO_DELIVER} OR (status = 'pending' AND not_before <= @now
       AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins))))
     ORDER BY place LIMIT @limit`,
-  findOne: `${ROWS} WHERE namespace = @namespace AND key = @key AND ${CLAIMABLE} AND ${FREE}
+  findByKey: `${ROWS} WHERE namespace = @namespace AND key = @key AND ${CLAIMABLE} AND ${FREE}
     AND status IN (SELECT value FROM json_each(@statuses))`,
-  take: 'UPDATE holdfast_operations SET owner = ?, lease_until = ?, epoch = epoch + 1 WHERE place = ?',
+  takeLease: 'UPDATE holdfast_operations SET owner = ?, lease_until = ?, epoch = epoch + 1 WHERE place = ?',
   byId: `${ROWS} WHERE namespace = ? AND id = ?`,
   byKey: `${ROWS} WHERE namespace = ? AND key = ?`,
   list: `${ROWS} WHERE place > @after AND namespace = @namespace AND (@status IS NULL OR status = @status)
@@ -45,11 +45,11 @@ const SOURCES = {
   nextDue: `SELECT min(max(due_at, iif(owner IS NULL, 0, lease_until), iif(status = 'pending', not_before, 0))) AS due
     ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND
       origin NOT IN (SELECT value FROM json_each(@exceptOrigins))) OR ${TO_DELIVER})`,
-  forget: 'DELETE FROM holdfast_operations WHERE namespace = ?',
-  prune: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
+  dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
+  dropExpired: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
     WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0 ORDER BY expires_at LIMIT ?)`,
   setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0
-    WHERE namespace = ? AND key = ?`,
+    ${FENCED}`,
 } as const
 
 export type SqliteStatements = Readonly<Record<keyof typeof SOURCES, SqliteStatement>>
@@ -69,7 +69,7 @@ export function statementsOf(database: SqliteDatabase): SqliteStatements {
 function prepareAll(database: SqliteDatabase): SqliteStatements {
   const entries = Object.entries(SOURCES).map(([name, source]) => {
     const statement = database.prepare(source)
-    // The handle may be somebody else's, with 64-bit integers as bigint.
+    // The handle may be the caller's, with 64-bit integers as bigint.
     statement.safeIntegers(false)
     return [name, statement] as const
   })
@@ -79,4 +79,69 @@ function prepareAll(database: SqliteDatabase): SqliteStatements {
 /** The text of one statement, for tests that look at its query plan. */
 export function sourceOf(name: keyof typeof SOURCES): string {
   return SOURCES[name]
+}
+
+/** A row as SQLite gives it back: flags as 0 and 1, bytes as the driver's own kind. */
+type StoredRow = Omit<PlacedRow, 'deliveryDue'> & { readonly deliveryDue: number }
+
+export function isLarge(body: Uint8Array | null): body is Uint8Array {
+  return body !== null && body.byteLength > LARGE_BODY_BYTES
+}
+
+/** In the order of the columns of `append`. */
+export function appendValues(row: JournalRow): unknown[] {
+  const apart = isLarge(row.body)
+  return [
+    row.version,
+    row.namespace,
+    row.key,
+    row.id,
+    row.name,
+    row.origin,
+    row.status,
+    row.owner,
+    row.epoch,
+    row.leaseUntil,
+    row.dueAt,
+    row.notBefore,
+    Number(row.deliveryDue),
+    row.expiresAt,
+    Number(apart),
+    row.head,
+    apart ? null : row.body,
+    row.responseBody,
+  ]
+}
+
+/** In the order of the columns of `change`. */
+export function changeValues(change: RowChange): unknown[] {
+  return [
+    change.status,
+    change.owner,
+    change.leaseUntil,
+    change.dueAt,
+    change.notBefore,
+    Number(change.deliveryDue),
+    change.expiresAt,
+    change.head,
+    change.responseBody,
+  ]
+}
+
+export function rowFrom(stored: unknown): PlacedRow
+export function rowFrom(stored: unknown | undefined): PlacedRow | undefined
+export function rowFrom(stored: unknown): PlacedRow | undefined {
+  if (stored === undefined) return undefined
+  const row = stored as StoredRow
+  return {
+    ...row,
+    deliveryDue: row.deliveryDue === 1,
+    body: plainBytes(row.body),
+    responseBody: plainBytes(row.responseBody),
+  }
+}
+
+/** Without Node's Buffer around them, as every journal hands bytes out. */
+function plainBytes(bytes: Uint8Array | null): Uint8Array | null {
+  return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

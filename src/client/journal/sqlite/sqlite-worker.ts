@@ -1,29 +1,66 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { StorageError } from '../../../errors/classes.ts'
+import type { Effect } from '../../../errors/reason.ts'
 import { loadSqliteDriver, type SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
-import { openSqliteFile } from '../../../sql/sqlite-open.ts'
+import { openSqliteFile, type SqliteDurability } from '../../../sql/sqlite-open.ts'
+import type { JournalCommand, JournalResult } from '../port.ts'
 import { runBatch } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
-import { plainFailure, type WorkerAnswer, type WorkerRequest, type WorkerSettings } from './worker-messages.ts'
 
-/** The other thread: owns the connection, and may wait for the disk and for locks. Bundled into a string. */
+/**
+ * The worker thread: it owns the connection, and may wait for the disk and for locks. Bundled into a string. The types
+ * are the messages of the two threads: one answer per request, in order.
+ */
+
+export interface WorkerSettings {
+  /** Absolute path of better-sqlite3. */
+  readonly driver: string
+  readonly path: string
+  readonly durability: SqliteDurability
+}
+
+export type WorkerRequest =
+  | { readonly ask: 'open' }
+  | { readonly ask: 'execute'; readonly commands: readonly JournalCommand[] }
+  | { readonly ask: 'close' }
+
+/** How the connection stands after opening, as SQLite tells it. */
+export interface ConnectionFacts {
+  readonly synchronous: number
+  readonly journalMode: string
+}
+
+export type WorkerAnswer =
+  | { readonly opened: ConnectionFacts }
+  | { readonly results: JournalResult[] }
+  | { readonly closed: true }
+  | { readonly failure: PlainFailure }
+
+/** An error without its class, which does not cross threads; nor does the `code` of its cause. */
+export interface PlainFailure {
+  readonly message: string
+  readonly effect: Effect
+  readonly cause: { readonly name: string; readonly message: string; readonly code: string | undefined } | undefined
+}
+
 const settings = workerData as WorkerSettings
 let database: SqliteDatabase | undefined
 
 parentPort?.on('message', (request: WorkerRequest) => {
-  parentPort?.postMessage(answer(request))
+  parentPort?.postMessage(answerTo(request))
   if (request.ask === 'close') parentPort?.close()
 })
 
-function answer(request: WorkerRequest): WorkerAnswer {
+function answerTo(request: WorkerRequest): WorkerAnswer {
   try {
-    return obey(request)
+    return serve(request)
   } catch (error) {
     return { failure: plainFailure(storageFailure(error, `The journal ${settings.path}`)) }
   }
 }
 
-function obey(request: WorkerRequest): WorkerAnswer {
+function serve(request: WorkerRequest): WorkerAnswer {
   if (request.ask === 'close') {
     database?.close()
     return { closed: true }
@@ -32,4 +69,14 @@ function obey(request: WorkerRequest): WorkerAnswer {
   if (request.ask === 'execute') return { results: runBatch(database, request.commands) }
   const synchronous = Number(database.pragma('synchronous', { simple: true }))
   return { opened: { synchronous, journalMode: String(database.pragma('journal_mode', { simple: true })) } }
+}
+
+function plainFailure(error: StorageError): PlainFailure {
+  const cause = error.cause instanceof Error ? error.cause : undefined
+  const code = (cause as { code?: unknown } | undefined)?.code
+  return {
+    message: error.message,
+    effect: error.effect,
+    cause: cause && { name: cause.name, message: cause.message, code: code === undefined ? undefined : String(code) },
+  }
 }

@@ -90,7 +90,7 @@ export class WorkerJournal implements Journal {
   }
 }
 
-/** Sent to another thread, a view drags everything along that its buffer holds: Node's small buffers share 8 KiB. */
+/** A view is sent to the worker with its whole buffer, and Node's small buffers share one of 8 KiB. */
 function compact(command: JournalCommand): JournalCommand {
   if (command.do === 'append') {
     const { row } = command
@@ -99,11 +99,10 @@ function compact(command: JournalCommand): JournalCommand {
       ? command
       : { ...command, row: { ...row, body, responseBody } }
   }
-  if (command.do === 'commit') {
-    const responseBody = ownBytes(command.change.responseBody)
-    return responseBody === command.change.responseBody
-      ? command
-      : { ...command, change: { ...command.change, responseBody } }
+  if (command.do === 'write' && typeof command.change === 'object' && 'head' in command.change) {
+    const { change } = command
+    const responseBody = ownBytes(change.responseBody)
+    return responseBody === change.responseBody ? command : { ...command, change: { ...change, responseBody } }
   }
   return command
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { StorageError } from '../../../errors/classes.ts'
+import type { PlainFailure, WorkerAnswer, WorkerRequest, WorkerSettings } from './sqlite-worker.ts'
 import { source } from './sqlite-worker.ts?source'
-import { revivedFailure, type WorkerAnswer, type WorkerRequest, type WorkerSettings } from './worker-messages.ts'
 
 interface Waiting {
   resolve(answer: WorkerAnswer): void
@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * One worker thread. It keeps the process alive exactly as long as a request is unanswered: an idle one never
- * holds a process back, and none dies with a batch in its hands because everything else was done.
+ * One worker thread. It keeps the process alive exactly as long as a request is unanswered: a program ends although
+ * the thread idles, and never in the middle of a batch.
  */
 export class WorkerLink {
   readonly #worker: Worker
@@ -23,16 +23,16 @@ export class WorkerLink {
 
   constructor(settings: WorkerSettings) {
     this.#path = settings.path
-    // Loaders and flags of the main thread have no business in here.
+    // Without the main thread's loaders and flags: the source is plain JavaScript.
     this.#worker = new Worker(source, { eval: true, workerData: settings, execArgv: [], name: 'holdfast-journal' })
     this.#worker.unref()
-    this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
-    this.#worker.on('error', (error) => this.#bury(error))
+    this.#worker.on('message', (answer: WorkerAnswer) => this.#receive(answer))
+    this.#worker.on('error', (error) => this.#markDead(error))
     // An answer that cannot be read would otherwise never come.
     this.#worker.on('messageerror', () => void this.terminate())
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', () => {
-        this.#bury(undefined)
+        this.#markDead(undefined)
         resolve()
       })
     })
@@ -53,7 +53,7 @@ export class WorkerLink {
     })
   }
 
-  /** Closes the file in good order. Holds the process until the thread has ended: somebody is waiting for it. */
+  /** Closes the file in good order. Keeps the process alive until the thread has ended, for the caller that awaits it. */
   async close(): Promise<void> {
     this.#isEnding = true
     await this.ask({ ask: 'close' }).catch((error: unknown) => {
@@ -67,22 +67,28 @@ export class WorkerLink {
     await this.#worker.terminate()
   }
 
-  #settle(answer: WorkerAnswer): void {
+  #receive(answer: WorkerAnswer): void {
     const waiting = this.#waiting.shift()
     if (this.#waiting.length === 0 && !this.#isEnding) this.#worker.unref()
     if ('failure' in answer) waiting?.reject(revivedFailure(answer.failure))
     else waiting?.resolve(answer)
   }
 
-  #bury(error: unknown): void {
+  #markDead(error: unknown): void {
     this.isDead = true
     this.#cause ??= error
     for (const { reject } of this.#waiting.splice(0)) reject(this.#died())
   }
 
-  /** Whether the batch in its hands was committed cannot be known any more. */
+  /** A worker that died may have committed its batch or not. */
   #died(): StorageError {
     const message = `The worker thread of the journal ${this.#path} died; what it was doing may or may not be on disk`
     return new StorageError(message, { effect: 'unknown', cause: this.#cause })
   }
+}
+
+function revivedFailure({ message, effect, cause }: PlainFailure): StorageError {
+  if (!cause) return new StorageError(message, { effect })
+  const revived = Object.assign(new Error(cause.message), { name: cause.name, code: cause.code })
+  return new StorageError(message, { effect, cause: revived })
 }

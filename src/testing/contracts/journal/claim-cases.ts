@@ -1,7 +1,7 @@
 import { RECORD_VERSION } from '../../../client/journal/port.ts'
 import type { CaseBody } from './contract-case.ts'
 import { expectSame } from './expect.ts'
-import { append, claim, claimOne, commit, held, keysOf, NOW, read, settled } from './sample-row.ts'
+import { append, claim, claimByKey, commit, held, keysOf, NOW, read, settled } from './sample-row.ts'
 
 export const claimCases: Record<string, CaseBody> = {
   'claim: takes the lease, and the epoch grows by one': async ({ run }) => {
@@ -41,17 +41,17 @@ export const claimCases: Record<string, CaseBody> = {
     await run(held('a', { leaseUntil: NOW + 1 }))
     expectSame(await run(claim()), [], 'the rows')
   },
-  'claim: takes rows whose lease has lapsed and says who held them': async ({ run }) => {
+  'claim: takes rows whose lease has lapsed and names the previous owner': async ({ run }) => {
     await run(held('a', { leaseUntil: NOW }))
     expectSame((await run(claim()))[0]?.previousOwner, 'me', 'the previous owner')
   },
-  'claim: takes rows of owners known to be dead and says who held them': async ({ run, batch }) => {
+  'claim: takes rows of owners known to be dead and names the previous owner': async ({ run, batch }) => {
     await batch(held('a'), held('b', { owner: 'alive' }))
     const taken = await run(claim({ deadOwners: ['gone', 'me'] }))
     expectSame(keysOf(taken), 'a', 'the rows')
     expectSame([taken[0]?.previousOwner, taken[0]?.epoch], ['me', 2], 'previous owner and epoch')
   },
-  'claim: leaves settled rows that await nobody': async ({ run, batch }) => {
+  'claim: leaves settled rows that await no delivery': async ({ run, batch }) => {
     await batch(settled('a', { name: 'n' }), settled('b', { owner: 'me', leaseUntil: 1 }))
     expectSame(await run(claim({ deliverNames: '*' })), [], 'the rows')
   },
@@ -75,7 +75,7 @@ export const claimCases: Record<string, CaseBody> = {
   'claim: leaves rows of a newer version alone': async ({ run, batch }) => {
     await batch(append('a', { version: RECORD_VERSION + 1 }), append('b'))
     expectSame(keysOf(await run(claim())), 'b', 'the rows')
-    expectSame(await run(claimOne('a')), undefined, 'by key')
+    expectSame(await run(claimByKey('a')), [], 'by key')
   },
   'claim: takes nothing of another namespace': async ({ run }) => {
     await run(append('a', { namespace: 'else' }))
@@ -83,26 +83,26 @@ export const claimCases: Record<string, CaseBody> = {
   },
   'claim: a row that becomes pending again keeps its place': async ({ run, batch }) => {
     await batch(settled('a', { status: 'failed' }), append('b'))
-    const taken = await run(claimOne('a', { owner: 'me', statuses: ['failed'] }))
+    const [taken] = await run(claimByKey('a', { owner: 'me', statuses: ['failed'] }))
     const { change } = commit('a')
     await run({ ...commit('a', { epoch: taken?.epoch ?? 0 }), change: { ...change, status: 'pending' } })
     expectSame(keysOf(await run(claim())), 'a b', 'the rows')
   },
-  'claim-one: due times do not matter': async ({ run }) => {
+  'claim by key: due times do not matter': async ({ run }) => {
     await run(append('a', { dueAt: NOW + 9, notBefore: NOW + 9 }))
-    const taken = await run(claimOne('a'))
+    const [taken] = await run(claimByKey('a'))
     expectSame([taken?.owner, taken?.epoch, taken?.previousOwner], ['you', 1, null], 'the lease')
   },
-  'claim-one: only in one of the statuses': async ({ run }) => {
+  'claim by key: only in one of the statuses': async ({ run }) => {
     await run(settled('a', { status: 'failed' }))
-    expectSame(await run(claimOne('a')), undefined, 'another status')
-    expectSame((await run(claimOne('a', { statuses: ['pending', 'failed'] })))?.key, 'a', 'the right status')
+    expectSame(await run(claimByKey('a')), [], 'another status')
+    expectSame((await run(claimByKey('a', { statuses: ['pending', 'failed'] })))[0]?.key, 'a', 'the right status')
   },
-  'claim-one: only if the lease is free': async ({ run }) => {
+  'claim by key: only if the lease is free': async ({ run }) => {
     await run(held('a'))
-    expectSame(await run(claimOne('a')), undefined, 'a live owner')
-    expectSame((await run(claimOne('a', { deadOwners: ['me'] })))?.previousOwner, 'me', 'a dead owner')
-    expectSame((await run(claimOne('a', { now: NOW + 30_000 })))?.previousOwner, 'you', 'a lapsed lease')
-    expectSame(await run(claimOne('unknown')), undefined, 'an unknown key')
+    expectSame(await run(claimByKey('a')), [], 'a live owner')
+    expectSame((await run(claimByKey('a', { deadOwners: ['me'] })))[0]?.previousOwner, 'me', 'a dead owner')
+    expectSame((await run(claimByKey('a', { now: NOW + 30_000 })))[0]?.previousOwner, 'you', 'a lapsed lease')
+    expectSame(await run(claimByKey('unknown')), [], 'an unknown key')
   },
 }

@@ -1,6 +1,6 @@
 import type { CaseBody } from './contract-case.ts'
-import { expectSame } from './expect.ts'
-import { change, claim, commit, held, keysOf, list, NOW, read, remove, renew } from './sample-row.ts'
+import { expectSame, expectStorageError } from './expect.ts'
+import { change, claim, commit, held, keysOf, list, NOW, read, remove, renew, setAside } from './sample-row.ts'
 
 const STALE = { 'another owner': { owner: 'you' }, 'an older epoch': { epoch: 0 }, 'a newer epoch': { epoch: 2 } }
 
@@ -11,7 +11,7 @@ export const fenceCases: Record<string, CaseBody> = {
     expectSame(await run(commit('a')), true, 'the answer')
     expectSame(await run(read('a')), { ...before, ...change() }, 'the row')
   },
-  'commit: a holder whose lease has lapsed may write until somebody else claims': async ({ run }) => {
+  'commit: a holder whose lease has lapsed may write until another runner claims': async ({ run }) => {
     await run(held('a', { leaseUntil: NOW - 1 }))
     await run(claim({ now: NOW - 10 }))
     expectSame(await run(commit('a')), true, 'before the claim')
@@ -24,7 +24,7 @@ export const fenceCases: Record<string, CaseBody> = {
     expectSame(await run(commit('unknown')), false, 'an unknown key')
     expectSame(await run(read('a')), before, 'the row')
   },
-  'commit: somebody whose row was claimed by another changes nothing': async ({ run }) => {
+  'commit: a former holder changes nothing once another runner has claimed': async ({ run }) => {
     await run(held('a'))
     await run(claim({ deadOwners: ['me'] }))
     const taken = await run(read('a'))
@@ -53,6 +53,22 @@ export const fenceCases: Record<string, CaseBody> = {
     await run(held('a'))
     for (const [what, fence] of Object.entries(STALE)) expectSame(await run(renew('a', NOW, fence)), false, what)
     expectSame((await run(read('a')))?.leaseUntil, NOW + 30_000, 'the lease')
+  },
+  'set aside: a stale fence changes nothing': async ({ run }) => {
+    await run(held('a'))
+    for (const [what, fence] of Object.entries(STALE)) expectSame(await run(setAside('a', fence)), false, what)
+    expectSame(keysOf(await run(claim({ deadOwners: ['me'] }))), 'a', 'the claim')
+  },
+  'write: refuses what could not be given back exactly': async ({ run }) => {
+    await run(held('a'))
+    const before = await run(read('a'))
+    for (const field of ['leaseUntil', 'dueAt', 'notBefore', 'expiresAt'] as const) {
+      await expectStorageError(run({ ...commit('a'), change: change({ [field]: Number.NaN }) }))
+    }
+    await expectStorageError(run({ ...commit('a'), change: change({ status: 'done' as never }) }))
+    await expectStorageError(run({ ...commit('a'), change: change({ owner: 'half \ud83d' }) }))
+    await expectStorageError(run(renew('a', Number.POSITIVE_INFINITY)))
+    expectSame(await run(read('a')), before, 'the row')
   },
   'batch: a stale fence does not stop the rest of its batch': async ({ batch, run }) => {
     await batch(held('a'), held('b'))

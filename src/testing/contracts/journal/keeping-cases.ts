@@ -1,13 +1,21 @@
-import type { NextDue, Owners } from '../../../client/journal/port.ts'
 import type { CaseBody } from './contract-case.ts'
 import { expectSame, expectThat } from './expect.ts'
-import { append, claim, claimOne, commit, held, keysOf, list, NOW, read, SPACE, settled } from './sample-row.ts'
-
-const OWNERS: Owners = { do: 'owners', namespace: SPACE, now: NOW }
-
-function nextDue(deliverNames: NextDue['deliverNames'] = [], exceptOrigins: readonly string[] = []): NextDue {
-  return { do: 'next-due', namespace: SPACE, deliverNames, exceptOrigins }
-}
+import {
+  append,
+  claim,
+  claimByKey,
+  commit,
+  held,
+  keysOf,
+  list,
+  NOW,
+  prune,
+  read,
+  SPACE,
+  setAside,
+  settled,
+  survey,
+} from './sample-row.ts'
 
 export const keepingCases: Record<string, CaseBody> = {
   'list: pages in the order of acceptance': async ({ run, batch }) => {
@@ -24,77 +32,79 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame(keysOf(await run(list({ status: 'succeeded' }))), 'b', 'succeeded')
     expectSame(await run(list({ status: 'expired' })), [], 'expired')
   },
-  'owners: everyone who holds a lease that has not lapsed, once': async ({ run, batch }) => {
+  'survey: every owner of a lease that has not lapsed, once': async ({ run, batch }) => {
     await batch(held('a'), held('b'), held('c', { owner: 'settling', status: 'failed' }))
     await batch(held('d', { owner: 'late', leaseUntil: NOW }), held('e', { owner: 'else', namespace: 'else' }))
-    expectSame([...(await run(OWNERS))].sort(), ['me', 'settling'], 'the owners')
+    expectSame([...(await run(survey())).owners].sort(), ['me', 'settling'], 'the owners')
   },
-  'next-due: undefined where nothing is waiting': async ({ run, batch }) => {
+  'survey: undefined where nothing is waiting': async ({ run, batch }) => {
     await batch(settled('a'), append('c', { namespace: 'else' }))
-    expectSame(await run(nextDue('*')), undefined, 'the time')
+    expectSame((await run(survey({ deliverNames: '*' }))).nextDueAt, undefined, 'the time')
   },
-  'next-due: now where something can be claimed': async ({ run, batch }) => {
+  'survey: now where something can be claimed': async ({ run, batch }) => {
     await batch(held('a'), append('b'))
-    expectSame(await run(nextDue()), 0, 'the time')
+    expectSame((await run(survey())).nextDueAt, 0, 'the time')
   },
-  'next-due: the latest of due time, server time and lease, the earliest of all rows': async ({ run, batch }) => {
+  'survey: the latest of due time, server time and lease, the earliest of all rows': async ({ run, batch }) => {
     await batch(held('a', { leaseUntil: NOW + 50, dueAt: NOW + 10 }), append('b', { dueAt: NOW + 60, notBefore: 1 }))
-    expectSame(await run(nextDue()), NOW + 50, 'with a lease')
+    expectSame((await run(survey())).nextDueAt, NOW + 50, 'with a lease')
     await run(append('c', { dueAt: NOW + 10, notBefore: NOW + 40 }))
-    expectSame(await run(nextDue()), NOW + 40, 'with a server time')
+    expectSame((await run(survey())).nextDueAt, NOW + 40, 'with a server time')
     await run(append('d', { dueAt: NOW + 30 }))
-    expectSame(await run(nextDue()), NOW + 30, 'with a due time')
+    expectSame((await run(survey())).nextDueAt, NOW + 30, 'with a due time')
   },
-  'next-due: leaves out the pending rows of excepted origins, but not their settlements': async ({ run, batch }) => {
+  'survey: leaves out the pending rows of excepted origins, but not their settlements': async ({ run, batch }) => {
     const origin = 'https://closed.example'
     await batch(append('a', { origin }), append('b', { dueAt: NOW + 7 }))
-    expectSame(await run(nextDue([], [origin])), NOW + 7, 'the time')
+    expectSame((await run(survey({ exceptOrigins: [origin] }))).nextDueAt, NOW + 7, 'the time')
     await run(settled('c', { origin, deliveryDue: true, name: 'x', dueAt: NOW + 3 }))
-    expectSame(await run(nextDue(['x'], [origin])), NOW + 3, 'with a settlement')
+    expectSame(
+      (await run(survey({ deliverNames: ['x'], exceptOrigins: [origin] }))).nextDueAt,
+      NOW + 3,
+      'with a settlement',
+    )
   },
-  'next-due: counts settlements for the names it can deliver': async ({ run }) => {
+  'survey: counts settlements for the names it can deliver': async ({ run }) => {
     await run(settled('a', { deliveryDue: true, name: 'x', dueAt: NOW + 5, notBefore: NOW + 99 }))
-    expectSame(await run(nextDue()), undefined, 'without names')
-    expectSame(await run(nextDue(['x'])), NOW + 5, 'by name')
-    expectSame(await run(nextDue('*')), NOW + 5, 'by star')
+    expectSame((await run(survey())).nextDueAt, undefined, 'without names')
+    expectSame((await run(survey({ deliverNames: ['x'] }))).nextDueAt, NOW + 5, 'by name')
+    expectSame((await run(survey({ deliverNames: '*' }))).nextDueAt, NOW + 5, 'by star')
   },
-  'forget: drops everything in the namespace and counts it': async ({ run, batch }) => {
+  'drop: deletes everything in the namespace and counts it': async ({ run, batch }) => {
     await batch(append('a'), settled('b'), held('c', { id: 'one' }), append('d', { namespace: 'else' }))
-    expectSame(await run({ do: 'forget', namespace: SPACE }), 3, 'the count')
+    expectSame(await run({ do: 'drop', namespace: SPACE }), 3, 'the count')
     expectSame(await run(list()), [], 'the rows')
     expectSame(keysOf(await run(list({ namespace: 'else' }))), 'd', 'the other namespace')
     expectSame(await run(append('a', { id: 'one' })), { appended: true }, 'the same id again')
-    expectSame(await run({ do: 'forget', namespace: 'unknown' }), 0, 'an unknown namespace')
+    expectSame(await run({ do: 'drop', namespace: 'unknown' }), 0, 'an unknown namespace')
   },
-  'prune: drops what has expired, in any namespace, no more than the limit': async ({ run, batch }) => {
+  'drop: deletes what has expired, in any namespace, no more than the limit': async ({ run, batch }) => {
     await batch(settled('a', { expiresAt: NOW }), settled('b', { expiresAt: NOW + 1 }), settled('c'))
     await batch(settled('d', { expiresAt: NOW - 5, namespace: 'else' }), append('e'))
-    expectSame(await run({ do: 'prune', now: NOW, limit: 1 }), 1, 'the first count')
-    expectSame(await run({ do: 'prune', now: NOW, limit: 10 }), 1, 'the second count')
-    expectSame(await run({ do: 'prune', now: NOW, limit: 10 }), 0, 'the third count')
+    expectSame(await run(prune(NOW, 1)), 1, 'the first count')
+    expectSame(await run(prune(NOW, 10)), 1, 'the second count')
+    expectSame(await run(prune(NOW, 10)), 0, 'the third count')
     expectSame(keysOf(await run(list())), 'b c e', 'the rows')
     expectSame(await run(list({ namespace: 'else' })), [], 'the other namespace')
   },
-  'prune: follows a commit that changes when a row expires': async ({ run }) => {
+  'drop: follows a commit that changes when a row expires': async ({ run }) => {
     await run(held('a', { expiresAt: NOW }))
     await run(commit('a'))
-    expectSame(await run({ do: 'prune', now: NOW, limit: 10 }), 0, 'before')
-    expectSame(await run({ do: 'prune', now: NOW + 1000, limit: 10 }), 1, 'after')
+    expectSame(await run(prune(NOW, 10)), 0, 'before')
+    expectSame(await run(prune(NOW + 1000, 10)), 1, 'after')
   },
-  'set-aside: no claim, no due time and no owner shows the row any more': async ({ run, batch }) => {
-    await batch(append('a'), held('b'))
-    const aside = (key: string) => run({ do: 'set-aside', namespace: SPACE, key })
-    expectSame([await aside('a'), await aside('b'), await aside('unknown')], [true, true, false], 'the answers')
+  'set aside: no claim and no survey shows the row any more': async ({ run, batch }) => {
+    await batch(held('a'), held('b'))
+    expectSame([await run(setAside('a')), await run(setAside('b'))], [true, true], 'the answers')
     expectSame(await run(claim({ now: NOW + 99_999, dueBy: NOW + 99_999 })), [], 'the claim')
-    expectSame(await run(claimOne('a')), undefined, 'the claim by key')
-    expectSame(await run(nextDue('*')), undefined, 'the due time')
-    expectSame(await run(OWNERS), [], 'the owners')
-    expectSame(await run(commit('b')), false, 'a commit by the holder')
+    expectSame(await run(claimByKey('a')), [], 'the claim by key')
+    expectSame(await run(survey({ deliverNames: '*' })), { owners: [], nextDueAt: undefined }, 'the survey')
+    expectSame(await run(commit('b')), false, 'a commit by the former holder')
   },
-  'set-aside: the row stays, keeps its key and id, and is not pruned': async ({ run }) => {
-    await run(append('a', { id: 'one', head: 'not JSON', expiresAt: NOW - 1 }))
-    await run({ do: 'set-aside', namespace: SPACE, key: 'a' })
-    expectSame(await run({ do: 'prune', now: NOW, limit: 10 }), 0, 'the prune')
+  'set aside: the row stays, keeps its key and id, and does not expire': async ({ run }) => {
+    await run(held('a', { id: 'one', head: 'not JSON', expiresAt: NOW - 1 }))
+    await run(setAside('a'))
+    expectSame(await run(prune(NOW, 10)), 0, 'the drop')
     expectSame((await run(read('one')))?.head, 'not JSON', 'the row')
     expectSame(keysOf(await run(list({ status: 'pending' }))), 'a', 'the list')
     const again = await run(append('b', { id: 'one' }))

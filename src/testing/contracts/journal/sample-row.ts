@@ -1,20 +1,22 @@
 import type {
   Append,
-  Claim,
-  ClaimOne,
-  Commit,
+  ClaimByKey,
+  ClaimDue,
+  DropExpired,
+  DueFilter,
   Fence,
   JournalRow,
   List,
-  Remove,
-  Renew,
   RowChange,
+  Survey,
+  Write,
 } from '../../../client/journal/port.ts'
+import type { Commit } from '../../command-meaning.ts'
 
 export const NOW = 1_700_000_000_000
 export const SPACE = 'contract'
 
-/** A pending row that nobody holds, ready to be claimed. */
+/** A pending row without a lease, ready to be claimed. */
 export function row(key: string, more: Partial<JournalRow> = {}): JournalRow {
   return {
     version: 1,
@@ -42,7 +44,7 @@ export function append(key: string, more: Partial<JournalRow> = {}): Append {
   return { do: 'append', row: row(key, more) }
 }
 
-/** A row that runner `me` holds since it was born. */
+/** A row that was appended under a lease of runner `me`. */
 export function held(key: string, more: Partial<JournalRow> = {}): Append {
   return append(key, { owner: 'me', epoch: 1, leaseUntil: NOW + 30_000, ...more })
 }
@@ -71,18 +73,30 @@ export function change(more: Partial<RowChange> = {}): RowChange {
 }
 
 export function commit(key: string, more: Partial<Fence> = {}): Commit {
-  return { do: 'commit', ...fence(key, more), change: change() }
+  return { do: 'write', ...fence(key, more), change: change() }
 }
 
-export function remove(key: string, more: Partial<Fence> = {}): Remove {
-  return { do: 'remove', ...fence(key, more) }
+export function remove(key: string, more: Partial<Fence> = {}): Write {
+  return { do: 'write', ...fence(key, more), change: 'remove' }
 }
 
-export function renew(key: string, leaseUntil: number, more: Partial<Fence> = {}): Renew {
-  return { do: 'renew', ...fence(key, more), leaseUntil }
+export function setAside(key: string, more: Partial<Fence> = {}): Write {
+  return { do: 'write', ...fence(key, more), change: 'set-aside' }
 }
 
-export function claim(more: Partial<Claim> = {}): Claim {
+export function renew(key: string, leaseUntil: number, more: Partial<Fence> = {}): Write {
+  return { do: 'write', ...fence(key, more), change: { leaseUntil } }
+}
+
+export function survey(more: Partial<DueFilter> = {}): Survey {
+  return { do: 'survey', namespace: SPACE, now: NOW, deliverNames: [], exceptOrigins: [], ...more }
+}
+
+export function prune(expiredBy: number, limit: number): DropExpired {
+  return { do: 'drop', expiredBy, limit }
+}
+
+export function claim(more: Partial<ClaimDue> = {}): ClaimDue {
   return {
     do: 'claim',
     namespace: SPACE,
@@ -99,9 +113,9 @@ export function claim(more: Partial<Claim> = {}): Claim {
   }
 }
 
-export function claimOne(key: string, more: Partial<ClaimOne> = {}): ClaimOne {
+export function claimByKey(key: string, more: Partial<ClaimByKey> = {}): ClaimByKey {
   return {
-    do: 'claim-one',
+    do: 'claim',
     namespace: SPACE,
     key,
     owner: 'you',

@@ -34,7 +34,7 @@ export function sharingCases(another: Another): Record<string, CaseBody> {
           expectSame(answers.filter(({ appended }) => appended).length, 1, `winners of round ${round}`)
         }
       }),
-    'sharing: two who claim at the same time never get the same row': ({ journal, run, batch }) =>
+    'sharing: two journals that claim at the same time never get the same row': ({ journal, run, batch }) =>
       withAnother(journal, another, async (other) => {
         await batch(...Array.from({ length: 200 }, (_, at) => append(`k${at}`)))
         const drain = async (subject: Subject, owner: string): Promise<string[]> => {

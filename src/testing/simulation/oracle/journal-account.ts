@@ -1,6 +1,14 @@
 import { LEASE_MS } from '../../../client/engine/recover/lease-keeper.ts'
 import { writesLevel } from '../../../client/journal/level-rows.ts'
-import type { ClaimedRow, JournalCommand, JournalResult, JournalRow } from '../../../client/journal/port.ts'
+import type {
+  Claimant,
+  ClaimedRow,
+  JournalCommand,
+  JournalResult,
+  JournalRow,
+  Write,
+} from '../../../client/journal/port.ts'
+import { isCommit } from '../../command-meaning.ts'
 import type { Coverage } from '../coverage.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import { judgeClaim, judgeFence } from './journal-rules.ts'
@@ -40,20 +48,15 @@ export class JournalAccount {
       case 'append':
         this.#append(command.row, result as { readonly appended: boolean })
         break
-      case 'commit':
-      case 'remove':
-      case 'renew':
+      case 'write':
         if (result === true) this.#write(command)
         else this.#terms.coverage.saw('sight', 'stale write refused')
         break
       case 'claim':
         for (const row of result as ClaimedRow[]) this.#claim(process, command, row)
         break
-      case 'claim-one':
-        if (result) this.#claim(process, command, result as ClaimedRow)
-        break
-      case 'prune':
-        this.#prune(command.now)
+      case 'drop':
+        if ('expiredBy' in command) this.#prune(command.expiredBy)
         break
       default:
     }
@@ -81,25 +84,24 @@ export class JournalAccount {
     if (String(before.body) !== String(now.body)) breaks(['P2', 'a key was used for other bytes soon after it settled'])
   }
 
-  #write(command: JournalCommand & { do: 'commit' | 'remove' | 'renew' }): void {
+  #write(command: Write): void {
     const { coverage, breaks } = this.#terms
     const shadow = this.shadows.get(command.key)
     breaks(judgeFence(command, shadow))
     if (!shadow) return
     shadow.touchedAt = this.#terms.now()
-    if (command.do === 'renew') shadow.leaseUntil = command.leaseUntil
-    else if (command.do === 'remove') {
+    if (command.change === 'remove') {
       shadow.removedBy = command.owner
       coverage.saw('transition', 'let go')
-    } else {
+    } else if (isCommit(command)) {
       coverage.saw('transition', shadow.commit(command, this.#terms.now()))
       coverage.saw('state', shadow.status)
       const { heldBy } = shadow.head
       if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')
-    }
+    } else if (command.change !== 'set-aside') shadow.leaseUntil = command.change.leaseUntil
   }
 
-  #claim(process: SimulatedProcess, claimant: JournalCommand & { do: 'claim' | 'claim-one' }, row: ClaimedRow): void {
+  #claim(process: SimulatedProcess, claimant: Claimant, row: ClaimedRow): void {
     const { coverage, breaks, isAlive, cancels, letGoMs } = this.#terms
     const shadow = this.shadows.get(row.key)
     const hasLetGo = shadow !== undefined && idleMs(shadow, claimant.now, this.#terms.now()) >= letGoMs

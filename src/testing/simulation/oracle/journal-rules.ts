@@ -1,9 +1,10 @@
 import type { Claimant, Fence, JournalCommand } from '../../../client/journal/port.ts'
+import { isCommit, kindOf } from '../../command-meaning.ts'
 import { SECRET } from '../model-server.ts'
 import type { Verdict } from './oracle.ts'
 import type { Shadow } from './shadow.ts'
 
-/** P8: a write goes through only for who holds the newest lease. */
+/** P8: a write goes through only for the holder of the newest lease. */
 export function judgeFence(fence: Fence, shadow: Shadow | undefined): Verdict | undefined {
   if (shadow?.holds(fence)) return undefined
   const holder = shadow?.there ? `${shadow.owner ?? 'nobody'}, epoch ${shadow.epoch}` : 'nobody: the record is gone'
@@ -34,6 +35,6 @@ export function judgeClaim({ claimant, shadow, isAlive, cancels, hasLetGo }: Cla
 
 /** P9: no credential is ever written down. */
 export function judgeSecrets(command: JournalCommand): Verdict | undefined {
-  const head = command.do === 'append' ? command.row.head : command.do === 'commit' ? command.change.head : ''
-  return head.includes(SECRET) ? ['P9', `a credential is in the record that ${command.do} writes`] : undefined
+  const head = command.do === 'append' ? command.row.head : isCommit(command) ? command.change.head : ''
+  return head.includes(SECRET) ? ['P9', `a credential is in the record that ${kindOf(command)} writes`] : undefined
 }

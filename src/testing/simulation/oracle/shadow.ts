@@ -1,7 +1,7 @@
-import type { ClaimedRow, Commit, Fence, JournalRow } from '../../../client/journal/port.ts'
+import type { ClaimedRow, Fence, JournalRow } from '../../../client/journal/port.ts'
 import type { HeadV1 } from '../../../client/operation/codec.ts'
 import type { OperationStatus } from '../../../client/operation/record.ts'
-import { headOf } from '../../commit-meaning.ts'
+import { type Commit, headOf } from '../../command-meaning.ts'
 import { BEGINNING } from '../plan.ts'
 import type { Transition } from '../vocabulary.ts'
 

@@ -5,6 +5,7 @@ import { LiveOperation } from '../../../../src/client/engine/run/live-operation.
 import { memoryJournal } from '../../../../src/client/journal/memory/memory-journal.ts'
 import { RecordKeeper } from '../../../../src/client/journal/record-keeper.ts'
 import type { HoldfastEvent } from '../../../../src/index.ts'
+import { kindOf } from '../../../../src/testing/command-meaning.ts'
 import { manualClock } from '../../../../src/testing/manual-clock.ts'
 import { faultJournal, on } from '../../../support/fault-journal.ts'
 import { freshRecord, NOW } from '../../../support/shared-record.ts'
@@ -37,7 +38,7 @@ describe('the keeper of leases', () => {
     const { clock, journal, operation } = await held(3)
     const before = journal.commands.length
     await clock.advance(10_000)
-    expect(journal.commands.slice(before).map((command) => command.do)).toEqual(['renew', 'renew', 'renew'])
+    expect(journal.commands.slice(before).map(kindOf)).toEqual(['renew', 'renew', 'renew'])
     expect(operation.record.lease?.until).toBe(NOW + 40_000)
   })
 

@@ -142,17 +142,17 @@ describe('a database that others change', () => {
   it('is let go at once where another page brings a newer version, and then left alone', async () => {
     const journal = await openJournal()
     await journal.execute([append('a')])
-    const newer = await connect(3)
+    const newer = await connect(4)
     const failure = await failureOf(journal.execute([claim()]))
     expect(failure.message).toMatch(/written by a newer Holdfast. Nothing was changed: update this page/)
     expect(failure.effect).toBe('none')
-    expect([newer.version, ...newer.objectStoreNames]).toEqual([3, 'answers', 'bodies', 'records'])
+    expect([newer.version, ...newer.objectStoreNames]).toEqual([4, 'answers', 'bodies', 'records'])
   })
 
   it('and that is somebody else is refused when it is opened', async () => {
     const theirs = await connect(1)
     theirs.close()
-    expect((await failureOf(openJournal())).message).toMatch(/is a database of somebody else. It was left as it is/)
+    expect((await failureOf(openJournal())).message).toMatch(/is not a database of Holdfast. It was left as it is/)
   })
 
   it('and blocked for 5 s is a failure; whoever comes too late stays in nobody’s way', async () => {

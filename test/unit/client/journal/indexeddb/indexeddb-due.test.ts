@@ -1,18 +1,18 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Journal, JournalRow } from '../../../../../src/client/journal/port.ts'
-import { append, claim, NOW, row, SPACE } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import type { Journal, JournalRow, SurveyResult } from '../../../../../src/client/journal/port.ts'
+import { append, claim, held, NOW, row, survey } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { emptyBrowser, NAME, openJournal } from './scratch.ts'
 
 emptyBrowser()
 
 async function nextDue(journal: Journal, exceptOrigins: readonly string[] = []): Promise<unknown> {
-  const [due] = await journal.execute([{ do: 'next-due', namespace: SPACE, deliverNames: [], exceptOrigins }])
-  return due
+  const [result] = await journal.execute([survey({ exceptOrigins })])
+  return (result as SurveyResult).nextDueAt
 }
 
 const ORIGINS = ['https://a.example', 'https://b.example', 'https://c.example']
 
-describe('the next due time', () => {
+describe('a survey', () => {
   it('costs one row per origin, however many operations are pending', async () => {
     const journal = await openJournal()
     const rows = Array.from({ length: 600 }, (_, n) =>
@@ -25,7 +25,22 @@ describe('the next due time', () => {
     expect(await nextDue(journal, ORIGINS.slice(0, 2))).toBe(NOW + 2)
     expect(await nextDue(journal, ORIGINS)).toBeUndefined()
     expect(many).not.toHaveBeenCalled()
-    expect(one.mock.calls.length).toBeLessThanOrEqual(3 * (ORIGINS.length + 1))
+    // One row for each origin, and two looks that find the end of an index.
+    expect(one.mock.calls.length).toBeLessThanOrEqual(3 * (ORIGINS.length + 2))
+  })
+
+  it('costs three looks per owner, however many leases are in force', async () => {
+    const journal = await openJournal()
+    const rows = Array.from({ length: 600 }, (_, n) => {
+      return held(`k${n}`, { owner: `runner ${n % 3}`, leaseUntil: NOW + (n % 3) * 10 - (n < 3 ? 99 : 0) })
+    })
+    await journal.execute(rows)
+    const many = vi.spyOn(IDBIndex.prototype, 'getAll')
+    const one = vi.spyOn(IDBIndex.prototype, 'get')
+    const [result] = await journal.execute([survey()])
+    expect((result as SurveyResult).owners).toEqual(['runner 1', 'runner 2'])
+    expect(many).not.toHaveBeenCalled()
+    expect(one.mock.calls.length).toBeLessThanOrEqual(3 * 3 + 2)
   })
 
   it('follows what is claimed, and what no version of ours can read is not in the way', async () => {
@@ -37,9 +52,9 @@ describe('the next due time', () => {
   })
 })
 
-/** The database as the first release made it. */
-async function firstRelease(rows: readonly JournalRow[]): Promise<void> {
-  const request = indexedDB.open(NAME, 1)
+/** The database as an earlier version made it. */
+async function databaseOf(version: 1 | 2, rows: readonly JournalRow[]): Promise<void> {
+  const request = indexedDB.open(NAME, version)
   request.onupgradeneeded = () => {
     const database = request.result
     const records = database.createObjectStore('records', { keyPath: ['namespace', 'key'] })
@@ -47,12 +62,15 @@ async function firstRelease(rows: readonly JournalRow[]): Promise<void> {
     records.createIndex('all', ['namespace', 'place'])
     records.createIndex('open', ['namespace', 'openAt'])
     records.createIndex('expiry', 'prunableAt')
+    if (version === 2) records.createIndex('due', ['namespace', 'dueKind', 'claimableAt'])
     const bodies = database.createObjectStore('bodies', { autoIncrement: true })
     database.createObjectStore('answers')
     rows.forEach((kept, at) => {
       const place = at + 1
       bodies.add(kept.body)
-      records.add({ ...kept, body: null, responseBody: null, place, openAt: place, prunableAt: null, setAside: false })
+      const indexed = { place, openAt: place, prunableAt: null, setAside: false }
+      const due = { dueKind: JSON.stringify([1, kept.origin]), claimableAt: Math.max(kept.dueAt, kept.leaseUntil) }
+      records.add({ ...kept, body: null, responseBody: null, ...indexed, ...(version === 2 && due) })
     })
   }
   await new Promise((resolve, reject) => {
@@ -62,10 +80,15 @@ async function firstRelease(rows: readonly JournalRow[]): Promise<void> {
   request.result.close()
 }
 
-it('a database of the first release is brought up to date, and loses nothing', async () => {
-  await firstRelease([row('a', { dueAt: 9 }), row('b', { dueAt: 4, origin: String(ORIGINS[1]) })])
+it.each([1, 2] as const)('a database of version %i is brought up to date, and loses nothing', async (version) => {
+  const lease = { owner: 'me', leaseUntil: NOW + 1 }
+  await databaseOf(version, [
+    row('a', { dueAt: 9 }),
+    row('b', { dueAt: 4, origin: String(ORIGINS[1]) }),
+    row('c', lease),
+  ])
   const journal = await openJournal()
-  expect(await nextDue(journal)).toBe(4)
+  expect(await journal.execute([survey()])).toEqual([{ owners: ['me'], nextDueAt: 4 }])
   expect(await nextDue(journal, [String(ORIGINS[1])])).toBe(9)
   const [claimed] = await journal.execute([claim({ dueBy: NOW })])
   expect(claimed).toMatchObject([

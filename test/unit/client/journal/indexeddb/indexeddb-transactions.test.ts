@@ -1,7 +1,6 @@
 import { promisifyRequest } from 'idb-keyval'
 import { describe, expect, it, vi } from 'vitest'
 import { indexedDbJournal } from '../../../../../src/client/journal/indexeddb/indexeddb-journal.ts'
-import type { JournalCommand } from '../../../../../src/client/journal/port.ts'
 import {
   append,
   change,
@@ -10,26 +9,25 @@ import {
   held,
   list,
   NOW,
+  prune,
   read,
   remove,
   renew,
   SPACE,
+  survey,
 } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { connect, emptyBrowser, failureOf, NAME, onTransaction, openJournal } from './scratch.ts'
 
 emptyBrowser()
 
 describe('a batch', () => {
-  const nextDue: JournalCommand = { do: 'next-due', namespace: SPACE, deliverNames: '*', exceptOrigins: [] }
-  const owners: JournalCommand = { do: 'owners', namespace: SPACE, now: NOW }
-
   it.each([
     ['an acceptance', 'readwrite strict', [append('x')]],
     ['a settlement', 'readwrite strict', [commit('a')]],
     ['a claim', 'readwrite strict', [claim()]],
     ['lease renewals', 'readwrite relaxed', [renew('a', NOW), read('a'), renew('b', NOW)]],
     ['a renewal beside an acceptance', 'readwrite strict', [renew('a', NOW), append('x')]],
-    ['reading', 'readonly relaxed', [read('a'), list(), nextDue, owners]],
+    ['reading', 'readonly relaxed', [read('a'), list(), survey()]],
   ] as const)('with %s is one transaction: %s', async (_, expected, commands) => {
     const journal = await openJournal()
     await journal.execute([held('a')])
@@ -82,7 +80,7 @@ describe('a batch', () => {
       loaded.push(this.name)
       return get.call(this, key)
     })
-    await journal.execute([nextDue, owners, claim()])
+    await journal.execute([survey(), claim()])
     expect(loaded).toEqual([])
     expect(await journal.execute([claim({ dueBy: NOW + 1 })])).toMatchObject([[{ key: 'b' }]])
     expect(loaded).toEqual(['bodies', 'answers'])
@@ -109,8 +107,8 @@ describe('a batch', () => {
   it('leaves nothing of a row behind that it drops', async () => {
     const journal = await openJournal()
     const full = { responseBody: new Uint8Array([1]), expiresAt: NOW }
-    await journal.execute([held('a', full), append('b', full), remove('a'), { do: 'prune', now: NOW, limit: 9 }])
-    await journal.execute([append('c', full), { do: 'forget', namespace: SPACE }])
+    await journal.execute([held('a', full), append('b', full), remove('a'), prune(NOW, 9)])
+    await journal.execute([append('c', full), { do: 'drop', namespace: SPACE }])
     expect(await kept()).toEqual([[], [], []])
   })
 
@@ -127,7 +125,7 @@ describe('a batch', () => {
     await journal.execute(rows)
     expect(await journal.execute([claim()])).toMatchObject([[{ key: 'k249' }]])
     expect((await journal.execute([list({ limit: 1000 })]))[0]).toHaveLength(250)
-    expect(await journal.execute([{ do: 'forget', namespace: SPACE }])).toEqual([250])
+    expect(await journal.execute([{ do: 'drop', namespace: SPACE }])).toEqual([250])
   })
 })
 

@@ -1,49 +1,57 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryTable } from '../../../../../src/client/journal/memory/memory-table.ts'
-import { PlaceIndex } from '../../../../../src/client/journal/memory/place-index.ts'
-import { row } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import { MemoryTable, memoryJournal } from '../../../../../src/client/journal/memory/memory-journal.ts'
+import {
+  append,
+  change,
+  claim,
+  commit,
+  held,
+  keysOf,
+  list,
+  prune,
+  read,
+  remove,
+  settled,
+  survey,
+} from '../../../../../src/testing/contracts/journal/sample-row.ts'
 
-describe('the place index', () => {
-  it('gives places back in order, whatever the order they came and went in', () => {
-    const index = new PlaceIndex()
-    for (const place of [5, 1, 9, 3, 5, 7]) index.add(place)
-    index.delete(3)
-    index.delete(4)
-    expect([...index.after(0)]).toEqual([1, 5, 7, 9])
-    expect([...index.after(5)]).toEqual([7, 9])
-    expect([...index.after(6)]).toEqual([7, 9])
-    expect([...index.after(9)]).toEqual([])
-    expect(index.size).toBe(4)
-  })
-})
-
-describe('the table in memory', () => {
-  it('looks only through rows that somebody may want to claim, however many are settled', () => {
+describe('the journal in memory', () => {
+  it('looks only through open rows, however many are settled', async () => {
     const table = new MemoryTable()
-    const put = (key: string, more = {}) => table.insert({ ...row(key, more), setAside: false })
-    for (let at = 0; at < 10_000; at++) put(`s${at}`, { status: 'succeeded' })
-    put('pending')
+    await table.execute(Array.from({ length: 10_000 }, (_, at) => settled(`s${at}`)))
+    await table.execute([append('pending')])
     const looked: string[] = []
     table.find({ index: 'open', namespace: 'contract', where: ({ key }) => looked.push(key) > 0 })
     expect(looked).toEqual(['pending'])
   })
 
-  it('is as before after an undo, with every index', () => {
-    const table = new MemoryTable()
-    table.insert({ ...row('a', { id: 'one', expiresAt: 5 }), setAside: false })
-    table.keep()
-    const named = (namespace: string, id: string) => table.find({ index: 'key', namespace, id, key: '' })[0]
-    const before = named('contract', 'one')
-    if (before) table.put({ ...before, status: 'succeeded', expiresAt: null })
-    table.insert({ ...row('b', { id: 'two', namespace: 'else', expiresAt: 7 }), setAside: false })
-    const changed = named('contract', 'one')
-    if (changed) table.delete(changed)
-    table.undo()
-    expect(before?.key).toBe('a')
-    expect(named('contract', 'one')).toBe(before)
-    expect(table.find({ index: 'open', namespace: 'contract' })).toEqual([before])
-    expect(table.find({ index: 'expiry', now: 9, limit: 9, where: () => true })).toEqual([before])
-    expect(table.find({ index: 'all', namespace: 'else' })).toEqual([])
-    expect(named('else', 'two')).toBeUndefined()
+  it('keeps rows in order, whatever the order in which they are settled and opened again', async () => {
+    const journal = memoryJournal()
+    const keys = Array.from({ length: 9 }, (_, at) => `k${at}`)
+    await journal.execute(keys.map((key) => held(key)))
+    const shuffled = ['k5', 'k1', 'k7', 'k3']
+    const holding = { owner: 'me', leaseUntil: 1 }
+    await journal.execute(shuffled.map((key) => ({ ...commit(key), change: change(holding) })))
+    await journal.execute(
+      shuffled.map((key) => ({ ...commit(key), change: change({ ...holding, status: 'pending' }) })),
+    )
+    await journal.execute([remove('k4')])
+    const [claimed] = await journal.execute([claim({ deadOwners: ['me'], limit: 9 })])
+    expect(keysOf(claimed as { key: string }[])).toBe('k0 k1 k2 k3 k5 k6 k7 k8')
+  })
+
+  it('is as before after a batch that failed, with every index', async () => {
+    const journal = memoryJournal()
+    await journal.execute([held('a', { id: 'one', expiresAt: 5 }), settled('b'), held('c')])
+    const look = () =>
+      journal.execute([list(), list({ namespace: 'else' }), list({ status: 'pending' }), read('one'), survey()])
+    const before = await look()
+    const failing = append('broken', { dueAt: Number.NaN })
+    const other = append('z', { id: 'two', namespace: 'else', expiresAt: 7 })
+    const batch = [commit('a'), other, append('d', { id: 'three' }), remove('c'), prune(6, 9), failing]
+    await expect(journal.execute(batch)).rejects.toThrow('not finite')
+    expect(await look()).toEqual(before)
+    expect(await journal.execute([prune(6, 9), append('e', { id: 'three' })])).toEqual([1, { appended: true }])
+    expect(await journal.execute([read('two', 'else')])).toEqual([undefined])
   })
 })

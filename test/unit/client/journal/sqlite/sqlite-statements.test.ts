@@ -7,16 +7,17 @@ import { append, claim, held, renew, settled } from '../../../../../src/testing/
 type StatementName = Parameters<typeof sourceOf>[0]
 
 const INDEXES: Partial<Record<StatementName, string>> = {
-  findClaims: 'holdfast_operations_open (namespace=? AND rowid>?)',
+  findDue: 'holdfast_operations_open (namespace=? AND rowid>?)',
   nextDue: 'holdfast_operations_open (namespace=?)',
   owners: 'holdfast_operations_open (namespace=?)',
   listPending: 'holdfast_operations_open (namespace=? AND rowid>?)',
-  findOne: 'holdfast_operations_key (namespace=? AND key=?)',
-  commit: 'holdfast_operations_key (namespace=? AND key=?)',
+  findByKey: 'holdfast_operations_key (namespace=? AND key=?)',
+  change: 'holdfast_operations_key (namespace=? AND key=?)',
   remove: 'holdfast_operations_key (namespace=? AND key=?)',
   renew: 'holdfast_operations_key (namespace=? AND key=?)',
   byId: 'holdfast_operations_id (namespace=? AND id=?)',
-  prune: 'holdfast_operations_expiry',
+  setAside: 'holdfast_operations_key (namespace=? AND key=?)',
+  dropExpired: 'holdfast_operations_expiry',
 }
 
 /** Binds nothing in particular: a plan does not depend on it. */
@@ -38,7 +39,7 @@ describe('what the SQLite journal costs', () => {
     },
   )
 
-  it('settled rows that nobody awaits are not in the index of claims', async () => {
+  it('settled rows that await no delivery are not in the index of claims', async () => {
     const database = new Database(':memory:')
     const journal = sqliteJournal({ database })
     await journal.open()
@@ -63,7 +64,7 @@ describe('what the SQLite journal costs', () => {
       database.prepare("SELECT sum(pgsize) FROM dbstat WHERE name = 'holdfast_operations'").pluck().get()
     expect(size()).toBeLessThan(10_000)
     expect(await journal.execute([renew('a', 5)])).toEqual([true])
-    await journal.execute([{ do: 'forget', namespace: 'contract' }])
+    await journal.execute([{ do: 'drop', namespace: 'contract' }])
     expect(database.prepare('SELECT count(*) FROM holdfast_bodies').pluck().get()).toBe(0)
   })
 })

@@ -6,8 +6,8 @@ import { indexed } from './indexeddb-table.ts'
 /** `bodies` numbers the rows; records are kept apart from both bodies, so that looking through them loads none. */
 export const STORES = ['records', 'bodies', 'answers'] as const
 
-/** 2 has the index `due`. */
-const VERSION = 2
+/** 2 has the index `due`, 3 the index `lease`. */
+const VERSION = 3
 const PATIENCE_MS = 5_000
 
 export interface OpenTerms {
@@ -25,8 +25,8 @@ export async function openDatabase({ name, clock, onGone }: OpenTerms): Promise<
   const opened = new Promise<IDBDatabase>((resolve, reject) => {
     request.onupgradeneeded = ({ oldVersion }) => {
       try {
-        if (oldVersion === 0) createStores(request.result)
-        else addDueIndex(request.transaction?.objectStore('records'))
+        const records = oldVersion === 0 ? createStores(request.result) : request.transaction?.objectStore('records')
+        if (records) addIndexes(records, oldVersion)
       } catch (error) {
         reject(error)
         request.transaction?.abort()
@@ -36,7 +36,7 @@ export async function openDatabase({ name, clock, onGone }: OpenTerms): Promise<
     request.onerror = () => reject(request.error)
   })
   const late = (): StorageError => {
-    // Whoever comes too late must not stay in the way of others.
+    // An open connection would block the upgrades and deletions of other pages.
     opened.then((database) => database.close()).catch(() => {})
     return new StorageError(
       `The journal ${name} did not open within ${PATIENCE_MS / 1000} s: another tab seems to block it. Close the others`,
@@ -51,25 +51,22 @@ export async function openDatabase({ name, clock, onGone }: OpenTerms): Promise<
   return database
 }
 
-function createStores(database: IDBDatabase): void {
+function createStores(database: IDBDatabase): IDBObjectStore {
   const records = database.createObjectStore('records', { keyPath: ['namespace', 'key'] })
   records.createIndex('id', ['namespace', 'id'], { unique: true })
   records.createIndex('all', ['namespace', 'place'])
   records.createIndex('open', ['namespace', 'openAt'])
   records.createIndex('expiry', 'prunableAt')
-  createDueIndex(records)
   database.createObjectStore('bodies', { autoIncrement: true })
   database.createObjectStore('answers')
+  return records
 }
 
-function createDueIndex(records: IDBObjectStore): void {
+function addIndexes(records: IDBObjectStore, oldVersion: number): void {
+  records.createIndex('lease', ['namespace', 'owner', 'leaseUntil'])
+  if (oldVersion > 1) return
   records.createIndex('due', ['namespace', 'dueKind', 'claimableAt'])
-}
-
-/** Version 1 had neither the index nor what its rows need for it. */
-function addDueIndex(records: IDBObjectStore | undefined): void {
-  if (!records) return
-  createDueIndex(records)
+  // The rows of version 1 lack what this index needs.
   const rows = records.openCursor()
   rows.onsuccess = () => {
     const cursor = rows.result
@@ -77,4 +74,47 @@ function addDueIndex(records: IDBObjectStore | undefined): void {
     cursor.update(indexed(cursor.value))
     cursor.continue()
   }
+}
+
+export interface TransactionTerms {
+  readonly mode: 'readonly' | 'readwrite'
+  readonly durability: 'strict' | 'relaxed'
+  /** The work is done, and the browser may be writing it down from now on. */
+  readonly onEnding: () => void
+}
+
+/**
+ * Work on all stores in one transaction, which is over and on disk when the promise resolves. A request that succeeded
+ * says nothing yet: its transaction can still be aborted.
+ */
+export async function inTransaction<T>(
+  database: IDBDatabase,
+  { mode, durability, onEnding }: TransactionTerms,
+  work: (transaction: IDBTransaction) => Promise<T>,
+): Promise<T> {
+  const transaction = database.transaction(STORES, mode, { durability })
+  const over = new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve()
+    // A lost connection leaves no error on its transaction.
+    transaction.onabort = () => reject(transaction.error ?? new DOMException('aborted', 'AbortError'))
+  })
+  try {
+    const result = await work(transaction)
+    onEnding()
+    await over
+    return result
+  } catch (error) {
+    await undo(transaction, over)
+    // A failed request says only that its transaction was aborted; the transaction says why.
+    throw transaction.error ?? error
+  }
+}
+
+async function undo(transaction: IDBTransaction, over: Promise<void>): Promise<void> {
+  try {
+    transaction.abort()
+  } catch {
+    // It is over already.
+  }
+  await over.catch(() => {})
 }
