@@ -122,13 +122,15 @@ export class OwnTransaction {
       record && this.#locked
         ? `${takeRole(this.#locked)}; WITH recorded AS (${record}) SELECT ${insist('count(*) = 1')} FROM recorded; COMMIT`
         : `SELECT ${insist(this.#isSameTransaction())}; COMMIT`
+    const wasLost = this.#connectionError() !== undefined
     try {
       const answers = await queryAll(this.#client, text)
       if (answers.at(-1)?.command === 'COMMIT') return { outcome }
       const error = new StorageError('Postgres rolled the transaction back')
       return { outcome: { kind: onFailure }, unsettled: { kind: onFailure }, thrown: { error } }
     } catch (error) {
-      if (isAnswered(error)) return this.#fail(explainWork(error), postgresFailureOf)
+      // Without a connection the COMMIT was never sent.
+      if (wasLost || isAnswered(error)) return this.#fail(explainWork(error), postgresFailureOf)
       this.#spoil()
       return { outcome: { kind: 'in-doubt', error } }
     }
