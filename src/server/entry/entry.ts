@@ -45,7 +45,7 @@ export interface Entry {
   readonly version: number
 }
 
-export type EntryEvent =
+export type EntryMove =
   /** By a first request, or by one that comes after the retention. */
   | 'claimed'
   /** By a request that replaces the claim of a dead handler. */
@@ -61,7 +61,7 @@ export type EntryStateOrAbsent = EntryState | 'absent'
  * stores holds every store to this table.
  */
 export const ENTRY_MOVES: Readonly<
-  Record<EntryStateOrAbsent, Readonly<Partial<Record<EntryEvent, EntryStateOrAbsent>>>>
+  Record<EntryStateOrAbsent, Readonly<Partial<Record<EntryMove, EntryStateOrAbsent>>>>
 > = {
   absent: { claimed: 'running' },
   running: { recorded: 'done', released: 'absent', abandoned: 'unknown', 'taken-over': 'running' },

@@ -16,13 +16,13 @@ import type { RecordedAnswer } from './entry.ts'
 export type Outcome<Answer = RecordedAnswer> =
   | { readonly kind: 'recorded'; readonly writes: 'committed' | 'rolled-back'; readonly answer: Answer }
   | { readonly kind: 'uncommitted'; readonly answer: Answer }
-  | Undone<'released', Answer>
-  | Undone<'abandoned', Answer>
+  | RolledBack<'released', Answer>
+  | RolledBack<'abandoned', Answer>
   | { readonly kind: 'lost' }
   | { readonly kind: 'in-doubt'; readonly error: unknown }
 
 /** With the transient answer, or with the error that the work threw. */
-interface Undone<Kind, Answer> {
+interface RolledBack<Kind, Answer> {
   readonly kind: Kind
   readonly answer?: Answer
   readonly error?: unknown

@@ -58,12 +58,12 @@ export async function begin(ledger: GuardOptions, inbound: Inbound, protection: 
   }
   const check = checkRequest(inbound, guard, guard.clock.now())
   if (check.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
-  if (check.kind === 'refuse') return refuse(guard, inbound, check.reason)
+  if (check.kind === 'refuse') return refuseRequest(guard, inbound, check.reason)
   let request: KeyRequest
   try {
     request = await describeRequest(guard, inbound, check.key)
   } catch (error) {
-    if (error instanceof BodyTooLarge) return refuse(guard, { ...inbound, key: check.key }, 'body-too-large')
+    if (error instanceof BodyTooLarge) return refuseRequest(guard, { ...inbound, key: check.key }, 'body-too-large')
     emit(guard, { type: 'ledger.failed', error })
     throw error
   }
@@ -71,7 +71,7 @@ export async function begin(ledger: GuardOptions, inbound: Inbound, protection: 
     return await act(guard, { request, protection, result: await claimKey(guard, request, protection) })
   } catch (error) {
     emit(guard, { type: 'ledger.failed', error })
-    return refuse(guard, request, 'unavailable')
+    return refuseRequest(guard, request, 'unavailable')
   }
 }
 
@@ -82,8 +82,8 @@ interface Asked {
 }
 
 async function act(guard: GuardOptions, { request, protection, result }: Asked): Promise<Begun> {
-  if (result.kind === 'refused') return refuse(guard, request, result.reason)
-  if (result.kind === 'replay') return replay(guard, request, result.entry)
+  if (result.kind === 'refused') return refuseRequest(guard, request, result.reason)
+  if (result.kind === 'replay') return replayEntry(guard, request, result.entry)
   const { claim, from } = result
   emitForEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
   // An entry that was claimed as external stays so, whatever the handler is declared as by now.
@@ -95,10 +95,10 @@ async function act(guard: GuardOptions, { request, protection, result }: Asked):
     const fresh = await reclaimKey(guard, claimed)
     return fresh
       ? { kind: 'run', session: new Session(guard, { ...claimed, claim: fresh }) }
-      : refuse(guard, request, 'in-flight')
+      : refuseRequest(guard, request, 'in-flight')
   }
   if (outcome.kind === 'recorded') return { kind: 'answered', answer: replayedAnswer(guard, outcome.answer) }
-  return refuse(guard, request, outcome.kind === 'lost' ? 'in-flight' : 'outcome-unknown')
+  return refuseRequest(guard, request, outcome.kind === 'lost' ? 'in-flight' : 'outcome-unknown')
 }
 
 async function describeRequest(guard: GuardOptions, inbound: Inbound, key: string): Promise<KeyRequest> {
@@ -127,12 +127,16 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
 /** A request, with its scope and key as far as they are known by then. */
 type RefusedRequest = Pick<Inbound, 'method' | 'path'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
 
-function refuse(guard: GuardOptions, { method, path, scope, key }: RefusedRequest, reason: RefusalReason): Begun {
+function refuseRequest(
+  guard: GuardOptions,
+  { method, path, scope, key }: RefusedRequest,
+  reason: RefusalReason,
+): Begun {
   emit(guard, { type: 'request.refused', reason, method, path, scope, key })
   return { kind: 'answered', answer: outgoingAnswer(guard, refusal(reason)) }
 }
 
-function replay(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
+function replayEntry(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
   // A damaged store: nothing is run because of it.
   if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
   emitForEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })

@@ -17,11 +17,11 @@ export interface KeyRequest {
 
 export type ClaimResult =
   /** `from`: the entry that was taken over. */
-  | { readonly kind: 'claimed'; readonly claim: Claim; readonly from: Entry | undefined; readonly next: Next }
+  | { readonly kind: 'claimed'; readonly claim: Claim; readonly from: Entry | undefined; readonly next: NextStep }
   | { readonly kind: 'replay'; readonly entry: Entry }
   | { readonly kind: 'refused'; readonly reason: Extract<Admission, { kind: 'refuse' }>['reason'] }
 
-export type Next = Extract<Admission, { kind: 'take-over' }>['next']
+export type NextStep = Extract<Admission, { kind: 'take-over' }>['next']
 
 /** Other requests may win the race for an abandoned key; after so many lost rounds this one is answered with 409. */
 const MOST_ROUNDS = 8
@@ -63,7 +63,7 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
  * An entry that was claimed as external stays so, whatever the handler is declared as by now, and one that is unknown
  * counts as external. A claim that only reconciles keeps the age of the entry.
  */
-function takeOverDraft(entry: Entry, draft: EntryDraft, next: Next): EntryDraft {
+function takeOverDraft(entry: Entry, draft: EntryDraft, next: NextStep): EntryDraft {
   if (entry.state === 'done') return draft
   const isExternal = entry.external || entry.state === 'unknown'
   const taking = next === 'run' ? draft : { ...draft, createdAt: entry.createdAt }

@@ -34,13 +34,13 @@ export class InFlightWaiters {
 
   /** A claim of this process has ended. */
   wake(request: KeyRequest): void {
-    this.#queues.get(placeOf(request))?.wake()
+    this.#queues.get(queueKey(request))?.wake()
   }
 
   /** Resolves at `until` at the latest, then with `in-flight`. */
   async wait(waiting: Waiting): Promise<ClaimResult> {
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = 0) {
-      const queue = this.#queues.get(placeOf(waiting.request))
+      const queue = this.#queues.get(queueKey(waiting.request))
       if (!queue) return this.#poll(waiting, pauseMs)
       const found = await this.#within(waiting, queue.left)
       if (found) return found
@@ -50,14 +50,14 @@ export class InFlightWaiters {
 
   /** For the first of a queue. */
   async #poll(waiting: Waiting, firstPauseMs: number): Promise<ClaimResult> {
-    const place = placeOf(waiting.request)
+    const queue = queueKey(waiting.request)
     const pause = new Pause(this.#clock)
     let found: ClaimResult | undefined
     let leave: (found: ClaimResult | undefined) => void = () => {}
     const left = new Promise<ClaimResult | undefined>((resolve) => {
       leave = resolve
     })
-    this.#queues.set(place, { left, wake: () => pause.end() })
+    this.#queues.set(queue, { left, wake: () => pause.end() })
     try {
       for (let pauseMs = firstPauseMs; ; pauseMs = nextPause(pauseMs)) {
         await pause.wait(Math.min(pauseMs, waiting.until - this.#clock.now()))
@@ -65,7 +65,7 @@ export class InFlightWaiters {
         if (!isInFlight(found) || this.#clock.now() >= waiting.until) return found
       }
     } finally {
-      this.#queues.delete(place)
+      this.#queues.delete(queue)
       leave(found?.kind === 'replay' ? found : undefined)
     }
   }
@@ -118,6 +118,6 @@ function nextPause(pauseMs: number): number {
 }
 
 /** With the fingerprint: the answer for one request is good only for the same request. */
-function placeOf({ scope, key, fingerprint }: KeyRequest): string {
+function queueKey({ scope, key, fingerprint }: KeyRequest): string {
   return JSON.stringify([scope, key, fingerprint])
 }

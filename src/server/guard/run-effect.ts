@@ -39,14 +39,14 @@ export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<
   }
 }
 
-type Undone = Extract<Outcome<Answer>, { kind: 'released' | 'abandoned' }>
+type UndoneEffect = Extract<Outcome<Answer>, { kind: 'released' | 'abandoned' }>
 
-export function isUndone(outcome: Outcome<Answer>): outcome is Undone {
+export function isUndone(outcome: Outcome<Answer>): outcome is UndoneEffect {
   return outcome.kind === 'released' || outcome.kind === 'abandoned'
 }
 
 /** Rolled back because of an error, in contrast to a transient answer. */
-export function isThrown(outcome: Outcome<Answer>): outcome is Undone & { readonly error: unknown } {
+export function isThrown(outcome: Outcome<Answer>): outcome is UndoneEffect & { readonly error: unknown } {
   return isUndone(outcome) && 'error' in outcome
 }
 

@@ -1,5 +1,5 @@
 import { isThenable } from '../../../foundation/thenable.ts'
-import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryEvent, type RecordedAnswer } from '../../entry/entry.ts'
+import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryMove, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import type { Claim, EntriesQuery, EntryDraft, EntryPlace, LedgerStore, ReapOptions, Transaction } from '../port.ts'
@@ -137,9 +137,9 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   }
 
   /** Fenced by the token. False where the claim was lost, or the entry can't move so from its state. */
-  #move(claim: Claim, event: EntryEvent, change: Partial<Entry> = {}): boolean {
+  #move(claim: Claim, move: EntryMove, change: Partial<Entry> = {}): boolean {
     const entry = this.#entries.get(place(claim))
-    const state = entry?.token === claim.token ? ENTRY_MOVES[entry.state][event] : undefined
+    const state = entry?.token === claim.token ? ENTRY_MOVES[entry.state][move] : undefined
     if (!entry || state === undefined) return false
     if (state === 'absent') this.#entries.delete(place(claim))
     else this.#entries.set(place(claim), { ...entry, ...change, state })

@@ -3,7 +3,7 @@ import { literal } from '../../../sql/postgres-text.ts'
 import { ENTRY_VERSION, type Entry } from '../../entry/entry.ts'
 import { inPages, type Page } from '../in-pages.ts'
 import type { EntriesQuery, EntryPlace, LedgerStats, Reaped, ReapOptions } from '../port.ts'
-import { ENTRY_COLUMNS, type EntryRow, type LedgerTables, postgresEntry } from './ledger-tables.ts'
+import { ENTRY_COLUMNS, type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
 
 /* Statements on many entries: reap, count, list. Those on one entry are in `claim-statements.ts`. */
 
@@ -42,7 +42,7 @@ export async function reapRows(
   const abandon = `UPDATE ${entries} SET state = 'unknown'
     WHERE ${locked('id', entries, `${LAPSED} AND external ORDER BY lease_until`)} RETURNING ${ENTRY_COLUMNS}`
   const abandoned = left > 0 ? (await queryable.query(abandon, [left])).rows : []
-  for (const row of abandoned) onAbandoned?.(postgresEntry(row as EntryRow))
+  for (const row of abandoned) onAbandoned?.(postgresEntry(row as PostgresEntryRow))
   return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }
 }
 
@@ -69,7 +69,7 @@ export async function countRows(queryable: PostgresQueryable, tables: LedgerTabl
   }
 }
 
-interface ListedRow extends EntryRow {
+interface ListedRow extends PostgresEntryRow {
   readonly id: string
 }
 
@@ -84,12 +84,12 @@ export async function* listRows(
     ${state === undefined ? '' : `AND state = ${literal(state)}`} AND ($2::text IS NULL OR scope = $2::text) ORDER BY id LIMIT $3`
   const read = async (page: Page<string>): Promise<ListedRow[]> =>
     (await queryable.query(text, [page.after, scope, page.limit])).rows as ListedRow[]
-  const first = after ? await placeOf(queryable, entries, after) : '0'
+  const first = after ? await rowIdOf(queryable, entries, after) : '0'
   for await (const row of inPages(query, first, read)) yield postgresEntry(row)
 }
 
 /** Where that entry was deleted, right before the first that is not older. */
-async function placeOf(queryable: PostgresQueryable, entries: string, after: EntryPlace): Promise<string> {
+async function rowIdOf(queryable: PostgresQueryable, entries: string, after: EntryPlace): Promise<string> {
   const text = `SELECT coalesce((SELECT id FROM ${entries} WHERE scope = $1 AND key = $2),
     (SELECT min(id) - 1 FROM ${entries} WHERE created_at >= 'epoch'::timestamptz + $3::float8 * interval '1 millisecond'),
     (SELECT max(id) FROM ${entries}), 0)::text AS id`

@@ -3,7 +3,14 @@ import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
 import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Claim, EntryDraft, FoundEntry, Insertion } from '../port.ts'
-import { answerValues, ENTRY_COLUMNS, type EntryRow, inMs, type LedgerTables, postgresEntry } from './ledger-tables.ts'
+import {
+  answerValues,
+  ENTRY_COLUMNS,
+  inMs,
+  type LedgerTables,
+  type PostgresEntryRow,
+  postgresEntry,
+} from './ledger-tables.ts'
 
 /** How long a duplicate waits for a transaction that is about to commit before it is answered with 409. */
 const COMMIT_PATIENCE = '50ms'
@@ -70,10 +77,10 @@ export class ClaimStatements {
       SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text AS free, ${inMs('clock_timestamp()')} AS now
       FROM settings, ${this.#entries} WHERE scope = $1 AND key = $2`
     const { rows } = await this.#queryable.query(text, [scope, key])
-    const row = rows[0] as (EntryRow & { readonly free: string; readonly now: string }) | undefined
+    const row = rows[0] as (PostgresEntryRow & { readonly free: string; readonly now: string }) | undefined
     if (!row) return undefined
     const entry = postgresEntry(row)
-    return { entry, now: Number(row.now), owner: ownerOf(entry, row) }
+    return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
   }
 
   /** Only while the entry is as it was seen: a claim that was renewed or has begun its effect since is alive. */
@@ -133,7 +140,7 @@ export class ClaimStatements {
   async find(scope: string, key: string): Promise<Entry | undefined> {
     const text = `SELECT ${ENTRY_COLUMNS} FROM ${this.#entries} WHERE scope = $1 AND key = $2`
     const { rows } = await this.#queryable.query(text, [scope, key])
-    const row = rows[0] as EntryRow | undefined
+    const row = rows[0] as PostgresEntryRow | undefined
     return row && postgresEntry(row)
   }
 }
@@ -143,7 +150,7 @@ export function fenceValues({ scope, key, token }: Claim): unknown[] {
   return [scope, key, token]
 }
 
-function ownerOf(entry: Entry, { free }: { readonly free: string }): FoundEntry['owner'] {
+function ownerByLock(entry: Entry, { free }: { readonly free: string }): FoundEntry['owner'] {
   if (entry.state !== 'running') return 'unsure'
   if (free !== 'true') return 'alive'
   // It had begun its effect, and its transaction was rolled back.

@@ -82,7 +82,7 @@ export const ENTRY_COLUMNS = `scope, key, fingerprint, method, path, state, toke
   ${inMs('lease_until')} AS lease_until, ${inMs('completed_at')} AS completed_at, ${inMs('expires_at')} AS expires_at,
   status::text AS status, headers, body, body_omitted::text AS body_omitted, version::text AS version`
 
-export interface EntryRow {
+export interface PostgresEntryRow {
   readonly scope: string
   readonly key: string
   readonly fingerprint: string
@@ -104,7 +104,7 @@ export interface EntryRow {
   readonly version: string
 }
 
-export function postgresEntry(row: EntryRow): Entry {
+export function postgresEntry(row: PostgresEntryRow): Entry {
   const { scope, key, fingerprint, method, path, state, token } = row
   return {
     ...{ scope, key, fingerprint, method, path, state, token },
@@ -115,12 +115,12 @@ export function postgresEntry(row: EntryRow): Entry {
     leaseUntil: Number(row.lease_until),
     completedAt: row.completed_at === null ? null : Number(row.completed_at),
     expiresAt: Number(row.expires_at),
-    answer: answerOf(row),
+    answer: postgresAnswer(row),
     version: Number(row.version),
   }
 }
 
-function answerOf({ status, headers, body, body_omitted }: EntryRow): RecordedAnswer | null {
+function postgresAnswer({ status, headers, body, body_omitted }: PostgresEntryRow): RecordedAnswer | null {
   if (status === null) return null
   return {
     status: Number(status),

@@ -47,7 +47,7 @@ export function givenTransaction(database: SqliteDatabase): EffectTransaction {
 }
 
 /** What came of the work. An error that is thrown instead came before the work was called: that may be retried. */
-export interface TransactionEnd<T> {
+export interface WorkEnd<T> {
   readonly result: { readonly value: T } | { readonly error: unknown }
   /** Rolled back; the entry is still running, and has to become this. */
   readonly unsettled?: WorkOutcome | undefined
@@ -68,7 +68,7 @@ const ENDED = 'The work ended its transaction: COMMIT and ROLLBACK are the busin
  * store records the answer, or releases the key, by a fenced statement of its own: a crash before that leaves a running
  * entry whose work was not done.
  */
-export function transactIn(own: EffectTransaction, transaction: Transaction<SqliteDatabase>): TransactionEnd<Outcome> {
+export function transactIn(own: EffectTransaction, transaction: Transaction<SqliteDatabase>): WorkEnd<Outcome> {
   const { claim } = transaction
   if (claim && own.statements.enter.run(fenceBindings(claim)).changes === 0) {
     own.rollBack()
@@ -87,7 +87,7 @@ function endTransaction(
   own: EffectTransaction,
   transaction: Transaction<SqliteDatabase>,
   returned: WorkOutcome | Failed,
-): TransactionEnd<Outcome> {
+): WorkEnd<Outcome> {
   if (!own.database.inTransaction) return endedByWork(own, transaction, returned)
   try {
     const isCommitted = returned.kind === 'recorded' && returned.writes === 'committed'
@@ -100,11 +100,7 @@ function endTransaction(
 
 type Recorded = Extract<WorkOutcome, { kind: 'recorded' }>
 
-function commit(
-  own: EffectTransaction,
-  transaction: Transaction<SqliteDatabase>,
-  outcome: Recorded,
-): TransactionEnd<Outcome> {
+function commit(own: EffectTransaction, transaction: Transaction<SqliteDatabase>, outcome: Recorded): WorkEnd<Outcome> {
   const { claim, now } = transaction
   const { answer } = outcome
   const isRecorded = !claim || own.statements.recordEntered.run(answerBindings(claim, answer, now)).changes === 1
@@ -117,7 +113,7 @@ function rollBack(
   own: EffectTransaction,
   transaction: Transaction<SqliteDatabase>,
   returned: WorkOutcome | Failed,
-): TransactionEnd<Outcome> {
+): WorkEnd<Outcome> {
   const { claim, now, onFailure } = transaction
   own.rollBack()
   // The mark was written inside of the transaction: where it is still there, the work has committed in between.
@@ -154,7 +150,7 @@ function endedByWork(
   { database, statements }: EffectTransaction,
   { claim, now, onFailure }: Transaction<SqliteDatabase>,
   returned: WorkOutcome | Failed,
-): TransactionEnd<Outcome> {
+): WorkEnd<Outcome> {
   if (database.inTransaction) statements.rollback.run()
   if (claim && statements.hasEntered.get(fenceBindings(claim)) === undefined) {
     moveEntry(statements, { claim, now }, { kind: onFailure })
@@ -170,7 +166,7 @@ function refused(
   own: EffectTransaction,
   { claim, now, onFailure }: Pick<Transaction<SqliteDatabase>, 'claim' | 'now' | 'onFailure'>,
   error: unknown,
-): TransactionEnd<never> {
+): WorkEnd<never> {
   own.rollBack()
   const isOfWork = String((error as { code?: unknown } | null)?.code).startsWith('SQLITE_CONSTRAINT')
   if (!isOfWork) return { result: { error: storageFailure(error, `The ledger ${own.database.name}`) } }
@@ -184,7 +180,7 @@ export function consumeIn(
   own: EffectTransaction,
   draft: MessageDraft,
   { work }: Consumption<SqliteDatabase>,
-): TransactionEnd<Consumed> {
+): WorkEnd<Consumed> {
   const { scope, id, now, retentionMs } = draft
   const { statements } = own
   if (statements.mark.run({ scope, id, now, expiresAt: now + retentionMs }).changes === 0) {

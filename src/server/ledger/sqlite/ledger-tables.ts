@@ -151,7 +151,7 @@ export function ledgerSource(name: keyof typeof SOURCES): string {
 }
 
 /** Flags are 0 and 1. */
-export interface EntryRow {
+export interface SqliteEntryRow {
   readonly id: number
   readonly scope: string
   readonly key: string
@@ -176,7 +176,7 @@ export interface EntryRow {
 }
 
 /** `inEffect` is never true here: the transaction of an effect is seen only once it is committed and the entry done. */
-export function sqliteEntry(row: EntryRow): Entry {
+export function sqliteEntry(row: SqliteEntryRow): Entry {
   const { scope, key, fingerprint, method, path, state, token, attempt, version } = row
   return {
     ...{ scope, key, fingerprint, method, path, state, token, attempt, version },
@@ -186,12 +186,12 @@ export function sqliteEntry(row: EntryRow): Entry {
     leaseUntil: row.lease_until,
     completedAt: row.completed_at,
     expiresAt: row.expires_at,
-    answer: answerOf(row),
+    answer: sqliteAnswer(row),
   }
 }
 
 /** An answer of a newer version is not read. */
-function answerOf({ status, headers, body, body_omitted, version }: EntryRow): RecordedAnswer | null {
+function sqliteAnswer({ status, headers, body, body_omitted, version }: SqliteEntryRow): RecordedAnswer | null {
   if (status === null || headers === null || version > ENTRY_VERSION) return null
   return {
     status,

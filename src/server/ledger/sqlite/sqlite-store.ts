@@ -22,15 +22,15 @@ import type {
   ReapOptions,
   Transaction,
 } from '../port.ts'
-import { consumeIn, type EffectTransaction, moveEntry, type TransactionEnd, transactIn } from './effect-transaction.ts'
+import { consumeIn, type EffectTransaction, moveEntry, transactIn, type WorkEnd } from './effect-transaction.ts'
 import type { LedgerConnection } from './ledger-connection.ts'
 import {
   answerBindings,
   type Bindings,
   draftBindings,
-  type EntryRow,
   fenceBindings,
   type LedgerStatements,
+  type SqliteEntryRow,
   sqliteEntry,
 } from './ledger-tables.ts'
 
@@ -53,8 +53,8 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
       for (let round = 0; round < MOST_ROUNDS; round++) {
         const { changes } = statements.insert.run(draftBindings(draft, this.#process.owner))
         if (changes === 1) return { kind: 'inserted', claim: { scope, key, token, attempt: 1 } }
-        const row = statements.find.get({ scope, key }) as EntryRow | undefined
-        if (row) return { kind: 'found', found: { entry: sqliteEntry(row), now, owner: ownerOf(row) } }
+        const row = statements.find.get({ scope, key }) as SqliteEntryRow | undefined
+        if (row) return { kind: 'found', found: { entry: sqliteEntry(row), now, owner: ownerByProcess(row) } }
       }
       throw new StorageError(`The ledger in SQLite found a key taken and free again, ${MOST_ROUNDS} times in a row`)
     }, claimSync(draft))
@@ -104,7 +104,7 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
   }
 
   /** The work was rolled back; its answer is recorded, or its key released, in a transaction of its own. */
-  async #settle({ result, unsettled }: TransactionEnd<Outcome>, claim: Claim | null, now: number): Promise<Outcome> {
+  async #settle({ result, unsettled }: WorkEnd<Outcome>, claim: Claim | null, now: number): Promise<Outcome> {
     if (claim && unsettled) {
       const move = (statements: LedgerStatements): boolean => moveEntry(statements, { claim, now }, unsettled)
       const isOurs = await this.#connection.run(move, unsettled.kind === 'released' ? 'later' : 'now')
@@ -122,7 +122,7 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
   }
 
   async find(scope: string, key: string): Promise<Entry | undefined> {
-    const row = await this.#connection.run(({ find }) => find.get({ scope, key }) as EntryRow | undefined)
+    const row = await this.#connection.run(({ find }) => find.get({ scope, key }) as SqliteEntryRow | undefined)
     return row && sqliteEntry(row)
   }
 
@@ -135,8 +135,8 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     const list = state === 'unknown' ? 'listUnknown' : 'list'
     const values = state === 'unknown' ? { scope } : { scope, state }
     const first = after ? await this.#placeOf(after) : 0
-    const read = (page: Page<number>): Promise<EntryRow[]> =>
-      this.#connection.run((statements) => statements[list].all({ ...values, ...page }) as EntryRow[])
+    const read = (page: Page<number>): Promise<SqliteEntryRow[]> =>
+      this.#connection.run((statements) => statements[list].all({ ...values, ...page }) as SqliteEntryRow[])
     for await (const row of inPages(query, first, read)) yield sqliteEntry(row)
   }
 
@@ -166,7 +166,7 @@ function claimSync({ durable }: EntryDraft): Sync {
 }
 
 /** A claim of a dead process is `gone` whatever its lease says. */
-function ownerOf({ state, owner }: EntryRow): FoundEntry['owner'] {
+function ownerByProcess({ state, owner }: SqliteEntryRow): FoundEntry['owner'] {
   return state === 'running' && isDeadOwner(owner) ? 'gone' : 'unsure'
 }
 
@@ -177,7 +177,7 @@ function reapIn(own: EffectTransaction, { limit, now, onAbandoned }: ReapOptions
   for (const statement of [reapMessages, reapDone, reapWithoutEffect]) {
     deleted += statement.run({ now, limit: limit - deleted }).changes
   }
-  const abandoned = reapMayHaveEffect.all({ now, limit: limit - deleted }) as EntryRow[]
+  const abandoned = reapMayHaveEffect.all({ now, limit: limit - deleted }) as SqliteEntryRow[]
   own.commit()
   for (const row of abandoned) onAbandoned?.(sqliteEntry(row))
   return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ENTRY_MOVES, type EntryEvent, type EntryStateOrAbsent } from '../../../../src/server/entry/entry.ts'
+import { ENTRY_MOVES, type EntryMove, type EntryStateOrAbsent } from '../../../../src/server/entry/entry.ts'
 
 const STATES: readonly EntryStateOrAbsent[] = ['absent', 'running', 'unknown', 'done']
-const EVENTS: readonly EntryEvent[] = ['claimed', 'taken-over', 'recorded', 'released', 'abandoned']
+const EVENTS: readonly EntryMove[] = ['claimed', 'taken-over', 'recorded', 'released', 'abandoned']
 
 /** Where each event leads from each state; a dash where it must not happen. */
 const TABLE = `
