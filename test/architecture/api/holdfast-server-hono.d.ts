@@ -309,6 +309,12 @@ interface RetryContextOptions extends LimitHeaders {
     readonly clock?: Clock | undefined;
 }
 
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
 interface Timed {
     readonly at: number;
 }
@@ -325,12 +331,6 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface Undone<Kind, Answer> {
-    readonly kind: Kind;
-    readonly answer?: Answer;
-    readonly error?: unknown;
 }
 
 interface Waiting {
@@ -367,7 +367,7 @@ type ClaimResult = {
     readonly kind: 'claimed';
     readonly claim: Claim;
     readonly from: Entry | undefined;
-    readonly next: Next;
+    readonly next: NextStep;
 } | {
     readonly kind: 'replay';
     readonly entry: Entry;
@@ -441,7 +441,7 @@ type Middleware<Tx, Returned> = MiddlewareHandler<{
     };
 }>;
 
-type Next = Extract<Admission, {
+type NextStep = Extract<Admission, {
     kind: 'take-over';
 }>['next'];
 
@@ -456,7 +456,7 @@ type Outcome<Answer = RecordedAnswer> = {
 } | {
     readonly kind: 'uncommitted';
     readonly answer: Answer;
-} | Undone<'released', Answer> | Undone<'abandoned', Answer> | {
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
     readonly kind: 'lost';
 } | {
     readonly kind: 'in-doubt';

@@ -297,6 +297,12 @@ interface RetryContextOptions extends LimitHeaders {
     readonly clock?: Clock | undefined;
 }
 
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
 interface Timed {
     readonly at: number;
 }
@@ -313,12 +319,6 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface Undone<Kind, Answer> {
-    readonly kind: Kind;
-    readonly answer?: Answer;
-    readonly error?: unknown;
 }
 
 interface Waiting {
@@ -355,7 +355,7 @@ type ClaimResult = {
     readonly kind: 'claimed';
     readonly claim: Claim;
     readonly from: Entry | undefined;
-    readonly next: Next;
+    readonly next: NextStep;
 } | {
     readonly kind: 'replay';
     readonly entry: Entry;
@@ -427,11 +427,11 @@ type LedgerEvent = (OfEntry & {
     readonly error: unknown;
 });
 
-type Next = Extract<Admission, {
+type NextFunction = (error?: unknown) => void;
+
+type NextStep = Extract<Admission, {
     kind: 'take-over';
 }>['next'];
-
-type NextFunction = (error?: unknown) => void;
 
 type NodeMiddleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
@@ -446,7 +446,7 @@ type Outcome<Answer = RecordedAnswer> = {
 } | {
     readonly kind: 'uncommitted';
     readonly answer: Answer;
-} | Undone<'released', Answer> | Undone<'abandoned', Answer> | {
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
     readonly kind: 'lost';
 } | {
     readonly kind: 'in-doubt';

@@ -156,6 +156,12 @@ interface Reply {
     readonly body: Uint8Array | null;
 }
 
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
 interface TransactOptions<Tx> {
     readonly transaction?: Tx | undefined;
     readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
@@ -168,12 +174,6 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface Undone<Kind, Answer> {
-    readonly kind: Kind;
-    readonly answer?: Answer;
-    readonly error?: unknown;
 }
 
 type ClientOf<Pool> = Pool extends {
@@ -209,7 +209,7 @@ type Outcome<Answer = RecordedAnswer> = {
 } | {
     readonly kind: 'uncommitted';
     readonly answer: Answer;
-} | Undone<'released', Answer> | Undone<'abandoned', Answer> | {
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
     readonly kind: 'lost';
 } | {
     readonly kind: 'in-doubt';

@@ -441,6 +441,12 @@ interface RetryContexts {
     outside<T>(work: () => T): T;
 }
 
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
 interface Timed {
     readonly at: number;
 }
@@ -457,12 +463,6 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface Undone<Kind, Answer> {
-    readonly kind: Kind;
-    readonly answer?: Answer;
-    readonly error?: unknown;
 }
 
 interface Waiting {
@@ -499,7 +499,7 @@ type ClaimResult = {
     readonly kind: 'claimed';
     readonly claim: Claim;
     readonly from: Entry | undefined;
-    readonly next: Next;
+    readonly next: NextStep;
 } | {
     readonly kind: 'replay';
     readonly entry: Entry;
@@ -585,7 +585,7 @@ type LedgerEvent = (OfEntry & {
     readonly error: unknown;
 });
 
-type Next = Extract<Admission, {
+type NextStep = Extract<Admission, {
     kind: 'take-over';
 }>['next'];
 
@@ -600,7 +600,7 @@ type Outcome<Answer = RecordedAnswer> = {
 } | {
     readonly kind: 'uncommitted';
     readonly answer: Answer;
-} | Undone<'released', Answer> | Undone<'abandoned', Answer> | {
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
     readonly kind: 'lost';
 } | {
     readonly kind: 'in-doubt';

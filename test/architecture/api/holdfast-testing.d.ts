@@ -545,6 +545,12 @@ interface Renew extends Fence {
     readonly leaseUntil: number;
 }
 
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
 interface ScriptedCall {
     readonly method: string;
     readonly url: string;
@@ -618,12 +624,6 @@ interface Transaction<Tx> {
     readonly options: TransactOptions<Tx>;
 }
 
-interface Undone<Kind, Answer> {
-    readonly kind: Kind;
-    readonly answer?: Answer;
-    readonly error?: unknown;
-}
-
 type AppendResult = {
     readonly appended: true;
 } | {
@@ -692,7 +692,7 @@ type Outcome<Answer = RecordedAnswer> = {
 } | {
     readonly kind: 'uncommitted';
     readonly answer: Answer;
-} | Undone<'released', Answer> | Undone<'abandoned', Answer> | {
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
     readonly kind: 'lost';
 } | {
     readonly kind: 'in-doubt';
