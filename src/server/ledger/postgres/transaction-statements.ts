@@ -116,11 +116,13 @@ export function lockedColumns(leaseMs: number | undefined): string {
 
 /** An error of its own where the server has ended an idle transaction; any other error as it is. */
 export function explainIdle(error: unknown, lost: Error | undefined, leaseMs: number | undefined): unknown {
-  if (leaseMs === undefined || postgresCode(lost) !== '25P03' || !isLostConnection(error)) return error
+  // The server's message reaches the driver between two statements, or as the answer to one that was just sent.
+  const cause = [lost, error].find((each) => postgresCode(each) === '25P03')
+  if (leaseMs === undefined || !cause || !isLostConnection(error)) return error
   return new StorageError(
     `${SUBJECT} ended the transaction (25P03): it got no statement for ${idleLimitMs(leaseMs)} ms. Nothing of it is ` +
       'kept. Wait for slow things outside of the transaction, or make the `lease` of the ledger longer: the limit is twice ' +
       `the lease, or ${IDLE} of the database where that is shorter`,
-    { cause: lost },
+    { cause },
   )
 }
