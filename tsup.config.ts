@@ -8,6 +8,7 @@ export const nodeEntries = {
   'indexeddb/index': 'src/indexeddb/index.ts',
   'service-worker/index': 'src/service-worker/index.ts',
   'server/index': 'src/server/index.ts',
+  'server/adapter/index': 'src/server/adapter/index.ts',
   'server/sqlite/index': 'src/server/sqlite/index.ts',
   'server/postgres/index': 'src/server/postgres/index.ts',
   'server/node/index': 'src/server/node/index.ts',

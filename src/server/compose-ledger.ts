@@ -1,17 +1,13 @@
-import { begin } from './guard/begin.ts'
+import { begin, guarded, type LedgerGuard } from './guard/begin.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import type { ProtectOptions } from './guard/protect-options.ts'
-import { protectFetch } from './http/fetch/protect-fetch.ts'
-import type { Inbound } from './http/port.ts'
-import type { Ledger, Reaper } from './ledger.ts'
-import { listEntries } from './list-entries.ts'
+import { resolveEntry } from './guard/reconcile.ts'
+import { protectFetch } from './http/fetch-handler.ts'
+import type { Ledger, LedgerOptions, Reaper } from './ledger.ts'
 import { once } from './once.ts'
-import type { LedgerOptions } from './options.ts'
 import { reap, startReaper } from './reaper.ts'
-import { resolveEntry } from './resolve-entry.ts'
-import { resolveLedgerOptions, resolveProtection } from './resolve-ledger-options.ts'
+import { resolveEntriesQuery, resolveLedgerOptions, resolveProtection } from './resolve-ledger-options.ts'
 
-/** A ledger on a platform that brings its own SHA-256; `createLedger` brings Node's. */
+/** A ledger on a platform with its own SHA-256; `createLedger` uses Node's. */
 export function composeLedger<Tx, Returned, Native>(
   platform: Pick<GuardOptions, 'digest'>,
   options: LedgerOptions<Tx, Returned, Native>,
@@ -19,15 +15,16 @@ export function composeLedger<Tx, Returned, Native>(
   const guard = resolveLedgerOptions(options as unknown as LedgerOptions<unknown, unknown, unknown>, platform.digest)
   const { store, maxRequestBytes, maxResponseBytes } = guard
   const reapers = new Set<Reaper>()
-  const beginWith = (inbound: Inbound, given?: ProtectOptions): ReturnType<typeof begin> =>
-    begin(guard, inbound, resolveProtection(options, given))
+  const limits = { maxRequestBytes, maxResponseBytes }
+  const forAdapters: LedgerGuard = {
+    ...limits,
+    begin: (inbound, given) => begin(guard, inbound, resolveProtection(options, given)),
+  }
   const ledger: Ledger = {
-    limits: { maxRequestBytes, maxResponseBytes },
-    begin: beginWith,
+    ...guarded(forAdapters),
     protect: (handler, given) => {
       const protection = resolveProtection(options, given)
-      const begun = (inbound: Inbound): ReturnType<typeof begin> => begin(guard, inbound, protection)
-      return protectFetch({ begin: begun, maxRequestBytes, maxResponseBytes }, handler)
+      return protectFetch({ ...limits, begin: (inbound) => begin(guard, inbound, protection) }, handler)
     },
     once: (id, work, given) => once(guard, { id, work }, given),
     reap: (given) => reap(guard, given),
@@ -37,7 +34,7 @@ export function composeLedger<Tx, Returned, Native>(
       return reaper
     },
     find: (scope, key) => store.find(scope, key),
-    entries: (query) => listEntries(guard, query),
+    entries: (query) => store.entries(resolveEntriesQuery(query)),
     stats: () => store.stats(guard.clock.now()),
     resolve: (scope, key, outcome) => resolveEntry(guard, { scope, key }, outcome),
     close: async () => {
@@ -45,6 +42,6 @@ export function composeLedger<Tx, Returned, Native>(
       await store.close()
     },
   }
-  // The guard does not look at transactions or requests; only the user's functions do, and those were typed by them.
+  // The guard never reads transactions or native requests: only the user's functions do, which have these types.
   return ledger as unknown as Ledger<Tx, Returned, Native>
 }

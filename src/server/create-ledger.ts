@@ -2,11 +2,10 @@ import { hash } from 'node:crypto'
 import { framed } from '../foundation/digest.ts'
 import { composeLedger } from './compose-ledger.ts'
 import type { EffectReturn } from './entry/reply.ts'
-import type { Ledger } from './ledger.ts'
-import type { LedgerOptions } from './options.ts'
+import type { Ledger, LedgerOptions } from './ledger.ts'
 
 /**
- * The server's half: a key is claimed before the handler runs, and its answer is committed together with the effect.
+ * The server half: a key is claimed before the handler runs, and its answer is committed together with the effect.
  *
  * @example
  * const ledger = createLedger({ store: sqliteLedger({ database }), scope: (request) => accountOf(request) })

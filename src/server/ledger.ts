@@ -1,11 +1,70 @@
+import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
 import type { Entry } from './entry/entry.ts'
 import type { EffectReturn, Reply } from './entry/reply.ts'
-import type { Begun } from './guard/begin.ts'
+import type { GuardedLedger } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
-import type { ProtectOptions } from './guard/protect-options.ts'
-import type { Inbound } from './http/port.ts'
-import type { EntriesQuery, LedgerStats, Reaped, TransactOptions } from './ledger/port.ts'
+import type { ObserveLedger } from './guard/events.ts'
+import type { Authorize, ProtectOptions, ShapeRefusal } from './guard/guard-options.ts'
+import type { EntriesQuery, LedgerStats, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
+
+export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
+  /** `sqliteLedger(…)`, `postgresLedger(…)` or, for tests, `memoryLedger()`. */
+  readonly store: LedgerStore<Tx, Returned>
+  /**
+   * Whose key it is: the tenant, account or caller. Two scopes never see each other's keys. `'public'` has to be said
+   * on purpose.
+   *
+   * @example scope: (request) => accountOf(request.headers.get('authorization'))
+   */
+  readonly scope: string | ((request: Native) => string | Promise<string>)
+  /** Runs before the store is asked; an answer (a 401, a 403) is sent instead of the handler's. */
+  readonly authorize?: Authorize<Native> | undefined
+  /**
+   * Words a refusal as your API does. Status, `Retry-After` and `Link` stay unless the reply names them; a status
+   * below 400 is not taken. Synchronous. Default: the problem as RFC 9457 has it.
+   *
+   * @example refusal: ({ detail }) => json({ error: { type: 'idempotency_error', message: detail } })
+   */
+  readonly refusal?: ShapeRefusal<Native> | undefined
+  /**
+   * Where your problems are explained: refusals link to this and the end of their type, as
+   * `Link: <https://docs.example.com/problems/key-reused>; rel="describedby"`. Default: no link.
+   *
+   * @example documentation: 'https://docs.example.com/problems/'
+   */
+  readonly documentation?: string | undefined
+  /** The dedup window: how long a key is remembered; sent to the client with each answer. Default `'24h'`. */
+  readonly retention?: Duration | undefined
+  /** How long a claim outlives its handler's last renewal; renewed while the handler runs. Default `'60s'`. */
+  readonly lease?: Duration | undefined
+  /** When the handler's signal aborts. Shorter than `lease`. Default: never, as long as it runs. */
+  readonly timeout?: Duration | undefined
+  /** A duplicate of a request in flight is refused with 409, or waits for the first one's answer. Default `'reject'`. */
+  readonly inFlight?: 'reject' | 'wait' | undefined
+  /** With `inFlight: 'wait'`: for how long. Default `'10s'`. */
+  readonly waitFor?: Duration | undefined
+  /** A POST or PATCH without a key is refused with 400. Default `true`. */
+  readonly required?: boolean | undefined
+  /** What is protected. Default POST, PATCH, PUT, DELETE. */
+  readonly methods?: readonly string[] | undefined
+  /** Default `Idempotency-Key`. */
+  readonly keyHeader?: string | undefined
+  /** Record 5xx answers too, as final. 401, 407, 408, 425 and 429 never are. Default `false`. */
+  readonly store5xx?: boolean | undefined
+  /** A larger answer is sent but recorded without its body. Default 1 MiB. */
+  readonly maxResponseBytes?: number | undefined
+  /** A larger request is refused with 413. Default 10 MiB. */
+  readonly maxRequestBytes?: number | undefined
+  /** Response headers that are not recorded, beside cookies, credentials, dates and hop-by-hop fields. */
+  readonly dropHeaders?: readonly string[] | undefined
+  /** A store that takes longer to answer counts as down: 503. Default `'5s'`. */
+  readonly storeTimeout?: Duration | undefined
+  /** Called with each event; an error of it can't break a request. */
+  readonly observe?: ObserveLedger | undefined
+  /** For tests. */
+  readonly clock?: Clock | undefined
+}
 
 export interface OnceOptions<Tx> extends TransactOptions<Tx> {
   /** Whose message it is: the queue, topic or tenant. */
@@ -15,9 +74,9 @@ export interface OnceOptions<Tx> extends TransactOptions<Tx> {
 }
 
 export interface Once<T> {
-  /** True where it was done before: the work was not called. */
+  /** True where the message was consumed before: the work was not called. */
   readonly duplicate: boolean
-  /** What the work returned, now or then; for a duplicate as JSON gives it back. */
+  /** What the work returned; for a duplicate, what it returned the first time, through JSON. */
   readonly value: T
 }
 
@@ -27,7 +86,7 @@ export interface ReaperOptions {
   /** Rows per batch. Default 1000. */
   readonly limit?: number | undefined
   /**
-   * Also asks the ledger's `reconcile` about entries that are `unknown`, at most `limit` each time, oldest first. Its
+   * Also calls the ledger's `reconcile` for entries that are `unknown`, at most `limit` each time, oldest first. Its
    * `'rerun'` frees the key. Default `false`.
    */
   readonly reconcile?: boolean | undefined
@@ -44,22 +103,19 @@ type FetchHandler<Tx, Returned, Rest extends unknown[]> = (
   ...rest: Rest
 ) => Response | Reply | Promise<Response | Reply>
 
-/** Makes the effect of each operation happen once. `Native` is the request of the framework that it works in. */
-export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> {
+/** Makes the effect of each operation happen once. `Native` is the request of the framework that it is used with. */
+export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
+  extends GuardedLedger<Tx, Returned, Native> {
   /** A fetch-style handler, protected. Further arguments of the framework are passed on. */
   protect<Rest extends unknown[]>(
     handler: FetchHandler<Tx, Returned, Rest>,
     options?: ProtectOptions,
   ): (request: Request, ...rest: Rest) => Promise<Response>
-  /** For adapters: everything before a handler. `run` gives a session, to be ended with `complete` or `fail`. */
-  begin(inbound: Inbound<Native>, options?: ProtectOptions): Promise<Begun<Tx, Returned>>
-  /** For adapters. */
-  readonly limits: { readonly maxRequestBytes: number; readonly maxResponseBytes: number }
-  /** The same for a consumer of messages: marks the id and does the work in one transaction; a duplicate is skipped. */
+  /** For a consumer of messages: the id and the work are committed in one transaction; a duplicate is skipped. */
   once<T>(id: string, work: (tx: Tx) => T | Promise<T>, options: OnceOptions<Tx>): Promise<Once<T>>
-  /** Deletes what has outlived its retention, one batch. Never an entry whose effect may exist. */
+  /** Deletes one batch of what is past its retention. Never an entry whose effect may exist. */
   reap(options?: { readonly limit?: number | undefined }): Promise<Reaped>
-  /** Reaps now and then, in the background, until stopped. Safe in each of several replicas. */
+  /** Reaps in the background, at an interval, until stopped. Safe in each of several replicas. */
   startReaper(options?: ReaperOptions): Reaper
   find(scope: string, key: string): Promise<Entry | undefined>
   /**
@@ -69,7 +125,7 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
    */
   entries(query?: EntriesQuery): AsyncIterable<Entry>
   stats(): Promise<LedgerStats>
-  /** An operator's word on an entry whose outcome is unknown: its answer, or that it may run again. False: there is none. */
+  /** An operator's decision on an entry that is `unknown`: its answer, or that it may run again. False: there is none. */
   resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>
   /**
    * Stops its reapers, tries once more to record answers that the store could not take, which takes no longer than

@@ -2,12 +2,12 @@ import { checkDuration, checkLabel, checkObject, refuse } from '../configuration
 import { ConfigurationError } from '../errors/classes.ts'
 import { isThenable } from '../foundation/thenable.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import { inDoubt } from './guard/in-doubt.ts'
+import { inDoubt } from './guard/store-call.ts'
 import type { Once, OnceOptions } from './ledger.ts'
 
 const OPTIONS = ['scope', 'retention', 'transaction', 'isolation']
 
-/** A message's work, done once: its id and what it did are committed together. */
+/** The id of a message and its work are committed together. */
 export async function once<T>(
   guard: GuardOptions,
   message: { readonly id: string; readonly work: (tx: unknown) => T | Promise<T> },
@@ -24,7 +24,7 @@ export async function once<T>(
     options.retention === undefined ? guard.retentionMs : checkDuration('retention', options.retention)
   let value: T | undefined
   let hasBegun = false
-  const keep = (result: T): string | null => {
+  const serialise = (result: T): string | null => {
     value = result
     try {
       return JSON.stringify(result) ?? null
@@ -41,7 +41,7 @@ export async function once<T>(
         work: (tx) => {
           hasBegun = true
           const result = message.work(tx)
-          return isThenable(result) ? Promise.resolve(result as Promise<T>).then(keep) : keep(result as T)
+          return isThenable(result) ? Promise.resolve(result as Promise<T>).then(serialise) : serialise(result as T)
         },
         options,
       },

@@ -3,11 +3,11 @@ import { readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { startBackgroundTimer, takeTurn } from '../foundation/clock.ts'
 import type { Entry } from './entry/entry.ts'
+import { emit, emitForEntry } from './guard/events.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import { tell, tellOfEntry } from './guard/tell.ts'
+import { reconcileUnknown } from './guard/reconcile.ts'
 import type { EntryPlace, Reaped } from './ledger/port.ts'
 import type { Reaper, ReaperOptions } from './ledger.ts'
-import { reconcileUnknown } from './reconcile-unknown.ts'
 
 const LIMIT = [1000, wholeFrom(1)] as const
 
@@ -16,11 +16,11 @@ export async function reap(
   options: { readonly limit?: number | undefined } = {},
 ): Promise<Reaped> {
   const { limit } = readOptions('reap', options, { limit: LIMIT })
-  const onAbandoned = (entry: Entry): void => tellOfEntry(guard, entry, { type: 'entry.abandoned' })
+  const onAbandoned = (entry: Entry): void => emitForEntry(guard, entry, { type: 'entry.abandoned' })
   return guard.store.reap({ limit, now: guard.clock.now(), onAbandoned })
 }
 
-/** Batch after batch until nothing is left, then a pause. A store that fails is asked again after the pause. */
+/** Batch after batch until nothing is left, then a pause. After a failure of the store, again after the pause. */
 export function startReaper(guard: GuardOptions, options: ReaperOptions = {}): Reaper {
   const { every, limit, reconcile } = readOptions('startReaper', options, {
     every: [60_000, checkPositiveDuration],
@@ -36,11 +36,11 @@ export function startReaper(guard: GuardOptions, options: ReaperOptions = {}): R
   let pass = Promise.resolve()
   const run = async (): Promise<void> => {
     try {
-      // Other work gets its turn between two batches.
+      // Lets other work run between two batches.
       while (!stopped && (await reap(guard, { limit })).more) await takeTurn(guard.clock)
       if (reconcile) place = await reconcileUnknown(guard, { limit, isStopped: () => stopped }, place)
     } catch (error) {
-      tell(guard, { type: 'ledger.failed', error })
+      emit(guard, { type: 'ledger.failed', error })
     }
     arm()
   }

@@ -14,11 +14,11 @@ import { readFields, readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
 import { HEADER } from '../protocol/header-names.ts'
-import { Background } from './guard/background.ts'
-import type { GuardOptions, Protection } from './guard/guard-options.ts'
+import type { GuardOptions, Protection, ProtectOptions } from './guard/guard-options.ts'
 import { InFlightWaiters } from './guard/in-flight-waiters.ts'
-import type { ProtectOptions } from './guard/protect-options.ts'
-import type { LedgerOptions } from './options.ts'
+import { Background } from './guard/store-call.ts'
+import type { EntriesQuery, EntryPlace } from './ledger/port.ts'
+import type { LedgerOptions } from './ledger.ts'
 
 const PROTECTION = {
   external: [undefined, checkBoolean],
@@ -52,7 +52,7 @@ const FIELDS = {
   clock: [systemClock, objectWith('now', 'sleep')],
 } as const
 
-/** Checked once; a mistake is told at start-up, not by the first request. */
+/** Checked once, so that a mistake shows at start-up and not with the first request. */
 export function resolveLedgerOptions(
   given: LedgerOptions<unknown, unknown, unknown>,
   digest: GuardOptions['digest'],
@@ -96,7 +96,7 @@ export function resolveLedgerOptions(
   }
 }
 
-/** What is said of a handler, over what is said of the whole ledger. */
+/** The options of a handler win over those of the ledger. */
 export function resolveProtection(ledger: ProtectOptions, given: ProtectOptions = {}): Protection {
   readOptions('protect', given, PROTECTION)
   return {
@@ -104,6 +104,29 @@ export function resolveProtection(ledger: ProtectOptions, given: ProtectOptions 
     reconcile: given.reconcile ?? ledger.reconcile,
     onAbandoned: given.onAbandoned ?? ledger.onAbandoned,
   }
+}
+
+/** Checked at the call, not when the first entry is read. */
+export function resolveEntriesQuery(given: EntriesQuery = {}): EntriesQuery {
+  return readOptions('entries', given, {
+    state: [undefined, oneOf('running', 'done', 'unknown')],
+    scope: [undefined, checkText],
+    after: [undefined, checkPlace],
+    limit: [undefined, wholeFrom(1)],
+  })
+}
+
+function checkText(option: string, value: unknown): string {
+  return typeof value === 'string' && value !== '' ? value : refuse(option, 'a string that is not empty', value)
+}
+
+function checkPlace(option: string, value: unknown): EntryPlace {
+  const fits =
+    isObject(value) &&
+    typeof value.scope === 'string' &&
+    typeof value.key === 'string' &&
+    typeof value.createdAt === 'number'
+  return fits ? (value as unknown as EntryPlace) : refuse(option, 'an entry, the last one seen', value)
 }
 
 function checkTimes({
@@ -136,7 +159,7 @@ function checkScope(option: string, value: unknown): unknown {
   return refuse(option, "a function from a request to a string, or 'public'", value)
 }
 
-/** The beginning of a link, as it may stand between `<` and `>` in a header. */
+/** As it may stand between `<` and `>` in a header. */
 function checkLink(option: string, value: unknown): string {
   if (typeof value === 'string' && /^(?:https?:\/\/|\/)[\x21\x23-\x3b\x3d\x3f-\x7e]+$/.test(value)) return value
   return refuse(option, "the beginning of a URL, such as 'https://docs.example.com/problems/'", value)

@@ -5,6 +5,7 @@ export const API_RECORDS = {
   holdfast: 'dist/index.d.ts',
   'holdfast-indexeddb': 'dist/indexeddb/index.d.ts',
   'holdfast-server': 'dist/server/index.d.ts',
+  'holdfast-server-adapter': 'dist/server/adapter/index.d.ts',
   'holdfast-server-fastify': 'dist/server/fastify/index.d.ts',
   'holdfast-server-hono': 'dist/server/hono/index.d.ts',
   'holdfast-server-node': 'dist/server/node/index.d.ts',

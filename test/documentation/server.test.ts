@@ -12,8 +12,8 @@ const page = read('docs/reference/server.md')
 
 describe('the reference of the server half', () => {
   it.each([
-    ['src/server/options.ts', 'LedgerOptions'],
-    ['src/server/guard/protect-options.ts', 'ProtectOptions'],
+    ['src/server/ledger.ts', 'LedgerOptions'],
+    ['src/server/guard/guard-options.ts', 'ProtectOptions'],
     ['src/server/guard/context.ts', 'IdempotencyContext'],
     ['src/server/ledger.ts', 'Ledger'],
     ['src/server/ledger.ts', 'OnceOptions'],
@@ -22,11 +22,11 @@ describe('the reference of the server half', () => {
     ['src/server/ledger/port.ts', 'TransactOptions'],
     ['src/server/ledger/port.ts', 'Reaped'],
     ['src/server/ledger/port.ts', 'LedgerStats'],
-    ['src/server/ledger/postgres/postgres-options.ts', 'PostgresLedgerOptions'],
+    ['src/server/ledger/postgres/postgres-ledger.ts', 'PostgresLedgerOptions'],
     ['src/server/entry/entry.ts', 'Entry'],
     ['src/server/entry/entry.ts', 'RecordedAnswer'],
     ['src/server/entry/reply.ts', 'ReplyInit'],
-    ['src/server/overloaded.ts', 'OverloadedOptions'],
+    ['src/server/entry/reply.ts', 'OverloadedOptions'],
   ])('names every member of %s, %s', (source, name) => {
     const members = interfaceMembers(source, name)
     expect(members.length).toBeGreaterThan(1)
@@ -36,7 +36,9 @@ describe('the reference of the server half', () => {
 
   it('lists every event', () => {
     const rows = [...page.matchAll(/^\| `([a-z]+\.[a-z]+)` \|/gm)].map(([, type]) => type)
-    const types = [...read('src/server/guard/event.ts').matchAll(/readonly type: '([a-z.]+)'/g)].map(([, type]) => type)
+    const types = [...read('src/server/guard/events.ts').matchAll(/readonly type: '([a-z.]+)'/g)].map(
+      ([, type]) => type,
+    )
     expect(rows.sort()).toEqual(types.sort())
   })
 

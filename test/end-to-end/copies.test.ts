@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { createClient, memoryJournal } from '../../src/index.ts'
-import type { retryContext } from '../../src/server/retry-context.ts'
+import type { retryContext } from '../../src/server/http/retry-context.ts'
 import { inlineSourceForEsbuild } from '../bundling/inline-source.ts'
 import { httpServer, type TestServer } from '../support/transport-servers.ts'
 
@@ -17,7 +17,7 @@ interface Copy {
 
 const PROGRAM = `
   export { createClient, memoryJournal } from './src/index.ts'
-  export { retryContext } from './src/server/retry-context.ts'`
+  export { retryContext } from './src/server/http/retry-context.ts'`
 
 /** The library as a file of its own, as one of several installs, or bundled with somebody's service. */
 async function bundle(folder: string, format: 'esm' | 'cjs'): Promise<string> {

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { Agent } from 'undici'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Client, createClient, memoryJournal } from '../../src/index.ts'
-import { retryContext } from '../../src/server/retry-context.ts'
+import { retryContext } from '../../src/server/http/retry-context.ts'
 import { type Containment, FRAMEWORKS, type Service, type Work } from '../support/layer-servers.ts'
 import { httpServer, type TestServer } from '../support/transport-servers.ts'
 

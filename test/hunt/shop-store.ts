@@ -1,5 +1,6 @@
 import pg from 'pg'
-import type { IdempotencyContext, LedgerStore, Reply } from '../../src/server/index.ts'
+import type { LedgerStore } from '../../src/server/adapter/index.ts'
+import type { IdempotencyContext, Reply } from '../../src/server/index.ts'
 import { postgresLedger } from '../../src/server/ledger/postgres/postgres-ledger.ts'
 import { type SqliteDatabase, sqliteLedger } from '../../src/server/sqlite/index.ts'
 import { pause } from './pause.ts'

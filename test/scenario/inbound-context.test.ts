@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ClientOptions } from '../../src/index.ts'
-import { retryContext } from '../../src/server/retry-context.ts'
+import { retryContext } from '../../src/server/http/retry-context.ts'
 import { elapse, failure, type Scenario, scenario, turn } from '../support/client-scenario.ts'
 import { LEASE_MS, leaveBehind, neighbourhood } from '../support/shared-clients.ts'
 

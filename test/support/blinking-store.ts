@@ -1,6 +1,6 @@
 import { StorageError } from '../../src/errors/classes.ts'
 import type { Journal } from '../../src/index.ts'
-import type { LedgerStore } from '../../src/server/index.ts'
+import type { LedgerStore } from '../../src/server/adapter/index.ts'
 
 /** A store that fails for a moment and is well again, as after a full disk, a failover or a network that was away. */
 export class Blink {

@@ -4,9 +4,9 @@ import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
-import { fastifyRetryContext } from '../../src/server/http/fastify/fastify-retry-context.ts'
-import { honoRetryContext } from '../../src/server/http/hono/hono-retry-context.ts'
-import { nodeRetryContext } from '../../src/server/http/node/node-retry-context.ts'
+import { fastifyRetryContext } from '../../src/server/http/fastify-ledger.ts'
+import { honoRetryContext } from '../../src/server/http/hono-ledger.ts'
+import { nodeRetryContext } from '../../src/server/http/node/node-handler.ts'
 
 /** A service: what it does for a request, and the status of what came of it. */
 export type Work = (body: string) => Promise<number>

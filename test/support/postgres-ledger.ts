@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { beforeAll } from 'vitest'
 import type { RecordedAnswer } from '../../src/server/entry/entry.ts'
-import type { Claim, EntryDraft, LedgerStore, TransactOptions, Verdict } from '../../src/server/ledger/port.ts'
+import type { Outcome, WorkOutcome } from '../../src/server/entry/outcome.ts'
+import type { Claim, EntryDraft, LedgerStore, TransactOptions } from '../../src/server/ledger/port.ts'
+import type { PostgresTransaction } from '../../src/server/ledger/postgres/postgres-ledger.ts'
 import { postgresLedger } from '../../src/server/ledger/postgres/postgres-ledger.ts'
-import type { PostgresTransaction } from '../../src/server/ledger/postgres/postgres-options.ts'
 import { type PostgresScene, postgresScene } from './postgres.ts'
 
 export type PgTransaction = PostgresTransaction<pg.Pool>
@@ -53,8 +54,8 @@ export function answer(text: string, changes: Partial<RecordedAnswer> = {}): Rec
   return { status: 201, headers: [['content-type', 'text/plain']], body, bodyOmitted: false, ...changes }
 }
 
-export function keep(text = 'charged'): Verdict {
-  return { kind: 'keep', answer: answer(text) }
+export function keep(text = 'charged'): WorkOutcome {
+  return { kind: 'recorded', writes: 'committed', answer: answer(text) }
 }
 
 /** Takes a key that nobody has. */
@@ -71,26 +72,27 @@ export async function found(ledger: PgLedger, { key, scope }: Pick<Claim, 'key' 
   return insertion.found
 }
 
-export type Work = (tx: PgTransaction) => Verdict | Promise<Verdict>
+export type Work = (tx: PgTransaction) => WorkOutcome | Promise<WorkOutcome>
 
-/** An effect under the claim that charges once, does more where that is asked, and answers. */
-export function effect(
+/** The kind of outcome of an effect that charges once, does more where that is asked, and answers. */
+export async function effect(
   ledger: PgLedger,
   claim: Claim | null,
   more: { work?: Work; options?: TransactOptions<PgTransaction>; leaseMs?: number } = {},
-) {
+): Promise<Outcome['kind']> {
   const { work = () => keep(), options = {}, leaseMs } = more
-  return ledger.transact({
+  const { kind } = await ledger.transact({
     claim,
     now: 0,
     leaseMs,
     options,
-    whenUndone: 'release',
+    onFailure: 'released',
     work: async (tx) => {
       await tx.query('INSERT INTO charges (name) VALUES ($1)', [claim?.key ?? 'no key'])
       return work(tx)
     },
   })
+  return kind
 }
 
 /** Work that reports when it has begun, and goes on when it is told. */

@@ -1,10 +1,10 @@
+import type { LedgerStore } from '../../src/server/adapter/index.ts'
 import {
   createLedger,
   type IdempotencyContext,
   json,
   type LedgerEvent,
   type LedgerOptions,
-  type LedgerStore,
   type MemoryTransaction,
   memoryLedger,
   type ProtectOptions,

@@ -3,9 +3,10 @@ import { createServer, type IncomingMessage } from 'node:http'
 import express from 'express'
 import fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
+import type { LedgerStore } from '../../src/server/adapter/index.ts'
 import { fastifyLedger } from '../../src/server/fastify/index.ts'
 import { honoLedger, type IdempotencyVariables } from '../../src/server/hono/index.ts'
-import { createLedger, json, type LedgerStore, memoryLedger, type Reply } from '../../src/server/index.ts'
+import { createLedger, json, memoryLedger, type Reply } from '../../src/server/index.ts'
 import { nodeHandler } from '../../src/server/node/index.ts'
 
 /** A store whose transactions don't wait. */

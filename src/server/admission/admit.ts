@@ -1,62 +1,56 @@
-import { ENTRY_VERSION } from '../entry/entry.ts'
-import { compareFingerprints } from '../entry/fingerprint-version.ts'
+import { compareFingerprints, ENTRY_VERSION } from '../entry/entry.ts'
 import type { FoundEntry } from '../ledger/port.ts'
 
-/** What to do with work whose runner is gone and that may have had an effect outside of our transaction. */
+/** What to do with work whose handler is gone and that may have had an effect outside of the transaction. */
 export type OnAbandoned = 'rerun' | 'hold'
 
 export interface AdmissionPolicy {
   readonly external: boolean
   readonly onAbandoned: OnAbandoned | undefined
-  /** Is there somebody to ask what has happened? */
+  /** Is there a `reconcile` to call? */
   readonly canReconcile: boolean
 }
 
 type AdmissionRefusal = 'key-reused' | 'in-flight' | 'outcome-unknown' | 'written-by-newer' | 'other-version'
 
-/** What becomes of a request whose key is already there, and why. */
+/** What to do with a request whose key has an entry already. */
 export type Admission =
   | { readonly kind: 'replay' }
   | { readonly kind: 'refuse'; readonly reason: AdmissionRefusal }
-  /** Its claim may be replaced by ours. */
+  /** Replace the claim of a dead handler. `next`: what to do under the new one. */
   | { readonly kind: 'take-over'; readonly next: 'run' | 'reconcile' | 'hold' }
 
 export function admit(found: FoundEntry, fingerprint: string, policy: AdmissionPolicy): Admission {
   const { entry, now } = found
   if (entry.version > ENTRY_VERSION) return refuse('written-by-newer')
   if (entry.state === 'done' && entry.expiresAt <= now) return takeOver('run')
-  // Before everything else: whoever uses a key for another request must not learn how the first one is doing.
+  // First of all: another request under the same key must not learn the state of this one.
   const compared = compareFingerprints(entry.fingerprint, fingerprint)
   if (compared === 'different') return refuse('key-reused')
   // Perhaps the same request, perhaps another: neither run nor refused for good.
   if (compared === 'incomparable') return refuse('other-version')
   if (entry.state === 'done') return { kind: 'replay' }
-  if (entry.state === 'unknown') return abandoned(found, policy)
-  return isAlive(found) ? refuse('in-flight') : abandoned(found, policy)
+  if (entry.state === 'unknown') return admitAbandoned(found, policy)
+  return isAlive(found) ? refuse('in-flight') : admitAbandoned(found, policy)
 }
 
-/** What is done outside is not done again blindly, unless somebody said so. */
-export function onAbandonedOf(said: Pick<AdmissionPolicy, 'external' | 'onAbandoned'>): OnAbandoned {
-  return said.onAbandoned ?? (said.external ? 'hold' : 'rerun')
+/** External work is not run again unless the policy says so. */
+export function onAbandonedOf(policy: Pick<AdmissionPolicy, 'external' | 'onAbandoned'>): OnAbandoned {
+  return policy.onAbandoned ?? (policy.external ? 'hold' : 'rerun')
 }
 
-/** A lease says nothing where the store itself can see the runner. */
+/** The lease counts only where the store itself can't see whether the handler is alive. */
 function isAlive({ entry, owner, now }: FoundEntry): boolean {
-  return owner === 'held' || (owner === 'unsure' && entry.leaseUntil > now)
+  return owner === 'alive' || (owner === 'unsure' && entry.leaseUntil > now)
 }
 
-function abandoned({ entry }: FoundEntry, policy: AdmissionPolicy): Admission {
+function admitAbandoned({ entry }: FoundEntry, policy: AdmissionPolicy): Admission {
   const external = entry.external || policy.external
-  // All that it did was inside a transaction that is no more: nothing has happened.
+  // Its transaction was rolled back, and it did nothing outside of that.
   if (entry.state === 'running' && entry.inEffect && !external) return takeOver('run')
   if (policy.canReconcile) return takeOver('reconcile')
   if (onAbandonedOf({ external, onAbandoned: policy.onAbandoned }) === 'rerun') return takeOver('run')
   return entry.state === 'unknown' ? refuse('outcome-unknown') : takeOver('hold')
-}
-
-/** Is another request still being worked on under this key? */
-export function isInFlight(claimed: { readonly kind: string; readonly reason?: unknown }): boolean {
-  return claimed.kind === 'refused' && claimed.reason === 'in-flight'
 }
 
 function refuse(reason: AdmissionRefusal): Admission {

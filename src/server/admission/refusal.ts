@@ -23,7 +23,7 @@ export interface Problem {
   readonly detail: string
 }
 
-interface Sentence extends Problem {
+interface RefusalText extends Problem {
   /** Seconds. */
   readonly retryAfter?: number
 }
@@ -36,7 +36,7 @@ export interface Refusal {
   readonly problem: Problem
 }
 
-const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
+const REFUSALS: Readonly<Record<RefusalReason, RefusalText>> = {
   'body-too-large': {
     type: PROBLEM.bodyTooLarge,
     status: 413,
@@ -113,7 +113,7 @@ const REFUSALS: Readonly<Record<RefusalReason, Sentence>> = {
 
 const encoder = new TextEncoder()
 
-/** A "no" with its reason, as RFC 9457 problem details. */
+/** As RFC 9457 problem details. */
 export function refusal(reason: RefusalReason): Refusal {
   const { retryAfter, ...problem } = REFUSALS[reason]
   const headers: [string, string][] = [['content-type', 'application/problem+json']]
@@ -122,8 +122,8 @@ export function refusal(reason: RefusalReason): Refusal {
 }
 
 /**
- * The same for a request that may have been done: without a time to come back, since a 503 with `Retry-After` is how
- * servers say that they did not begin, and clients take them at their word.
+ * For a request that may have been done. Without `Retry-After`: clients take a 503 with it for a request that was not
+ * begun.
  */
 export function inDoubtRefusal(): Refusal {
   const refused = refusal('unavailable')
@@ -134,18 +134,18 @@ export function isRefusal(answer: object): answer is Refusal {
   return 'problem' in answer
 }
 
-/** The page on a problem below `base`: its name is the last part of the problem's type. */
-export function pageOf({ type }: Problem, base: string): string {
+/** The address of a problem's page: `base` and the last part of the problem's type. */
+export function problemPage({ type }: Problem, base: string): string {
   return `${base}${type.slice(type.lastIndexOf(':') + 1)}`
 }
 
-/** A refusal in the words of an API. Headers that it does not name stay, and so does a status that would look like success. */
+/** A refusal in the words of an API. Headers that the words don't name stay; a status below 400 is not taken over. */
 export function reworded(
   refused: Refusal,
   given: Omit<Refusal, 'body' | 'problem'> & { readonly body: Uint8Array | null },
 ) {
-  const said = new Set(['content-type', ...given.headers.map(([name]) => name)])
-  const kept = refused.headers.filter(([name]) => !said.has(name))
+  const named = new Set(['content-type', ...given.headers.map(([name]) => name)])
+  const kept = refused.headers.filter(([name]) => !named.has(name))
   const status = given.status < 400 ? refused.status : given.status
   return { status, headers: [...kept, ...given.headers], body: given.body }
 }

@@ -1,41 +1,41 @@
 import type { HeaderList } from '../../protocol/headers.ts'
 
-/** The shape of what is stored. Older ones are read by upcasts in the store; newer ones are left alone. */
+/** The version of a stored row. A store upgrades older rows as it reads them, and never changes newer ones. */
 export const ENTRY_VERSION = 1
 
 /**
- * `running`: somebody holds the claim. `done`: the answer is on record. `unknown`: the one who ran it is gone, and
- * what it did outside of our transaction may or may not have happened. Released entries are absent.
+ * `running`: a request holds the claim. `done`: the answer is recorded. `unknown`: the handler is gone or can't say what
+ * it did outside of the transaction. A released entry is absent.
  */
 export type EntryState = 'running' | 'done' | 'unknown'
 
-/** An answer as it is kept: what is replayed, byte for byte. */
+/** An answer as it is stored, and replayed byte for byte. */
 export interface RecordedAnswer {
   readonly status: number
-  /** Less what belongs to one exchange only (cookies, credentials, dates, hop-by-hop fields). Names in lower case. */
+  /** Without cookies, credentials, dates and hop-by-hop fields. Names in lower case. */
   readonly headers: HeaderList
-  /** Null where there was none, or where it was too large to keep. */
+  /** Null where the answer had no body, or one that was too large to store. */
   readonly body: Uint8Array | null
-  /** True where there was a body that was not kept: the effect is done, its answer can't be told again. */
+  /** True where the answer had a body that was not stored. */
   readonly bodyOmitted: boolean
 }
 
-/** One key of one scope. Times are epoch milliseconds on the store's own clock. */
+/** One key of one scope. Times are epoch milliseconds on the store's clock. */
 export interface Entry {
   readonly scope: string
   readonly key: string
-  /** What the request looked like, with the version of how that was told; another request under the same key is refused. */
+  /** A digest of the request, prefixed with the version of how it was made. */
   readonly fingerprint: string
   readonly method: string
   readonly path: string
   readonly state: EntryState
-  /** Names the claim. Whoever holds an older one can't write any more. */
+  /** The fencing token of the current claim: writes under an older one change nothing. */
   readonly token: string
   /** How many handlers have begun under this key, from 1. */
   readonly attempt: number
-  /** Declared to do things that our transaction can't undo. */
+  /** The handler was declared to have effects that the transaction can't roll back. */
   readonly external: boolean
-  /** The claim has entered its transaction: unless the entry is `done`, that transaction was rolled back or still runs. */
+  /** The claim has begun its transaction: unless the entry is `done`, that is still open or was rolled back. */
   readonly inEffect: boolean
   readonly createdAt: number
   readonly leaseUntil: number
@@ -43,4 +43,53 @@ export interface Entry {
   readonly expiresAt: number
   readonly answer: RecordedAnswer | null
   readonly version: number
+}
+
+export type EntryMove =
+  /** By a first request, or by one that comes after the retention. */
+  | 'claimed'
+  /** By a request that replaces the claim of a dead handler. */
+  | 'taken-over'
+  | 'recorded'
+  | 'released'
+  | 'abandoned'
+
+export type EntryStateOrAbsent = EntryState | 'absent'
+
+/**
+ * The state machine of an entry. An event that is not in the row of a state changes nothing. The contract suite for
+ * stores holds every store to this table.
+ */
+export const ENTRY_MOVES: Readonly<
+  Record<EntryStateOrAbsent, Readonly<Partial<Record<EntryMove, EntryStateOrAbsent>>>>
+> = {
+  absent: { claimed: 'running' },
+  running: { recorded: 'done', released: 'absent', abandoned: 'unknown', 'taken-over': 'running' },
+  // Recorded by its own handler, whose lease had lapsed although it was alive.
+  unknown: { 'taken-over': 'running', recorded: 'done' },
+  // After its retention.
+  done: { claimed: 'running' },
+}
+
+/**
+ * Goes up with every change of what makes two requests equal (what is hashed, how a body is canonicalised). Without it,
+ * a retry across a deploy would be refused as another request, for good.
+ */
+const FINGERPRINT_VERSION = 1
+
+/** As it is stored: `1:<digest>`. Digests from before the first version have no prefix. */
+export function versionedFingerprint(digest: string): string {
+  return `${FINGERPRINT_VERSION}:${digest}`
+}
+
+/** `incomparable`: of different versions and not equal, which says nothing. */
+export function compareFingerprints(stored: string, received: string): 'same' | 'different' | 'incomparable' {
+  const [first, second] = [splitFingerprint(stored), splitFingerprint(received)]
+  if (first.digest === second.digest) return 'same'
+  return first.version === second.version ? 'different' : 'incomparable'
+}
+
+function splitFingerprint(fingerprint: string): { readonly version: string; readonly digest: string } {
+  const at = fingerprint.indexOf(':')
+  return { version: fingerprint.slice(0, Math.max(0, at)), digest: fingerprint.slice(at + 1) }
 }

@@ -1,2 +1,1 @@
-export { type FastifyLedgerOptions, fastifyLedger } from '../http/fastify/fastify-ledger.ts'
-export { fastifyRetryContext } from '../http/fastify/fastify-retry-context.ts'
+export { type FastifyLedgerOptions, fastifyLedger, fastifyRetryContext } from '../http/fastify-ledger.ts'

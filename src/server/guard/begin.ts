@@ -1,77 +1,104 @@
 import { ConfigurationError, StorageError } from '../../errors/classes.ts'
 import { fingerprintInput } from '../../protocol/fingerprint.ts'
 import { headerValue } from '../../protocol/headers.ts'
-import { BodyTooLarge, checkBodySize } from '../admission/body-too-large.ts'
+import { BodyTooLarge, checkBodySize, checkRequest } from '../admission/check-request.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
-import { screen } from '../admission/screen.ts'
-import type { Entry } from '../entry/entry.ts'
-import { versionedFingerprint } from '../entry/fingerprint-version.ts'
+import { type Entry, versionedFingerprint } from '../entry/entry.ts'
 import type { EffectReturn } from '../entry/reply.ts'
 import type { Answer, Inbound } from '../http/port.ts'
-import { announced, replayed } from './announce.ts'
-import { type Claimed, claimAgain, claimKey, type KeyRequest } from './claim-key.ts'
+import { answerOfReturned, outgoingAnswer, replayedAnswer } from './answer.ts'
+import { type ClaimResult, claimKey, type KeyRequest, reclaimKey } from './claim-key.ts'
 import type { IdempotencyContext } from './context.ts'
-import type { GuardOptions, Protection } from './guard-options.ts'
-import { reconcileClaim } from './reconcile-claim.ts'
-import { plainAnswer } from './recorded-answer.ts'
+import { emit, emitForEntry } from './events.ts'
+import type { GuardOptions, Protection, ProtectOptions } from './guard-options.ts'
+import { reconcileClaim } from './reconcile.ts'
 import { Session } from './session.ts'
-import { tell, tellOfEntry } from './tell.ts'
 
-/** Answered without the handler, or the handler's turn. */
+/** Answered without the handler, or the session of a handler that may run. */
 export type Begun<Tx = unknown, Returned = EffectReturn> =
   | { readonly kind: 'answered'; readonly answer: Answer }
   | { readonly kind: 'run'; readonly session: Session & { readonly context: IdempotencyContext<Tx, Returned> } }
 
-/** Everything that comes before the handler: who asks, which key, has it been done? */
+/** What an adapter needs of a ledger. `Native` is the request that the ledger's `scope` and `authorize` get. */
+export interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+  /** Everything before the handler. A session is ended with `complete` or `fail`. */
+  readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>
+  readonly maxRequestBytes: number
+  readonly maxResponseBytes: number
+}
+
+/** Registered, so that a ledger of one copy of the package works with an adapter of another. */
+const GUARD: unique symbol = Symbol.for('holdfast.guard') as never
+
+/** A ledger, as adapters take it. */
+export interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+  /** For adapters: see `guardOf` in `holdfast/server/adapter`. */
+  readonly [GUARD]: LedgerGuard<Tx, Returned, Native>
+}
+
+/** For adapters: the part of a ledger that serves requests. */
+export function guardOf<Tx, Returned, Native>(
+  ledger: GuardedLedger<Tx, Returned, Native>,
+): LedgerGuard<Tx, Returned, Native> {
+  const guard = (ledger as Partial<GuardedLedger<Tx, Returned, Native>> | undefined)?.[GUARD]
+  if (!guard) throw new ConfigurationError('A ledger is needed: what createLedger() returns')
+  return guard
+}
+
+export function guarded(guard: LedgerGuard): GuardedLedger {
+  return { [GUARD]: guard }
+}
+
+/** Everything before the handler: authorization, the key, the claim. */
 export async function begin(ledger: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
   const guard = ledger.refusal ? { ...ledger, native: inbound.native } : ledger
   const forbidden = await guard.authorize?.(inbound.native)
-  if (forbidden) return { kind: 'answered', answer: announced(guard, await plainAnswer(forbidden, 'authorize()')) }
-  const screening = screen(inbound, guard, guard.clock.now())
-  if (screening.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
-  if (screening.kind === 'refuse') return refuse(guard, inbound, screening.reason)
+  if (forbidden) {
+    return { kind: 'answered', answer: outgoingAnswer(guard, await answerOfReturned(forbidden, 'authorize()')) }
+  }
+  const check = checkRequest(inbound, guard, guard.clock.now())
+  if (check.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
+  if (check.kind === 'refuse') return refuseRequest(guard, inbound, check.reason)
   let request: KeyRequest
   try {
-    request = await describeRequest(guard, inbound, screening.key)
+    request = await describeRequest(guard, inbound, check.key)
   } catch (error) {
-    if (error instanceof BodyTooLarge) return refuse(guard, { ...inbound, key: screening.key }, 'body-too-large')
-    tell(guard, { type: 'ledger.failed', error })
+    if (error instanceof BodyTooLarge) return refuseRequest(guard, { ...inbound, key: check.key }, 'body-too-large')
+    emit(guard, { type: 'ledger.failed', error })
     throw error
   }
   try {
-    return await go(guard, { request, protection, claimed: await claimKey(guard, request, protection) })
+    return await act(guard, { request, protection, result: await claimKey(guard, request, protection) })
   } catch (error) {
-    tell(guard, { type: 'ledger.failed', error })
-    return refuse(guard, request, 'unavailable')
+    emit(guard, { type: 'ledger.failed', error })
+    return refuseRequest(guard, request, 'unavailable')
   }
 }
 
-interface Standing {
+interface Asked {
   readonly request: KeyRequest
   readonly protection: Protection
-  readonly claimed: Claimed
+  readonly result: ClaimResult
 }
 
-async function go(guard: GuardOptions, standing: Standing): Promise<Begun> {
-  const { request, protection, claimed } = standing
-  if (claimed.kind === 'refused') return refuse(guard, request, claimed.reason)
-  if (claimed.kind === 'replay') return replay(guard, request, claimed.entry)
-  const { claim, from } = claimed
-  tellOfEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
-  // What was begun as external stays so, whatever the handler is declared as by now.
+async function act(guard: GuardOptions, { request, protection, result }: Asked): Promise<Begun> {
+  if (result.kind === 'refused') return refuseRequest(guard, request, result.reason)
+  if (result.kind === 'replay') return replayEntry(guard, request, result.entry)
+  const { claim, from } = result
+  emitForEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
+  // An entry that was claimed as external stays so, whatever the handler is declared as by now.
   const external = protection.external || from?.external === true
-  const held = { request, protection: { ...protection, external }, claim }
-  if (claimed.next === 'run' || from === undefined) return { kind: 'run', session: new Session(guard, held) }
-  const reconciled = await reconcileClaim(guard, held, from)
-  if (reconciled === 'rerun') {
-    const fresh = await claimAgain(guard, held)
+  const claimed = { request, protection: { ...protection, external }, claim }
+  if (result.next === 'run' || from === undefined) return { kind: 'run', session: new Session(guard, claimed) }
+  const outcome = await reconcileClaim(guard, claimed, from)
+  if (outcome === 'rerun') {
+    const fresh = await reclaimKey(guard, claimed)
     return fresh
-      ? { kind: 'run', session: new Session(guard, { ...held, claim: fresh }) }
-      : refuse(guard, request, 'in-flight')
+      ? { kind: 'run', session: new Session(guard, { ...claimed, claim: fresh }) }
+      : refuseRequest(guard, request, 'in-flight')
   }
-  if (reconciled === 'unknown') return refuse(guard, request, 'outcome-unknown')
-  if (reconciled === 'lost') return refuse(guard, request, 'in-flight')
-  return { kind: 'answered', answer: replayed(guard, reconciled) }
+  if (outcome.kind === 'recorded') return { kind: 'answered', answer: replayedAnswer(guard, outcome.answer) }
+  return refuseRequest(guard, request, outcome.kind === 'lost' ? 'in-flight' : 'outcome-unknown')
 }
 
 async function describeRequest(guard: GuardOptions, inbound: Inbound, key: string): Promise<KeyRequest> {
@@ -98,16 +125,20 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
 }
 
 /** A request, with its scope and key as far as they are known by then. */
-type Asked = Pick<Inbound, 'method' | 'path'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
+type RefusedRequest = Pick<Inbound, 'method' | 'path'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
 
-function refuse(guard: GuardOptions, { method, path, scope, key }: Asked, reason: RefusalReason): Begun {
-  tell(guard, { type: 'request.refused', reason, method, path, scope, key })
-  return { kind: 'answered', answer: announced(guard, refusal(reason)) }
+function refuseRequest(
+  guard: GuardOptions,
+  { method, path, scope, key }: RefusedRequest,
+  reason: RefusalReason,
+): Begun {
+  emit(guard, { type: 'request.refused', reason, method, path, scope, key })
+  return { kind: 'answered', answer: outgoingAnswer(guard, refusal(reason)) }
 }
 
-function replay(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
-  // An entry that is done has an answer; a store that says otherwise is damaged, and nothing is run on its word.
+function replayEntry(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
+  // A damaged store: nothing is run because of it.
   if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
-  tellOfEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })
-  return { kind: 'answered', answer: replayed(guard, entry.answer) }
+  emitForEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })
+  return { kind: 'answered', answer: replayedAnswer(guard, entry.answer) }
 }

@@ -1,11 +1,12 @@
 import { newClaimToken } from '../../foundation/identity.ts'
-import { type Admission, admit, isInFlight } from '../admission/admit.ts'
+import { type Admission, admit } from '../admission/admit.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Claim, EntryDraft } from '../ledger/port.ts'
-import { type GuardOptions, mustOutlive, type Protection } from './guard-options.ts'
-import { withinStoreTime } from './within-store-time.ts'
+import { type GuardOptions, mustSurvive, type Protection } from './guard-options.ts'
+import { isInFlight } from './in-flight-waiters.ts'
+import { withinStoreTime } from './store-call.ts'
 
-/** What a request asks of the ledger. */
+/** A request with a key, as the ledger sees it. */
 export interface KeyRequest {
   readonly scope: string
   readonly key: string
@@ -14,27 +15,27 @@ export interface KeyRequest {
   readonly path: string
 }
 
-/** Ours to work on, or somebody's finished or unfinished work. */
-export type Claimed =
-  | { readonly kind: 'claimed'; readonly claim: Claim; readonly from: Entry | undefined; readonly next: Next }
+export type ClaimResult =
+  /** `from`: the entry that was taken over. */
+  | { readonly kind: 'claimed'; readonly claim: Claim; readonly from: Entry | undefined; readonly next: NextStep }
   | { readonly kind: 'replay'; readonly entry: Entry }
   | { readonly kind: 'refused'; readonly reason: Extract<Admission, { kind: 'refuse' }>['reason'] }
 
-export type Next = Extract<Admission, { kind: 'take-over' }>['next']
+export type NextStep = Extract<Admission, { kind: 'take-over' }>['next']
 
-/** Others may win the race for an abandoned key again and again; whoever has lost this often is told to come back. */
+/** Other requests may win the race for an abandoned key; after so many lost rounds this one is answered with 409. */
 const MOST_ROUNDS = 8
 
-/** Takes the key, or says who has it; with `inFlight: 'wait'` only after having waited for them. */
-export async function claimKey(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<Claimed> {
+/** With `inFlight: 'wait'`, a request whose key is in flight waits for the end of the first one. */
+export async function claimKey(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<ClaimResult> {
   const until = guard.clock.now() + guard.waitForMs
-  const look = (): Promise<Claimed> => claimOnce(guard, request, protection)
-  const claimed = await look()
-  if (guard.inFlight === 'reject' || !isInFlight(claimed)) return claimed
-  return guard.waiters.wait({ request, look, until })
+  const tryAgain = (): Promise<ClaimResult> => claimOnce(guard, request, protection)
+  const result = await tryAgain()
+  if (guard.inFlight === 'reject' || !isInFlight(result)) return result
+  return guard.waiters.wait({ request, tryAgain, until })
 }
 
-async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<Claimed> {
+async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<ClaimResult> {
   const policy = { ...protection, canReconcile: protection.reconcile !== undefined }
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const draft = draftOf(guard, request, protection)
@@ -48,7 +49,7 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
     const admission = admit(insertion.found, request.fingerprint, policy)
     if (admission.kind === 'replay') return { kind: 'replay', entry }
     if (admission.kind === 'refuse') return { kind: 'refused', reason: admission.reason }
-    const taking = continuing(entry, draft, admission.next)
+    const taking = takeOverDraft(entry, draft, admission.next)
     const undo = admission.next === 'run' && !taking.external ? 'release' : 'abandon'
     const claim = await withinStoreTime(guard, guard.store.takeOver(entry, taking), (late) =>
       late ? guard.store[undo](late, guard.clock.now()) : undefined,
@@ -59,18 +60,18 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
 }
 
 /**
- * What was begun as external stays so, whatever the handler is declared as by now, and what is unknown may have been
- * done outside. An entry that is only to be found out about keeps its age.
+ * An entry that was claimed as external stays so, whatever the handler is declared as by now, and one that is unknown
+ * counts as external. A claim that only reconciles keeps the age of the entry.
  */
-function continuing(entry: Entry, draft: EntryDraft, next: Next): EntryDraft {
+function takeOverDraft(entry: Entry, draft: EntryDraft, next: NextStep): EntryDraft {
   if (entry.state === 'done') return draft
   const isExternal = entry.external || entry.state === 'unknown'
   const taking = next === 'run' ? draft : { ...draft, createdAt: entry.createdAt }
   return isExternal ? { ...taking, external: true, durable: true } : taking
 }
 
-/** A new claim in place of our own, for a handler that begins only now. Undefined where the claim was lost. */
-export async function claimAgain(
+/** Replaces our own claim, for a handler that begins after a reconciliation. Undefined where the claim was lost. */
+export async function reclaimKey(
   guard: GuardOptions,
   { request, protection, claim }: Reclaiming,
 ): Promise<Claim | undefined> {
@@ -91,7 +92,7 @@ function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protectio
     ...request,
     token: newClaimToken(),
     external: protection.external,
-    durable: mustOutlive(protection),
+    durable: mustSurvive(protection),
     leaseMs: guard.leaseMs,
     retentionMs: guard.retentionMs,
     now: guard.clock.now(),

@@ -1,18 +1,18 @@
 import type { Clock } from '../../foundation/clock.ts'
 import { type OnAbandoned, onAbandonedOf } from '../admission/admit.ts'
+import type { RequestPolicy } from '../admission/check-request.ts'
+import type { AnswerPolicy } from '../admission/judge-answer.ts'
 import type { Problem } from '../admission/refusal.ts'
-import type { ScreenPolicy } from '../admission/screen.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { LedgerStore } from '../ledger/port.ts'
-import type { Background } from './background.ts'
-import type { ObserveLedger } from './event.ts'
+import type { ObserveLedger } from './events.ts'
 import type { InFlightWaiters } from './in-flight-waiters.ts'
+import type { Background } from './store-call.ts'
 
-/** What a reconciliation found out: the answer, that it did not happen (`'rerun'`), or nothing yet. */
+/** The result of a reconciliation: the answer, that nothing was done (`'rerun'`), or not known yet. */
 export type Reconciled = Reply | Response | 'rerun' | undefined
 
-/** What helps a reconciliation to ask. */
 export interface ReconcileContext {
   /** The same key that the handler derived, so that a provider can be asked about its own operation. */
   deriveKey(label: string): string
@@ -20,26 +20,46 @@ export interface ReconcileContext {
 
 export type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>
 
-/** Who may ask at all. An answer is sent instead, before anything is looked up. */
+/** An answer is sent in place of the handler's, before the store is asked. */
 export type Authorize<Native> = (
   request: Native,
 ) => Reply | Response | undefined | Promise<Reply | Response | undefined>
 
 /**
- * What an API says in place of a problem; `undefined` leaves it as it is. Written as a method, so that it may say itself
- * what its request is where the ledger's scope is a constant: `(problem, request: FastifyRequest) => …`.
+ * What an API answers in place of a problem; `undefined` leaves that as it is. Written as a method, so that a function
+ * may declare the type of its request where the ledger's scope is a constant: `(problem, request: FastifyRequest) => …`.
  */
 export type ShapeRefusal<Native> = { call(problem: Problem, request: Native): Reply | undefined }['call']
 
+/** The options of one handler. */
+export interface ProtectOptions {
+  /** It does things that the ledger's transaction can't roll back (a call to a payment provider). Default `false`. */
+  readonly external?: boolean | undefined
+  /**
+   * Called when the handler of an operation is gone and may have done something: returns the answer (`json(…)`),
+   * `'rerun'` where nothing was done, or `undefined` where that is not known yet.
+   */
+  readonly reconcile?: Reconcile | undefined
+  /** Without `reconcile`: run it again, or refuse until an operator decides. Default `'hold'` if external, else `'rerun'`. */
+  readonly onAbandoned?: OnAbandoned | undefined
+}
+
+/** The options of one handler, checked and with their defaults. */
+export interface Protection {
+  readonly external: boolean
+  /** Undefined: by `external`, see `onAbandonedOf`. */
+  readonly onAbandoned: OnAbandoned | undefined
+  readonly reconcile: Reconcile | undefined
+}
+
 /** The options of a ledger, checked and with their defaults. */
-export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+export interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, AnswerPolicy {
   readonly store: LedgerStore<Tx>
   readonly scope: (request: Native) => string | Promise<string>
   readonly authorize: Authorize<Native> | undefined
   readonly refusal: ShapeRefusal<Native> | undefined
   /** For `refusal`: the request that is being served. */
   readonly native?: Native
-  /** What the page of a problem is linked below. */
   readonly documentation: string | undefined
   readonly leaseMs: number
   /** How long a handler may take before its signal aborts; undefined: for as long as it renews its lease. */
@@ -48,12 +68,8 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
   readonly inFlight: 'reject' | 'wait'
   readonly waitForMs: number
   readonly waiters: InFlightWaiters
-  readonly store5xx: boolean
-  readonly maxResponseBytes: number
-  readonly maxRequestBytes: number
-  readonly dropHeaders: ReadonlySet<string>
   readonly observe: ObserveLedger | undefined
-  /** The ledger's own: for handlers without one, and for its reaper. */
+  /** The ledger's own: for handlers without one, and for the reaper. */
   readonly reconcile: Reconcile | undefined
   readonly clock: Clock
   readonly background: Background
@@ -61,15 +77,7 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPoli
   readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string
 }
 
-/** What is said of one handler. */
-export interface Protection {
-  readonly external: boolean
-  /** Undefined: as befits what it does, see `onAbandonedOf`. */
-  readonly onAbandoned: OnAbandoned | undefined
-  readonly reconcile: Reconcile | undefined
-}
-
-/** Would it matter if a loss of power took the claim with it? Not where work is run again after a crash anyway. */
-export function mustOutlive(protection: Protection): boolean {
+/** Has the claim to survive a loss of power? Not where the work is run again after a crash anyway. */
+export function mustSurvive(protection: Protection): boolean {
   return protection.external || protection.reconcile !== undefined || onAbandonedOf(protection) === 'hold'
 }

@@ -1,30 +1,28 @@
 import { type Clock, startTimer } from '../../foundation/clock.ts'
-import { isInFlight } from '../admission/admit.ts'
-import type { Claimed, KeyRequest } from './claim-key.ts'
+import type { ClaimResult, KeyRequest } from './claim-key.ts'
 
-/** The pause before a look doubles from the one to the other. */
+/** The pause between two tries doubles from the one to the other. */
 const SHORTEST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 500
 
 /** A request whose key is in flight. */
 export interface Waiting {
   readonly request: KeyRequest
-  /** Tries to claim the key once more. */
-  readonly look: () => Promise<Claimed>
+  readonly tryAgain: () => Promise<ClaimResult>
   readonly until: number
 }
 
-/** Those that wait for one key. */
+/** The requests that wait for one key. */
 interface Queue {
-  /** The first of them has left: with an answer that is good for all, or for another one to look in its place. */
-  readonly left: Promise<Claimed | undefined>
-  /** The first of them looks now. Latched: one that comes during a look ends the next pause. */
+  /** The first of them has left: with an answer for all, or with undefined, so that the next one polls. */
+  readonly left: Promise<ClaimResult | undefined>
+  /** The first of them polls now. Latched: a call during a poll ends the next pause. */
   wake(): void
 }
 
 /**
- * The requests of this process that wait for keys in flight. Of those with the same key only the first looks at the
- * store, less and less often; it looks at once where the claim was one of this process.
+ * The requests of this process that wait for keys in flight. Of those with the same key only the first polls the store,
+ * with growing pauses, and at once where the claim was one of this process.
  */
 export class InFlightWaiters {
   readonly #clock: Clock
@@ -36,43 +34,43 @@ export class InFlightWaiters {
 
   /** A claim of this process has ended. */
   wake(request: KeyRequest): void {
-    this.#queues.get(placeOf(request))?.wake()
+    this.#queues.get(queueKey(request))?.wake()
   }
 
-  /** What became of the key, or that it is in flight still when the time is over. */
-  async wait(waiting: Waiting): Promise<Claimed> {
+  /** Resolves at `until` at the latest, then with `in-flight`. */
+  async wait(waiting: Waiting): Promise<ClaimResult> {
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = 0) {
-      const queue = this.#queues.get(placeOf(waiting.request))
-      if (!queue) return this.#lookOn(waiting, pauseMs)
+      const queue = this.#queues.get(queueKey(waiting.request))
+      if (!queue) return this.#poll(waiting, pauseMs)
       const found = await this.#within(waiting, queue.left)
       if (found) return found
       if (this.#clock.now() >= waiting.until) return { kind: 'refused', reason: 'in-flight' }
     }
   }
 
-  /** As the first of its queue. */
-  async #lookOn(waiting: Waiting, firstPauseMs: number): Promise<Claimed> {
-    const place = placeOf(waiting.request)
-    const bell = new Bell(this.#clock)
-    let found: Claimed | undefined
-    let leave: (found: Claimed | undefined) => void = () => {}
-    const left = new Promise<Claimed | undefined>((resolve) => {
+  /** For the first of a queue. */
+  async #poll(waiting: Waiting, firstPauseMs: number): Promise<ClaimResult> {
+    const queue = queueKey(waiting.request)
+    const pause = new Pause(this.#clock)
+    let found: ClaimResult | undefined
+    let leave: (found: ClaimResult | undefined) => void = () => {}
+    const left = new Promise<ClaimResult | undefined>((resolve) => {
       leave = resolve
     })
-    this.#queues.set(place, { left, wake: () => bell.ring() })
+    this.#queues.set(queue, { left, wake: () => pause.end() })
     try {
       for (let pauseMs = firstPauseMs; ; pauseMs = nextPause(pauseMs)) {
-        await bell.wait(Math.min(pauseMs, waiting.until - this.#clock.now()))
-        found = await waiting.look()
+        await pause.wait(Math.min(pauseMs, waiting.until - this.#clock.now()))
+        found = await waiting.tryAgain()
         if (!isInFlight(found) || this.#clock.now() >= waiting.until) return found
       }
     } finally {
-      this.#queues.delete(place)
+      this.#queues.delete(queue)
       leave(found?.kind === 'replay' ? found : undefined)
     }
   }
 
-  async #within(waiting: Waiting, left: Queue['left']): Promise<Claimed | undefined> {
+  async #within(waiting: Waiting, left: Queue['left']): Promise<ClaimResult | undefined> {
     let cancel = (): void => {}
     const late = new Promise<undefined>((resolve) => {
       cancel = startTimer(this.#clock, waiting.until - this.#clock.now(), () => resolve(undefined))
@@ -81,40 +79,45 @@ export class InFlightWaiters {
   }
 }
 
-/** A pause that can be ended. */
-class Bell {
+/** Latched: an end that comes before the wait ends the next wait. */
+class Pause {
   readonly #clock: Clock
-  #rung = false
-  #end = (): void => {}
+  #isEnded = false
+  #wake = (): void => {}
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  ring(): void {
-    this.#rung = true
-    this.#end()
+  end(): void {
+    this.#isEnded = true
+    this.#wake()
   }
 
   async wait(ms: number): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#isEnded) {
       await new Promise<void>((resolve) => {
         const cancel = startTimer(this.#clock, ms, resolve)
-        this.#end = () => {
+        this.#wake = () => {
           cancel()
           resolve()
         }
       })
     }
-    this.#rung = false
+    this.#isEnded = false
   }
+}
+
+/** Is another request still being served under this key? */
+export function isInFlight(result: ClaimResult): boolean {
+  return result.kind === 'refused' && result.reason === 'in-flight'
 }
 
 function nextPause(pauseMs: number): number {
   return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pauseMs * 2))
 }
 
-/** With the fingerprint: what is found for one request is good for those that ask the same. */
-function placeOf({ scope, key, fingerprint }: KeyRequest): string {
+/** With the fingerprint: the answer for one request is good only for the same request. */
+function queueKey({ scope, key, fingerprint }: KeyRequest): string {
   return JSON.stringify([scope, key, fingerprint])
 }

@@ -1,94 +1,86 @@
 import { StorageError } from '../../errors/classes.ts'
 import { isThenable } from '../../foundation/thenable.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
+import type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
 import type { Answer } from '../http/port.ts'
-import type { TransactOptions, Verdict } from '../ledger/port.ts'
-import { type Held, withoutAnswer } from './end-claim.ts'
+import type { TransactOptions } from '../ledger/port.ts'
+import { answerOfReturned } from './answer.ts'
 import type { GuardOptions } from './guard-options.ts'
-import { inDoubt } from './in-doubt.ts'
-import { plainAnswer, recordedAnswer } from './recorded-answer.ts'
-
-/** What became of the user's transaction. */
-export type EffectOutcome =
-  /** Committed, the answer with it. */
-  | { readonly kind: 'recorded'; readonly answer: Answer }
-  /** Written into a transaction that the caller commits or rolls back. */
-  | { readonly kind: 'given'; readonly answer: Answer }
-  /** An answer for now: rolled back; the key is free, or its outcome unknown. */
-  | { readonly kind: 'for-now'; readonly answer: Answer }
-  /** The work threw: rolled back; the key is free, or its outcome unknown. */
-  | { readonly kind: 'threw'; readonly error: unknown }
-  /** Somebody else has the claim: rolled back. */
-  | { readonly kind: 'fenced' }
-  /** The store failed: perhaps committed, perhaps not. */
-  | { readonly kind: 'doubtful'; readonly error: unknown }
+import { type ClaimedRequest, withoutAnswer } from './settle-claim.ts'
+import { inDoubt } from './store-call.ts'
 
 export interface EffectCall {
-  readonly held: Held | null
+  readonly claimed: ClaimedRequest | null
   readonly work: (tx: unknown) => unknown
   readonly options: TransactOptions<unknown>
 }
 
-/** Thrown in place of an answer for now where the key is not free: the store undoes the work as `whenUndone` says. */
-const ANSWERED_FOR_NOW = new Error('The work answered for now only')
-
-/** Runs the work in one transaction of the store. Never rejects; begins before it first waits. */
-export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<EffectOutcome> {
-  const { held, options } = call
+/** Runs the work in one transaction of the store. Never rejects; calls the store before the first await. */
+export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<Outcome<Answer>> {
+  const { claimed, options } = call
   const seen: Seen = {}
   try {
-    const ended = await guard.store.transact({
-      claim: held?.claim ?? null,
+    const outcome = await guard.store.transact({
+      claim: claimed?.claim ?? null,
       now: guard.clock.now(),
       leaseMs: guard.leaseMs,
       work: watched(guard, call, seen),
-      whenUndone: held ? withoutAnswer(held) : 'release',
+      onFailure: endOf(claimed),
       options,
     })
-    if (ended === 'fenced') return { kind: 'fenced' }
-    if (seen.thrown) return { kind: 'threw', error: seen.thrown.error }
-    const answer = seen.answer as Answer
-    if (ended === 'freed') return { kind: 'for-now', answer }
-    return { kind: options.transaction === undefined ? 'recorded' : 'given', answer }
+    if (outcome.kind === 'lost' || outcome.kind === 'in-doubt') return outcome
+    // As it is sent, not as it is stored.
+    return seen.thrown ? undone(claimed, seen.thrown.error) : { ...outcome, answer: seen.answer as Answer }
   } catch (error) {
-    if (error === ANSWERED_FOR_NOW) return { kind: 'for-now', answer: seen.answer as Answer }
-    if (seen.thrown) return { kind: 'threw', error }
-    const mayHaveHappened = seen.answer !== undefined || held?.protection.external
-    const kind = error instanceof StorageError ? 'doubtful' : 'threw'
-    return { kind, error: mayHaveHappened ? inDoubt(error) : error }
+    if (seen.thrown) return undone(claimed, error)
+    const mayHaveHappened = seen.answer !== undefined || claimed?.protection.external
+    const marked = mayHaveHappened ? inDoubt(error) : error
+    return error instanceof StorageError ? { kind: 'in-doubt', error: marked } : undone(claimed, marked)
   }
 }
 
-/** How the work ended, whatever the store makes of it. */
+type UndoneEffect = Extract<Outcome<Answer>, { kind: 'released' | 'abandoned' }>
+
+export function isUndone(outcome: Outcome<Answer>): outcome is UndoneEffect {
+  return outcome.kind === 'released' || outcome.kind === 'abandoned'
+}
+
+/** Rolled back because of an error, in contrast to a transient answer. */
+export function isThrown(outcome: Outcome<Answer>): outcome is UndoneEffect & { readonly error: unknown } {
+  return isUndone(outcome) && 'error' in outcome
+}
+
+function undone(claimed: ClaimedRequest | null, error: unknown): Outcome<Answer> {
+  return { kind: endOf(claimed), error }
+}
+
+function endOf(claimed: ClaimedRequest | null): WithoutAnswer {
+  return claimed ? withoutAnswer(claimed) : 'released'
+}
+
+/** How the work ended, whatever becomes of its transaction. */
 interface Seen {
   answer?: Answer
   thrown?: { readonly error: unknown }
 }
 
-/** The work with its verdict. `notDone()` may have been said inside of it, so that is asked when it has ended. */
-function watched(
-  guard: GuardOptions,
-  { held, work }: EffectCall,
-  seen: Seen,
-): (tx: unknown) => Verdict | Promise<Verdict> {
-  const undone = (error: unknown): Verdict => {
-    if (!held?.notDone) throw error
-    return { kind: 'free' }
-  }
-  const judge = (answer: Answer): Verdict => {
+type WatchedWork = (tx: unknown) => WorkOutcome | Promise<WorkOutcome>
+
+/** `notDone()` may be called inside of the work, so that is read when the work has ended. */
+function watched(guard: GuardOptions, { claimed, work }: EffectCall, seen: Seen): WatchedWork {
+  const judge = (answer: Answer): WorkOutcome => {
     seen.answer = answer
-    const kind = judgeAnswer(answer, guard)
-    if (kind !== 'for-now') return { kind, answer: recordedAnswer(answer, guard) }
-    return held?.protection.external ? undone(ANSWERED_FOR_NOW) : { kind: 'free' }
+    return judgeAnswer(answer, guard, endOf(claimed))
   }
-  const fail = (error: unknown): Verdict => {
+  const fail = (error: unknown): WorkOutcome => {
     seen.thrown = { error }
-    return undone(error)
+    if (!claimed?.notDone) throw error
+    return { kind: 'released' }
   }
   return (tx) => {
     let answer: Answer | Promise<Answer>
     try {
-      answer = plainAnswer(work(tx), 'effect()')
+      answer = answerOfReturned(work(tx), 'effect()')
     } catch (error) {
       return fail(error)
     }

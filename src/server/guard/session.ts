@@ -1,139 +1,138 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { startTimer } from '../../foundation/clock.ts'
-import { isForNow } from '../admission/judge-answer.ts'
+import { isTransient, recordedAnswer } from '../admission/judge-answer.ts'
 import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
+import type { Outcome } from '../entry/outcome.ts'
 import { type Reply, replyOf } from '../entry/reply.ts'
 import type { Answer } from '../http/port.ts'
 import type { TransactOptions } from '../ledger/port.ts'
-import { announced } from './announce.ts'
-import { ClaimLostError } from './claim-lost.ts'
-import type { IdempotencyContext } from './context.ts'
-import { deriveKey } from './derive-key.ts'
-import { type Held, letGo, recordClaim, withoutAnswer } from './end-claim.ts'
+import { outgoingAnswer } from './answer.ts'
+import { ClaimLostError, deriveKey, type IdempotencyContext } from './context.ts'
+import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
-import { keepClaim } from './keep-claim.ts'
-import { recordedAnswer } from './recorded-answer.ts'
-import { type EffectOutcome, runEffect } from './run-effect.ts'
-import { tell, tellOfEntry } from './tell.ts'
-import { withinStoreTime } from './within-store-time.ts'
+import { isThrown, isUndone, runEffect } from './run-effect.ts'
+import { type ClaimedRequest, endWithoutAnswer, renewLease, settleClaim } from './settle-claim.ts'
+import { withinStoreTime } from './store-call.ts'
 
-/** Said by a handler that has begun: it may have done something. */
+/** Thrown to a handler that has begun: it may have done something. */
 const UNKNOWN = { effect: 'unknown' } as const
 
-/** The work of one handler; without a key where the request needs none. */
+/** One run of a handler; without a claim where the request needs no key. */
 export class Session {
   readonly context: IdempotencyContext
   readonly #guard: GuardOptions
-  readonly #held: Held | null
+  readonly #claimed: ClaimedRequest | null
   readonly #aborter = new AbortController()
   readonly #stopping: (() => void)[] = []
-  #effect: EffectOutcome | 'none' | 'running' = 'none'
-  #running: Promise<EffectOutcome> | undefined
+  #effect: Outcome<Answer> | 'none' | 'running' = 'none'
+  #running: Promise<Outcome<Answer>> | undefined
   #lost = false
+  /** The effect was given a transaction of the caller. */
   #isGiven = false
   #ended: 'answered' | 'failed' | undefined
 
-  constructor(guard: GuardOptions, held: Held | null) {
+  constructor(guard: GuardOptions, claimed: ClaimedRequest | null) {
     this.#guard = guard
-    this.#held = held
+    this.#claimed = claimed
     this.context = {
-      key: held?.request.key,
-      scope: held?.request.scope,
-      attempt: held?.claim.attempt ?? 1,
+      key: claimed?.request.key,
+      scope: claimed?.request.scope,
+      attempt: claimed?.claim.attempt ?? 1,
       signal: this.#aborter.signal,
       effect: (work, options) => this.#runEffect(work as (tx: unknown) => unknown, options ?? {}),
       deriveKey: (label) => this.#deriveKey(label),
-      notDone: () => this.#sayNotDone(),
+      notDone: () => this.#notDone(),
     }
     this.#watch()
   }
 
-  /** Must an answer be seen before it leaves? Not where there is neither a key nor an effect. */
-  get decides(): boolean {
-    return this.#held !== null || this.#effect !== 'none'
+  /** Must the adapter buffer the answer until it is recorded? Not where there is neither a key nor an effect. */
+  get records(): boolean {
+    return this.#claimed !== null || this.#effect !== 'none'
   }
 
-  /** Whose answer goes out: an effect's wins over the handler's. `committer`: an effect's, once its caller has committed. */
+  /** Whose answer is sent. `committer`: the effect's, once the caller has committed its own transaction. */
   get answersWith(): 'handler' | 'effect' | 'committer' {
     const effect = this.#effect
-    if (effect === 'none' || effect === 'running' || effect.kind === 'threw') return 'handler'
-    return effect.kind === 'given' ? 'committer' : 'effect'
+    if (effect === 'none' || effect === 'running' || isThrown(effect)) return 'handler'
+    return effect.kind === 'uncommitted' ? 'committer' : 'effect'
   }
 
-  /** May it have done something outside, so that only its own word frees the key? */
+  /** May the handler have had an effect outside, so that only `notDone()` frees the key? */
   get isExternal(): boolean {
-    return this.#held?.protection.external === true
+    return this.#claimed?.protection.external === true
   }
 
-  /** Is an error that the framework answers with this status a failure, or a lasting 4xx like any other answer? */
+  /** Is an error that the framework answers with this status a failure, or a final 4xx like any other answer? */
   isFailure(status: number): boolean {
-    return isForNow(status) || this.isExternal
+    return isTransient(status) || this.isExternal
   }
 
-  /** The handler has this answer. What comes back is what goes out, and it is on record by then. */
+  /** Records the handler's answer. Returns the answer to send. */
   async complete(answer: Answer): Promise<Answer> {
     this.#stop()
     const hasFailed = this.#ended === 'failed'
     this.#ended ??= 'answered'
-    // A handler that threw first has let go of its claim.
-    const outgoing = hasFailed ? refusal('in-flight') : await this.#answerOf(answer)
-    return this.#held ? announced(this.#guard, outgoing) : outgoing
+    // The claim of a handler that threw first has ended already.
+    const outgoing = hasFailed ? refusal('in-flight') : await this.#settle(answer)
+    return this.#claimed ? outgoingAnswer(this.#guard, outgoing) : outgoing
   }
 
-  /** The handler threw. An answer is sent in its place; undefined means that the error is the framework's to answer. */
+  /** The handler threw. Returns the answer to send; undefined: the framework answers the error. */
   async fail(error: unknown): Promise<Answer | undefined> {
     this.#stop()
-    // Its answer was given already, and stands.
-    if (this.#ended) return void this.#tellOfFailure(error)
+    if (this.#ended) return void this.#emitFailure(error)
     this.#ended = 'failed'
-    const outgoing = await this.#answerInstead(error)
-    return outgoing && announced(this.#guard, outgoing)
+    const outgoing = await this.#settleFailure(error)
+    return outgoing && outgoingAnswer(this.#guard, outgoing)
   }
 
-  async #answerOf(answer: Answer): Promise<Answer> {
+  async #settle(answer: Answer): Promise<Answer> {
     const effect = await this.#effectEnded()
     if (effect === 'none') return this.#record(answer)
-    if (effect.kind === 'recorded' || effect.kind === 'for-now') return effect.answer
-    if (effect.kind === 'given') return this.#completeGiven(effect.answer, answer)
-    if (effect.kind === 'fenced') return refusal('in-flight')
-    // The handler caught what its effect threw, and answers for itself; nothing was done and nothing is kept.
-    return effect.kind === 'threw' ? answer : this.#inDoubt(effect.error)
+    // The handler caught what its effect threw, and answers itself; nothing was done and nothing is recorded.
+    if (isThrown(effect)) return answer
+    if (effect.kind === 'lost') return refusal('in-flight')
+    if (effect.kind === 'in-doubt') return this.#inDoubt(effect.error)
+    return effect.kind === 'uncommitted' ? this.#recordGiven(effect.answer, answer) : (effect.answer ?? answer)
   }
 
-  async #answerInstead(error: unknown): Promise<Answer | undefined> {
+  async #settleFailure(error: unknown): Promise<Answer | undefined> {
     const effect = await this.#effectEnded()
     if (effect === 'none') {
       if (this.#lost) return refusal('in-flight')
-      if (this.#held) await letGo(this.#guard, this.#held, { error })
+      if (this.#claimed) await endWithoutAnswer(this.#guard, this.#claimed, { error })
       return undefined
     }
     if (effect.kind === 'recorded') {
-      this.#tellOfFailure(error)
+      this.#emitFailure(error)
       return effect.answer
     }
-    if (effect.kind === 'fenced') return refusal('in-flight')
-    if (effect.kind === 'doubtful') return this.#inDoubt(effect.error)
-    if (effect.kind === 'given' && this.#held) await letGo(this.#guard, this.#held, { error })
+    if (effect.kind === 'lost') return refusal('in-flight')
+    if (effect.kind === 'in-doubt') return this.#inDoubt(effect.error)
+    if (effect.kind === 'uncommitted' && this.#claimed) await endWithoutAnswer(this.#guard, this.#claimed, { error })
     return undefined
   }
 
-  /** A handler that did not wait for its effect is waited for: what the effect says is the answer. */
-  async #effectEnded(): Promise<EffectOutcome | 'none'> {
+  /** Waits for an effect that the handler did not await: its answer is what is sent. */
+  async #effectEnded(): Promise<Outcome<Answer> | 'none'> {
     const effect = (await this.#running) ?? 'none'
-    // Where the caller has rolled its transaction back, what was let go of inside of it has to be let go of again.
-    if (this.#held && this.#isGiven && effect !== 'none') {
-      if (effect.kind === 'for-now') await letGo(this.#guard, this.#held, { status: effect.answer.status })
-      if (effect.kind === 'threw') await letGo(this.#guard, this.#held, { error: effect.error })
+    // A caller that has rolled its transaction back has also rolled back the end of the claim.
+    if (this.#claimed && this.#isGiven && effect !== 'none' && isUndone(effect)) {
+      const { answer, error } = effect
+      const cause = isThrown(effect) ? { error } : { status: answer?.status }
+      await endWithoutAnswer(this.#guard, this.#claimed, cause)
     }
     return effect
   }
 
   #watch(): void {
     const { timeoutMs, clock } = this.#guard
-    if (this.#held) {
-      const needsNoLease = (): boolean => this.#effect === 'running' || this.#hasEnded
-      this.#stopping.push(keepClaim(this.#guard, this.#held.claim, { needsNoLease, onLost: () => this.#lose() }))
+    if (this.#claimed) {
+      const needsNoLease = (): boolean => this.#effect === 'running' || this.#isSettled
+      const watcher = { needsNoLease, onLost: () => this.#lose() }
+      this.#stopping.push(renewLease(this.#guard, this.#claimed.claim, watcher))
     }
     if (timeoutMs !== undefined) {
       const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
@@ -141,9 +140,9 @@ export class Session {
     }
   }
 
-  /** The effect has settled the entry, or given it away: nothing is left for the handler to say of it. */
-  get #hasEnded(): boolean {
-    return typeof this.#effect === 'object' && this.#effect.kind !== 'given' && this.#effect.kind !== 'doubtful'
+  /** The effect has settled the entry, or lost the claim. */
+  get #isSettled(): boolean {
+    return typeof this.#effect === 'object' && this.#effect.kind !== 'uncommitted' && this.#effect.kind !== 'in-doubt'
   }
 
   #stop(): void {
@@ -152,26 +151,26 @@ export class Session {
 
   #lose(): void {
     this.#lost = true
-    if (this.#held) tellOfEntry(this.#guard, this.#held.request, { type: 'claim.lost' })
+    this.#emit({ type: 'claim.lost' })
     this.#aborter.abort(new ClaimLostError())
   }
 
   #deriveKey(label: string): string {
-    if (!this.#held)
+    if (!this.#claimed)
       throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key', UNKNOWN)
-    const { scope, key } = this.#held.request
+    const { scope, key } = this.#claimed.request
     return deriveKey(this.#guard, [scope, key, label])
   }
 
-  #sayNotDone(): void {
-    if (!this.#held || !this.isExternal) return
-    if (this.#ended || this.#hasEnded) {
+  #notDone(): void {
+    if (!this.#claimed || !this.isExternal) return
+    if (this.#ended || this.#isSettled) {
       throw new ConfigurationError(
         'notDone() was called after the answer: say it before the handler or its effect answers',
         UNKNOWN,
       )
     }
-    this.#held.notDone = true
+    this.#claimed.notDone = true
   }
 
   async #runEffect(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply> {
@@ -181,60 +180,63 @@ export class Session {
     if (this.#lost) throw new ClaimLostError()
     this.#effect = 'running'
     this.#isGiven = options.transaction !== undefined
-    this.#running = runEffect(this.#guard, { held: this.#held, work, options })
+    this.#running = runEffect(this.#guard, { claimed: this.#claimed, work, options })
     const outcome = await this.#running
     this.#effect = outcome
-    this.#tellOf(outcome)
-    if (outcome.kind === 'threw' || outcome.kind === 'doubtful') throw outcome.error
-    if (outcome.kind === 'fenced') throw new ClaimLostError()
-    return replyOf(outcome.answer)
+    this.#emitOutcome(outcome)
+    if (outcome.kind === 'in-doubt' || isThrown(outcome)) throw outcome.error
+    if (outcome.kind === 'lost') throw new ClaimLostError()
+    return replyOf(outcome.answer as Answer)
   }
 
-  #tellOf(outcome: EffectOutcome): void {
-    if (outcome.kind === 'doubtful') tell(this.#guard, { type: 'ledger.failed', error: outcome.error })
-    if (outcome.kind === 'fenced') this.#lose()
-    if (!this.#held) return
-    const { request } = this.#held
+  #emitOutcome(outcome: Outcome<Answer>): void {
+    if (outcome.kind === 'in-doubt') emit(this.#guard, { type: 'ledger.failed', error: outcome.error })
+    if (outcome.kind === 'lost') this.#lose()
     if (outcome.kind === 'recorded') {
       const { status, bodyOmitted } = recordedAnswer(outcome.answer, this.#guard)
-      tellOfEntry(this.#guard, request, { type: 'entry.recorded', status, bodyOmitted })
+      this.#emit({ type: 'entry.recorded', status, bodyOmitted })
     }
-    const type = withoutAnswer(this.#held) === 'abandon' ? 'entry.abandoned' : 'entry.released'
-    if (outcome.kind === 'for-now') tellOfEntry(this.#guard, request, { type, status: outcome.answer.status })
-    if (outcome.kind === 'threw') tellOfEntry(this.#guard, request, { type, status: undefined, error: outcome.error })
+    if (isUndone(outcome)) {
+      const cause = isThrown(outcome) ? { status: undefined, error: outcome.error } : { status: outcome.answer?.status }
+      this.#emit({ type: `entry.${outcome.kind}`, ...cause })
+    }
   }
 
-  #tellOfFailure(error: unknown): void {
-    if (this.#held) tellOfEntry(this.#guard, this.#held.request, { type: 'handler.failed', error })
+  #emitFailure(error: unknown): void {
+    this.#emit({ type: 'handler.failed', error })
   }
 
-  /** Without an effect: the answer is recorded after the fact. */
+  #emit(event: EntryEvent): void {
+    if (this.#claimed) emitForEntry(this.#guard, this.#claimed.request, event)
+  }
+
+  /** Without an effect: after the handler has run. */
   async #record(answer: Answer): Promise<Answer> {
-    if (!this.#held) return answer
-    return this.#lost ? refusal('in-flight') : recordClaim(this.#guard, this.#held, answer)
+    if (!this.#claimed) return answer
+    return this.#lost ? refusal('in-flight') : settleClaim(this.#guard, this.#claimed, answer)
   }
 
-  /** The caller's own transaction: recorded only if they have committed it by now. */
-  async #completeGiven(written: Answer, answer: Answer): Promise<Answer> {
-    if (!this.#held) return written
-    const { scope, key, token } = this.#held.claim
-    // A handle whose transaction is still open can't be asked; then it is not committed.
+  /** The caller's own transaction: recorded only if the caller has committed it by now. */
+  async #recordGiven(written: Answer, answer: Answer): Promise<Answer> {
+    if (!this.#claimed) return written
+    const { scope, key, token } = this.#claimed.claim
+    // Fails on a handle whose transaction is still open: not committed.
     const entry = await withinStoreTime(this.#guard, this.#guard.store.find(scope, key)).catch(() => undefined)
     if (entry?.state === 'done' && entry.token === token) {
-      this.#tellOf({ kind: 'recorded', answer: written })
+      this.#emitOutcome({ kind: 'recorded', writes: 'committed', answer: written })
       return written
     }
     if (answer.status >= 400) return this.#record(answer)
-    await letGo(this.#guard, this.#held, {})
+    await endWithoutAnswer(this.#guard, this.#claimed, {})
     throw new HoldfastError('The transaction given to effect() was not committed when the handler answered', {
       code: 'HOLDFAST_NOT_COMMITTED',
       ...UNKNOWN,
     })
   }
 
-  /** Given up only where it is still running: a commit whose answer was lost stays what it is. */
+  /** Changes only an entry that is still running: a commit whose confirmation was lost stays. */
   async #inDoubt(error: unknown): Promise<Answer> {
-    if (this.#held) await letGo(this.#guard, this.#held, { status: 503, error })
+    if (this.#claimed) await endWithoutAnswer(this.#guard, this.#claimed, { status: 503, error })
     return inDoubtRefusal()
   }
 }

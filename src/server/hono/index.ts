@@ -2,6 +2,6 @@ export {
   type HonoIdempotency,
   type HonoLedgerOptions,
   honoLedger,
+  honoRetryContext,
   type IdempotencyVariables,
-} from '../http/hono/hono-ledger.ts'
-export { honoRetryContext } from '../http/hono/hono-retry-context.ts'
+} from '../http/hono-ledger.ts'

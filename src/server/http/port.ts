@@ -1,7 +1,7 @@
 import type { ParsedBody } from '../../protocol/fingerprint.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 
-/** A request as plain values, whatever the framework. `Native` is the framework's own, for `scope` and `authorize`. */
+/** A request in plain values. `Native` is the framework's own request, for `scope` and `authorize`. */
 export interface Inbound<Native = unknown> {
   readonly native: Native
   /** Upper case. */
@@ -10,22 +10,22 @@ export interface Inbound<Native = unknown> {
   /** Without the question mark. */
   readonly query: string
   readonly headers: HeaderList
-  /** Read only where it is needed: after the caller was let in, and only for requests with a key. */
+  /** Called after `authorize`, and only for requests with a key. */
   readonly body: () => InboundBody | Promise<InboundBody>
 }
 
-/** The bytes as they came, or what a parser that stood before us has made of them. */
+/** The bytes as they came, or what a body parser in front of the ledger has made of them. */
 export type InboundBody = Uint8Array | ParsedBody | null
 
-/** What goes out. */
+/** An answer in plain values. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList
-  /** Null where there is none, and where it was too large to be held: then the adapter passes it on by itself. */
+  /** Null where there is none, and where it is streamed: then the adapter sends it itself. */
   readonly body: Uint8Array | null
 }
 
-/** An answer whose body was too large to hold, or has no end: it is sent as it comes, and kept without it. */
-export interface UnheldAnswer extends Answer {
-  readonly unheld: true
+/** An answer whose body is too large to buffer, or has no end: sent as it comes, and recorded without its body. */
+export interface StreamedAnswer extends Answer {
+  readonly streamed: true
 }

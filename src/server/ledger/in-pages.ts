@@ -1,15 +1,15 @@
 import type { EntriesQuery } from './port.ts'
 
-/** The cost of one look at the store, and how many answers are in memory at once. */
+/** Rows per query, and so how many answers are in memory at once. */
 const PAGE = 50
 
 export interface Page<Id> {
-  /** Rows behind this one. */
+  /** The last row of the page before. */
   readonly after: Id
   readonly limit: number
 }
 
-/** Row after row, read page by page, each page behind the last row of the one before. */
+/** Reads row after row, page by page, by a cursor. */
 export async function* inPages<Row extends { readonly id: Id }, Id>(
   { limit = Number.POSITIVE_INFINITY }: EntriesQuery,
   first: Id,

@@ -1,25 +1,26 @@
 import type { Entry, EntryState, RecordedAnswer } from '../entry/entry.ts'
+import type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
 
-/** What a request brings to the ledger. The store adds its own time where it has one (`now` is the caller's clock). */
+/** A claim that a request asks for. `now` is the caller's clock; a store with a clock of its own uses that instead. */
 export interface EntryDraft {
   readonly scope: string
   readonly key: string
   readonly fingerprint: string
   readonly method: string
   readonly path: string
-  /** A fresh random name for this claim. */
+  /** The fencing token, a fresh random one. */
   readonly token: string
   readonly external: boolean
-  /** On disk before it is ours: where what a dead runner left is not simply run again, its claim must outlive a loss of power. */
+  /** Synced to disk before `insert` resolves: a claim that is not simply run again must survive a loss of power. */
   readonly durable: boolean
   readonly leaseMs: number
   readonly retentionMs: number
   readonly now: number
-  /** For `takeOver`: the entry's own, where nothing is run but a question asked. Default: now. */
+  /** For `takeOver` by a claim that only reconciles: the entry keeps its age. Default: now. */
   readonly createdAt?: number | undefined
 }
 
-/** The right to work on a key, until somebody else takes it over. Every write names it and is refused once it is stale. */
+/** The right to work on a key until another request takes it over. Every write is fenced by its token. */
 export interface Claim {
   readonly scope: string
   readonly key: string
@@ -28,29 +29,19 @@ export interface Claim {
 }
 
 /**
- * What stood there already, read on the store's clock `now`.
- * `owner`: `held` where the store knows that its runner lives (its transaction is open), `gone` where it knows that it
- * is dead, `unsure` where only the lease can tell.
+ * An entry that an insert met, read at `now` on the store's clock.
+ * `owner`: `alive` where the store sees that the claim's transaction is open, `gone` where it sees that its handler is
+ * dead, `unsure` where only the lease can tell.
  */
 export interface FoundEntry {
   readonly entry: Entry
   readonly now: number
-  readonly owner: 'held' | 'gone' | 'unsure'
+  readonly owner: 'alive' | 'gone' | 'unsure'
 }
 
 export type Insertion =
   | { readonly kind: 'inserted'; readonly claim: Claim }
   | { readonly kind: 'found'; readonly found: FoundEntry }
-
-/**
- * How the user's function ended, and what is to become of its transaction.
- * `keep`: its writes and the answer are committed together. `undo`: its writes are rolled back, the answer is
- * recorded. `free`: everything is rolled back, and the key is free again.
- */
-export type Verdict = { readonly kind: 'keep' | 'undo'; readonly answer: RecordedAnswer } | { readonly kind: 'free' }
-
-/** `fenced`: the claim was lost; everything was rolled back and nothing touched. */
-export type Transacted = 'recorded' | 'freed' | 'fenced'
 
 export interface TransactOptions<Tx> {
   /** A transaction that the caller has begun and will commit: the entry is written inside it. */
@@ -69,7 +60,7 @@ export interface MessageDraft {
   readonly now: number
 }
 
-/** `value` is the text that the first one's work returned, or null where it returned none. */
+/** `value` is the text that the work of the first delivery returned, or null where that returned none. */
 export interface Consumed {
   readonly duplicate: boolean
   readonly value: string | null
@@ -82,19 +73,19 @@ export interface ReapOptions {
 }
 
 export interface Reaped {
-  /** Entries and messages that had outlived their retention, and claims of which nothing can have been done. */
+  /** Entries and messages past their retention, and claims under which nothing can have been done. */
   readonly deleted: number
-  /** Claims of dead runners that may have done something outside: kept, and marked `unknown`. */
+  /** Claims of dead handlers that may have done something outside: marked `unknown`, never deleted. */
   readonly abandoned: number
   /** Is there probably more to do? */
   readonly more: boolean
 }
 
-/** Which entries to list. All that are given have to fit. */
+/** Which entries to list. An entry has to match all that is given. */
 export interface EntriesQuery {
   readonly state?: EntryState | undefined
   readonly scope?: string | undefined
-  /** The last one seen: goes on behind it, also where it is no longer there. */
+  /** The last entry of the page before, also where that was deleted since. */
   readonly after?: EntryPlace | undefined
   /** How many at most. Default: all. */
   readonly limit?: number | undefined
@@ -112,36 +103,36 @@ export interface LedgerStats {
 }
 
 /**
- * Where the entries are. `Tx` is what the user's function gets to write with; `Returned` is what it may return
- * (a synchronous store takes no promise).
+ * Where the entries are. `Tx` is what the work writes with; `Returned` is what it may return (a synchronous store takes
+ * no promise).
  *
  * Every method rejects with a StorageError where the store can't be reached or fails. A rejected `complete` or
  * `transact` may have been committed: a later `insert` of the same key tells.
  */
 export interface LedgerStore<Tx = unknown, Returned = unknown> {
-  /** For sentences and statistics: `memory`, `sqlite`, `postgres`. */
+  /** For messages and statistics: `memory`, `sqlite`, `postgres`. */
   readonly name: string
-  /** Only a type: what `effect` may return with this store. Never there. */
+  /** Only a type: what `effect` may return with this store. Never set. */
   readonly returned?: Returned
 
   /**
-   * Insert first: the unique index on (scope, key) is the arbiter, never a look before it. On disk before it
-   * resolves where `durable` is true. Where a row is there already it is given as it is, whatever its state.
+   * Inserts without a look before it: the unique index on (scope, key) is the arbiter. Synced to disk before it resolves
+   * where `durable` is true. An entry that is there already is returned as it is, whatever its state.
    */
   insert(draft: EntryDraft): Promise<Insertion>
 
   /**
-   * Puts a new claim in place of `found`, if that is still exactly as it was seen (same token, same state) and nobody
-   * holds it; undefined otherwise. From `done` (expired) it is a new entry with attempt 1, otherwise attempt + 1.
+   * Replaces the claim of `found` if the entry is still as it was seen (same token, state and lease) and no transaction
+   * of its claim is open; undefined otherwise. From `done` (expired) it is a new entry with attempt 1, else attempt + 1.
    */
   takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>
 
-  /** A longer lease. False where the claim was lost. Never waits for the claim's own open transaction. */
+  /** Extends the lease. False where the claim was lost. Never waits for the claim's own open transaction. */
   renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean>
 
   /**
-   * running -> done, outside of any transaction of the user; unknown -> done too, as long as the claim is still the
-   * entry's own: a runner that was taken for dead knows what it did. False where the claim was lost.
+   * running -> done, outside of a transaction of the user; unknown -> done too while the claim is the entry's own: a
+   * handler whose lease lapsed still knows what it did. False where the claim was lost.
    */
   complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>
 
@@ -152,31 +143,32 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   abandon(claim: Claim, now: number): Promise<boolean>
 
   /**
-   * One transaction around the user's work. With a claim: first that claim is checked and held, so that nobody can
-   * take it over while the transaction is open; then the work; then its verdict. Afterwards the entry is `done`, or
-   * absent (a `free` verdict, or a throw of the work, which is rethrown as it is; see `whenUndone`), or was never
-   * touched (`fenced`).
-   * Without a claim (a request that needs no key) only the work's writes are kept, undone or rolled back.
-   * A store whose transactions are synchronous rolls back and refuses (ConfigurationError) work that returns a promise.
+   * Runs the work in one transaction. With a claim, that claim is checked first and can't be taken over while the
+   * transaction is open; the work is not called where the claim was lost. Resolves to the outcome that the work asked
+   * for, or to `lost`; in a transaction of the caller to `uncommitted` in place of `recorded`.
+   *
+   * A throw of the work rolls back, leaves the entry as `onFailure` says, and is rethrown. So does work that returns a
+   * promise in a store whose transactions are synchronous (ConfigurationError).
+   * Without a claim (a request that needs no key) only the work's writes are committed or rolled back.
    */
-  transact(transaction: Transaction<Tx>): Promise<Transacted>
+  transact(transaction: Transaction<Tx>): Promise<Outcome>
 
-  /** Marks the message and does the work in one transaction; a duplicate only gets the first one's value. */
+  /** Inserts the message's id and runs the work in one transaction; a duplicate gets the value of the first delivery. */
   consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>
 
   find(scope: string, key: string): Promise<Entry | undefined>
 
   /**
-   * Deletes at most `limit` rows: done entries and messages past their retention; running ones of which nothing can
-   * have been done (lease lapsed, not external, not held, and past their retention or known to be rolled back).
-   * Marks external ones with a lapsed lease as `unknown`, and tells `onAbandoned` of each. Never deletes those. Several
-   * replicas may do it at once.
+   * Deletes at most `limit` rows: done entries and messages past their retention; running entries under which nothing can
+   * have been done (lease lapsed, not external, no transaction open, and past their retention or known to be rolled
+   * back). Marks external ones with a lapsed lease as `unknown` and calls `onAbandoned` with each; never deletes those.
+   * Safe in several replicas at once.
    */
   reap(options: ReapOptions): Promise<Reaped>
 
   /**
-   * Entries in the order in which their keys came, read in pages. One that comes, goes or changes meanwhile may be listed
-   * or not; every other one is listed once.
+   * Entries in the order of their insertion, read in pages. An entry that is inserted, deleted or changed meanwhile may be
+   * listed or not; every other one is listed once.
    */
   entries(query: EntriesQuery): AsyncIterable<Entry>
 
@@ -190,16 +182,13 @@ export interface Transaction<Tx> {
   readonly claim: Claim | null
   readonly now: number
   /**
-   * The ledger's lease. A store across a network may end a transaction from which nothing was heard for a multiple of
-   * it; left out, it never does.
+   * The ledger's lease. A store across a network may end a transaction that was idle for a multiple of it; left out, it
+   * never does.
    */
   readonly leaseMs?: number | undefined
-  readonly work: (tx: Tx) => Verdict | Promise<Verdict>
-  /**
-   * What becomes of the entry where the work throws, or the store fails once it has begun: free again, or `unknown`
-   * since the work has done something outside. A `free` verdict always frees.
-   */
-  readonly whenUndone: 'release' | 'abandon'
+  readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>
+  /** What becomes of the entry where the work throws, or the store fails once the work has begun. */
+  readonly onFailure: WithoutAnswer
   readonly options: TransactOptions<Tx>
 }
 

@@ -2,6 +2,7 @@ export {
   type Idempotent,
   type NextFunction,
   type NodeHandlerOptions,
+  type NodeMiddleware,
   nodeHandler,
+  nodeRetryContext,
 } from '../http/node/node-handler.ts'
-export { type NodeMiddleware, nodeRetryContext } from '../http/node/node-retry-context.ts'

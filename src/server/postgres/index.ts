@@ -1,3 +1,6 @@
 export type { PostgresClient, PostgresPool } from '../../sql/postgres-driver.ts'
-export { postgresLedger } from '../ledger/postgres/postgres-ledger.ts'
-export type { PostgresLedgerOptions, PostgresTransaction } from '../ledger/postgres/postgres-options.ts'
+export {
+  type PostgresLedgerOptions,
+  type PostgresTransaction,
+  postgresLedger,
+} from '../ledger/postgres/postgres-ledger.ts'

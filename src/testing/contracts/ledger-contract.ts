@@ -7,6 +7,7 @@ import { fenceCases } from './ledger/fence-cases.ts'
 import { givenTransactionCases } from './ledger/given-transaction-cases.ts'
 import { insertCases } from './ledger/insert-cases.ts'
 import { messageCases } from './ledger/message-cases.ts'
+import { moveCases } from './ledger/move-cases.ts'
 import { openTransactionCases, synchronousCases } from './ledger/open-transaction-cases.ts'
 import { reapCases } from './ledger/reap-cases.ts'
 import { sharingCases } from './ledger/sharing-cases.ts'
@@ -26,6 +27,7 @@ export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCa
   const bodies: Record<string, LedgerCase> = {
     ...insertCases,
     ...takeOverCases,
+    ...moveCases,
     ...fenceCases,
     ...transactCases,
     ...(options.synchronous ? synchronousCases : openTransactionCases),

@@ -12,20 +12,22 @@ declare class InFlightWaiters {
     #private;
     constructor(clock: Clock);
     wake(request: KeyRequest): void;
-    wait(waiting: Waiting): Promise<Claimed>;
+    wait(waiting: Waiting): Promise<ClaimResult>;
 }
 
 declare class Session {
     #private;
     readonly context: IdempotencyContext;
-    constructor(guard: GuardOptions, held: Held | null);
-    get decides(): boolean;
+    constructor(guard: GuardOptions, claimed: ClaimedRequest | null);
+    get records(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
     get isExternal(): boolean;
     isFailure(status: number): boolean;
     complete(answer: Answer): Promise<Answer>;
     fail(error: unknown): Promise<Answer | undefined>;
 }
+
+declare const GUARD: unique symbol;
 
 declare function fastifyLedger(app: FastifyInstance, { ledger }: FastifyLedgerOptions, done: () => void): void;
 
@@ -37,15 +39,10 @@ interface Answer {
     readonly body: Uint8Array | null;
 }
 
-interface AnyGuardingLedger<Native> {
-    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<{
-        readonly kind: 'answered';
-        readonly answer: Answer;
-    } | {
-        readonly kind: 'run';
-        readonly session: Session;
-    }>;
-    readonly limits: GuardingLedger<unknown, unknown, Native>['limits'];
+interface AnswerPolicy {
+    readonly store5xx: boolean;
+    readonly maxResponseBytes: number;
+    readonly dropHeaders: ReadonlySet<string>;
 }
 
 interface Claim {
@@ -53,6 +50,13 @@ interface Claim {
     readonly key: string;
     readonly token: string;
     readonly attempt: number;
+}
+
+interface ClaimedRequest {
+    readonly request: KeyRequest;
+    readonly claim: Claim;
+    readonly protection: Protection;
+    notDone?: boolean;
 }
 
 interface Clock {
@@ -114,16 +118,16 @@ interface EntryDraft {
 }
 
 interface FastifyLedgerOptions {
-    readonly ledger: AnyGuardingLedger<FastifyRequest>;
+    readonly ledger: GuardedLedger<unknown, never, FastifyRequest>;
 }
 
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
-    readonly owner: 'held' | 'gone' | 'unsure';
+    readonly owner: 'alive' | 'gone' | 'unsure';
 }
 
-interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, AnswerPolicy {
     readonly store: LedgerStore<Tx>;
     readonly scope: (request: Native) => string | Promise<string>;
     readonly authorize: Authorize<Native> | undefined;
@@ -136,10 +140,6 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly inFlight: 'reject' | 'wait';
     readonly waitForMs: number;
     readonly waiters: InFlightWaiters;
-    readonly store5xx: boolean;
-    readonly maxResponseBytes: number;
-    readonly maxRequestBytes: number;
-    readonly dropHeaders: ReadonlySet<string>;
     readonly observe: ObserveLedger | undefined;
     readonly reconcile: Reconcile | undefined;
     readonly clock: Clock;
@@ -147,19 +147,8 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
-interface GuardingLedger<Tx, Returned, Native> {
-    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
-    readonly limits: {
-        readonly maxRequestBytes: number;
-        readonly maxResponseBytes: number;
-    };
-}
-
-interface Held {
-    readonly request: KeyRequest;
-    readonly claim: Claim;
-    readonly protection: Protection;
-    notDone?: boolean;
+interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly [GUARD]: LedgerGuard<Tx, Returned, Native>;
 }
 
 interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
@@ -189,6 +178,12 @@ interface KeyRequest {
     readonly path: string;
 }
 
+interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
+    readonly maxRequestBytes: number;
+    readonly maxResponseBytes: number;
+}
+
 interface LedgerStats {
     readonly running: number;
     readonly done: number;
@@ -209,7 +204,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
     release(claim: Claim): Promise<boolean>;
     abandon(claim: Claim, now: number): Promise<boolean>;
-    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    transact(transaction: Transaction<Tx>): Promise<Outcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
     reap(options: ReapOptions): Promise<Reaped>;
@@ -231,7 +226,7 @@ interface MessageDraft {
     readonly now: number;
 }
 
-interface OfEntry extends Told {
+interface OfEntry extends Timed {
     readonly scope: string;
     readonly key: string;
     readonly method: string;
@@ -290,11 +285,7 @@ interface Reply {
     readonly body: Uint8Array | null;
 }
 
-interface RetryContextOptions extends LimitHeaders {
-    readonly clock?: Clock | undefined;
-}
-
-interface ScreenPolicy {
+interface RequestPolicy {
     readonly methods: ReadonlySet<string>;
     readonly required: boolean;
     readonly keyHeader: string;
@@ -302,7 +293,17 @@ interface ScreenPolicy {
     readonly maxRequestBytes: number;
 }
 
-interface Told {
+interface RetryContextOptions extends LimitHeaders {
+    readonly clock?: Clock | undefined;
+}
+
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
+interface Timed {
     readonly at: number;
 }
 
@@ -315,14 +316,14 @@ interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
     readonly leaseMs?: number | undefined;
-    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
-    readonly whenUndone: 'release' | 'abandon';
+    readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
+    readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
 }
 
 interface Waiting {
     readonly request: KeyRequest;
-    readonly look: () => Promise<Claimed>;
+    readonly tryAgain: () => Promise<ClaimResult>;
     readonly until: number;
 }
 
@@ -350,11 +351,11 @@ type Begun<Tx = unknown, Returned = EffectReturn> = {
     };
 };
 
-type Claimed = {
+type ClaimResult = {
     readonly kind: 'claimed';
     readonly claim: Claim;
     readonly from: Entry | undefined;
-    readonly next: Next;
+    readonly next: NextStep;
 } | {
     readonly kind: 'replay';
     readonly entry: Entry;
@@ -410,25 +411,39 @@ type LedgerEvent = (OfEntry & {
 }) | (OfEntry & {
     readonly type: 'handler.failed';
     readonly error: unknown;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'request.refused';
     readonly reason: RefusalReason;
     readonly method: string;
     readonly path: string;
     readonly scope: string | undefined;
     readonly key: string | undefined;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'ledger.failed';
     readonly error: unknown;
 });
 
-type Next = Extract<Admission, {
+type NextStep = Extract<Admission, {
     kind: 'take-over';
 }>['next'];
 
 type ObserveLedger = (event: LedgerEvent) => void;
 
 type OnAbandoned = 'rerun' | 'hold';
+
+type Outcome<Answer = RecordedAnswer> = {
+    readonly kind: 'recorded';
+    readonly writes: 'committed' | 'rolled-back';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'uncommitted';
+    readonly answer: Answer;
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
+    readonly kind: 'lost';
+} | {
+    readonly kind: 'in-doubt';
+    readonly error: unknown;
+};
 
 type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>;
 
@@ -440,11 +455,8 @@ type ShapeRefusal<Native> = {
     call(problem: Problem, request: Native): Reply | undefined;
 }['call'];
 
-type Transacted = 'recorded' | 'freed' | 'fenced';
+type WithoutAnswer = 'released' | 'abandoned';
 
-type Verdict = {
-    readonly kind: 'keep' | 'undo';
-    readonly answer: RecordedAnswer;
-} | {
-    readonly kind: 'free';
-};
+type WorkOutcome<Answer = RecordedAnswer> = Extract<Outcome<Answer>, {
+    kind: 'recorded' | 'released' | 'abandoned';
+}>;

@@ -12,14 +12,14 @@ declare class InFlightWaiters {
     #private;
     constructor(clock: Clock);
     wake(request: KeyRequest): void;
-    wait(waiting: Waiting): Promise<Claimed>;
+    wait(waiting: Waiting): Promise<ClaimResult>;
 }
 
 declare class Session {
     #private;
     readonly context: IdempotencyContext;
-    constructor(guard: GuardOptions, held: Held | null);
-    get decides(): boolean;
+    constructor(guard: GuardOptions, claimed: ClaimedRequest | null);
+    get records(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
     get isExternal(): boolean;
     isFailure(status: number): boolean;
@@ -27,9 +27,11 @@ declare class Session {
     fail(error: unknown): Promise<Answer | undefined>;
 }
 
-declare function honoLedger<Tx, Returned, Native>(ledger: GuardingLedger<Tx, Returned, Native>, options: HonoLedgerOptions<Native>): Middleware<Tx, Returned>;
+declare const GUARD: unique symbol;
 
-declare function honoLedger<Tx, Returned>(ledger: GuardingLedger<Tx, Returned, Request>, options?: ProtectOptions & {
+declare function honoLedger<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options: HonoLedgerOptions<Native>): Middleware<Tx, Returned>;
+
+declare function honoLedger<Tx, Returned>(ledger: GuardedLedger<Tx, Returned, Request>, options?: ProtectOptions & {
     readonly native?: undefined;
 }): Middleware<Tx, Returned>;
 
@@ -41,11 +43,24 @@ interface Answer {
     readonly body: Uint8Array | null;
 }
 
+interface AnswerPolicy {
+    readonly store5xx: boolean;
+    readonly maxResponseBytes: number;
+    readonly dropHeaders: ReadonlySet<string>;
+}
+
 interface Claim {
     readonly scope: string;
     readonly key: string;
     readonly token: string;
     readonly attempt: number;
+}
+
+interface ClaimedRequest {
+    readonly request: KeyRequest;
+    readonly claim: Claim;
+    readonly protection: Protection;
+    notDone?: boolean;
 }
 
 interface Clock {
@@ -109,10 +124,10 @@ interface EntryDraft {
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
-    readonly owner: 'held' | 'gone' | 'unsure';
+    readonly owner: 'alive' | 'gone' | 'unsure';
 }
 
-interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, AnswerPolicy {
     readonly store: LedgerStore<Tx>;
     readonly scope: (request: Native) => string | Promise<string>;
     readonly authorize: Authorize<Native> | undefined;
@@ -125,10 +140,6 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly inFlight: 'reject' | 'wait';
     readonly waitForMs: number;
     readonly waiters: InFlightWaiters;
-    readonly store5xx: boolean;
-    readonly maxResponseBytes: number;
-    readonly maxRequestBytes: number;
-    readonly dropHeaders: ReadonlySet<string>;
     readonly observe: ObserveLedger | undefined;
     readonly reconcile: Reconcile | undefined;
     readonly clock: Clock;
@@ -136,19 +147,8 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
-interface GuardingLedger<Tx, Returned, Native> {
-    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
-    readonly limits: {
-        readonly maxRequestBytes: number;
-        readonly maxResponseBytes: number;
-    };
-}
-
-interface Held {
-    readonly request: KeyRequest;
-    readonly claim: Claim;
-    readonly protection: Protection;
-    notDone?: boolean;
+interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly [GUARD]: LedgerGuard<Tx, Returned, Native>;
 }
 
 interface HonoIdempotency<Tx = unknown, Returned = EffectReturn> extends IdempotencyContext<Tx, Returned> {
@@ -170,7 +170,7 @@ interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
 }
 
 interface IdempotencyVariables<Ledger = unknown> {
-    idempotency: Ledger extends GuardingLedger<infer Tx, infer Returned, never> ? HonoIdempotency<Tx, Returned> : never;
+    idempotency: Ledger extends GuardedLedger<infer Tx, infer Returned, never> ? HonoIdempotency<Tx, Returned> : never;
 }
 
 interface Inbound<Native = unknown> {
@@ -188,6 +188,12 @@ interface KeyRequest {
     readonly fingerprint: string;
     readonly method: string;
     readonly path: string;
+}
+
+interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
+    readonly maxRequestBytes: number;
+    readonly maxResponseBytes: number;
 }
 
 interface LedgerStats {
@@ -210,7 +216,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
     release(claim: Claim): Promise<boolean>;
     abandon(claim: Claim, now: number): Promise<boolean>;
-    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    transact(transaction: Transaction<Tx>): Promise<Outcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
     reap(options: ReapOptions): Promise<Reaped>;
@@ -232,7 +238,7 @@ interface MessageDraft {
     readonly now: number;
 }
 
-interface OfEntry extends Told {
+interface OfEntry extends Timed {
     readonly scope: string;
     readonly key: string;
     readonly method: string;
@@ -291,11 +297,7 @@ interface Reply {
     readonly body: Uint8Array | null;
 }
 
-interface RetryContextOptions extends LimitHeaders {
-    readonly clock?: Clock | undefined;
-}
-
-interface ScreenPolicy {
+interface RequestPolicy {
     readonly methods: ReadonlySet<string>;
     readonly required: boolean;
     readonly keyHeader: string;
@@ -303,7 +305,17 @@ interface ScreenPolicy {
     readonly maxRequestBytes: number;
 }
 
-interface Told {
+interface RetryContextOptions extends LimitHeaders {
+    readonly clock?: Clock | undefined;
+}
+
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
+interface Timed {
     readonly at: number;
 }
 
@@ -316,14 +328,14 @@ interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
     readonly leaseMs?: number | undefined;
-    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
-    readonly whenUndone: 'release' | 'abandon';
+    readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
+    readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
 }
 
 interface Waiting {
     readonly request: KeyRequest;
-    readonly look: () => Promise<Claimed>;
+    readonly tryAgain: () => Promise<ClaimResult>;
     readonly until: number;
 }
 
@@ -351,11 +363,11 @@ type Begun<Tx = unknown, Returned = EffectReturn> = {
     };
 };
 
-type Claimed = {
+type ClaimResult = {
     readonly kind: 'claimed';
     readonly claim: Claim;
     readonly from: Entry | undefined;
-    readonly next: Next;
+    readonly next: NextStep;
 } | {
     readonly kind: 'replay';
     readonly entry: Entry;
@@ -411,14 +423,14 @@ type LedgerEvent = (OfEntry & {
 }) | (OfEntry & {
     readonly type: 'handler.failed';
     readonly error: unknown;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'request.refused';
     readonly reason: RefusalReason;
     readonly method: string;
     readonly path: string;
     readonly scope: string | undefined;
     readonly key: string | undefined;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'ledger.failed';
     readonly error: unknown;
 });
@@ -429,13 +441,27 @@ type Middleware<Tx, Returned> = MiddlewareHandler<{
     };
 }>;
 
-type Next = Extract<Admission, {
+type NextStep = Extract<Admission, {
     kind: 'take-over';
 }>['next'];
 
 type ObserveLedger = (event: LedgerEvent) => void;
 
 type OnAbandoned = 'rerun' | 'hold';
+
+type Outcome<Answer = RecordedAnswer> = {
+    readonly kind: 'recorded';
+    readonly writes: 'committed' | 'rolled-back';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'uncommitted';
+    readonly answer: Answer;
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
+    readonly kind: 'lost';
+} | {
+    readonly kind: 'in-doubt';
+    readonly error: unknown;
+};
 
 type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>;
 
@@ -447,11 +473,8 @@ type ShapeRefusal<Native> = {
     call(problem: Problem, request: Native): Reply | undefined;
 }['call'];
 
-type Transacted = 'recorded' | 'freed' | 'fenced';
+type WithoutAnswer = 'released' | 'abandoned';
 
-type Verdict = {
-    readonly kind: 'keep' | 'undo';
-    readonly answer: RecordedAnswer;
-} | {
-    readonly kind: 'free';
-};
+type WorkOutcome<Answer = RecordedAnswer> = Extract<Outcome<Answer>, {
+    kind: 'recorded' | 'released' | 'abandoned';
+}>;

@@ -12,14 +12,14 @@ declare class InFlightWaiters {
     #private;
     constructor(clock: Clock);
     wake(request: KeyRequest): void;
-    wait(waiting: Waiting): Promise<Claimed>;
+    wait(waiting: Waiting): Promise<ClaimResult>;
 }
 
 declare class Session {
     #private;
     readonly context: IdempotencyContext;
-    constructor(guard: GuardOptions, held: Held | null);
-    get decides(): boolean;
+    constructor(guard: GuardOptions, claimed: ClaimedRequest | null);
+    get records(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
     get isExternal(): boolean;
     isFailure(status: number): boolean;
@@ -27,7 +27,9 @@ declare class Session {
     fail(error: unknown): Promise<Answer | undefined>;
 }
 
-declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ServerResponse>(ledger: GuardingLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, Tx, Returned>, res: Res, next: NextFunction) => unknown, options?: NodeHandlerOptions): (req: Req, res: Res, next?: NextFunction) => Promise<void>;
+declare const GUARD: unique symbol;
+
+declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ServerResponse>(ledger: GuardedLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, Tx, Returned>, res: Res, next: NextFunction) => unknown, options?: NodeHandlerOptions): (req: Req, res: Res, next?: NextFunction) => Promise<void>;
 
 declare function nodeRetryContext(options?: RetryContextOptions): NodeMiddleware;
 
@@ -37,11 +39,24 @@ interface Answer {
     readonly body: Uint8Array | null;
 }
 
+interface AnswerPolicy {
+    readonly store5xx: boolean;
+    readonly maxResponseBytes: number;
+    readonly dropHeaders: ReadonlySet<string>;
+}
+
 interface Claim {
     readonly scope: string;
     readonly key: string;
     readonly token: string;
     readonly attempt: number;
+}
+
+interface ClaimedRequest {
+    readonly request: KeyRequest;
+    readonly claim: Claim;
+    readonly protection: Protection;
+    notDone?: boolean;
 }
 
 interface Clock {
@@ -105,10 +120,10 @@ interface EntryDraft {
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
-    readonly owner: 'held' | 'gone' | 'unsure';
+    readonly owner: 'alive' | 'gone' | 'unsure';
 }
 
-interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, AnswerPolicy {
     readonly store: LedgerStore<Tx>;
     readonly scope: (request: Native) => string | Promise<string>;
     readonly authorize: Authorize<Native> | undefined;
@@ -121,10 +136,6 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly inFlight: 'reject' | 'wait';
     readonly waitForMs: number;
     readonly waiters: InFlightWaiters;
-    readonly store5xx: boolean;
-    readonly maxResponseBytes: number;
-    readonly maxRequestBytes: number;
-    readonly dropHeaders: ReadonlySet<string>;
     readonly observe: ObserveLedger | undefined;
     readonly reconcile: Reconcile | undefined;
     readonly clock: Clock;
@@ -132,19 +143,8 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
-interface GuardingLedger<Tx, Returned, Native> {
-    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
-    readonly limits: {
-        readonly maxRequestBytes: number;
-        readonly maxResponseBytes: number;
-    };
-}
-
-interface Held {
-    readonly request: KeyRequest;
-    readonly claim: Claim;
-    readonly protection: Protection;
-    notDone?: boolean;
+interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly [GUARD]: LedgerGuard<Tx, Returned, Native>;
 }
 
 interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
@@ -174,6 +174,12 @@ interface KeyRequest {
     readonly path: string;
 }
 
+interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
+    readonly maxRequestBytes: number;
+    readonly maxResponseBytes: number;
+}
+
 interface LedgerStats {
     readonly running: number;
     readonly done: number;
@@ -194,7 +200,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
     release(claim: Claim): Promise<boolean>;
     abandon(claim: Claim, now: number): Promise<boolean>;
-    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    transact(transaction: Transaction<Tx>): Promise<Outcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
     reap(options: ReapOptions): Promise<Reaped>;
@@ -220,7 +226,7 @@ interface NodeHandlerOptions extends ProtectOptions {
     readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-interface OfEntry extends Told {
+interface OfEntry extends Timed {
     readonly scope: string;
     readonly key: string;
     readonly method: string;
@@ -279,11 +285,7 @@ interface Reply {
     readonly body: Uint8Array | null;
 }
 
-interface RetryContextOptions extends LimitHeaders {
-    readonly clock?: Clock | undefined;
-}
-
-interface ScreenPolicy {
+interface RequestPolicy {
     readonly methods: ReadonlySet<string>;
     readonly required: boolean;
     readonly keyHeader: string;
@@ -291,7 +293,17 @@ interface ScreenPolicy {
     readonly maxRequestBytes: number;
 }
 
-interface Told {
+interface RetryContextOptions extends LimitHeaders {
+    readonly clock?: Clock | undefined;
+}
+
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
+interface Timed {
     readonly at: number;
 }
 
@@ -304,14 +316,14 @@ interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
     readonly leaseMs?: number | undefined;
-    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
-    readonly whenUndone: 'release' | 'abandon';
+    readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
+    readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
 }
 
 interface Waiting {
     readonly request: KeyRequest;
-    readonly look: () => Promise<Claimed>;
+    readonly tryAgain: () => Promise<ClaimResult>;
     readonly until: number;
 }
 
@@ -339,11 +351,11 @@ type Begun<Tx = unknown, Returned = EffectReturn> = {
     };
 };
 
-type Claimed = {
+type ClaimResult = {
     readonly kind: 'claimed';
     readonly claim: Claim;
     readonly from: Entry | undefined;
-    readonly next: Next;
+    readonly next: NextStep;
 } | {
     readonly kind: 'replay';
     readonly entry: Entry;
@@ -403,29 +415,43 @@ type LedgerEvent = (OfEntry & {
 }) | (OfEntry & {
     readonly type: 'handler.failed';
     readonly error: unknown;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'request.refused';
     readonly reason: RefusalReason;
     readonly method: string;
     readonly path: string;
     readonly scope: string | undefined;
     readonly key: string | undefined;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'ledger.failed';
     readonly error: unknown;
 });
 
-type Next = Extract<Admission, {
+type NextFunction = (error?: unknown) => void;
+
+type NextStep = Extract<Admission, {
     kind: 'take-over';
 }>['next'];
-
-type NextFunction = (error?: unknown) => void;
 
 type NodeMiddleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 type ObserveLedger = (event: LedgerEvent) => void;
 
 type OnAbandoned = 'rerun' | 'hold';
+
+type Outcome<Answer = RecordedAnswer> = {
+    readonly kind: 'recorded';
+    readonly writes: 'committed' | 'rolled-back';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'uncommitted';
+    readonly answer: Answer;
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
+    readonly kind: 'lost';
+} | {
+    readonly kind: 'in-doubt';
+    readonly error: unknown;
+};
 
 type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>;
 
@@ -437,11 +463,8 @@ type ShapeRefusal<Native> = {
     call(problem: Problem, request: Native): Reply | undefined;
 }['call'];
 
-type Transacted = 'recorded' | 'freed' | 'fenced';
+type WithoutAnswer = 'released' | 'abandoned';
 
-type Verdict = {
-    readonly kind: 'keep' | 'undo';
-    readonly answer: RecordedAnswer;
-} | {
-    readonly kind: 'free';
-};
+type WorkOutcome<Answer = RecordedAnswer> = Extract<Outcome<Answer>, {
+    kind: 'recorded' | 'released' | 'abandoned';
+}>;

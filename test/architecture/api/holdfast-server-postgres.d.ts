@@ -64,7 +64,7 @@ interface EntryDraft {
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
-    readonly owner: 'held' | 'gone' | 'unsure';
+    readonly owner: 'alive' | 'gone' | 'unsure';
 }
 
 interface LedgerStats {
@@ -87,7 +87,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
     release(claim: Claim): Promise<boolean>;
     abandon(claim: Claim, now: number): Promise<boolean>;
-    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    transact(transaction: Transaction<Tx>): Promise<Outcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
     reap(options: ReapOptions): Promise<Reaped>;
@@ -156,6 +156,12 @@ interface Reply {
     readonly body: Uint8Array | null;
 }
 
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
 interface TransactOptions<Tx> {
     readonly transaction?: Tx | undefined;
     readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
@@ -165,8 +171,8 @@ interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
     readonly leaseMs?: number | undefined;
-    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
-    readonly whenUndone: 'release' | 'abandon';
+    readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
+    readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
 }
 
@@ -196,13 +202,24 @@ type Insertion = {
     readonly found: FoundEntry;
 };
 
+type Outcome<Answer = RecordedAnswer> = {
+    readonly kind: 'recorded';
+    readonly writes: 'committed' | 'rolled-back';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'uncommitted';
+    readonly answer: Answer;
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
+    readonly kind: 'lost';
+} | {
+    readonly kind: 'in-doubt';
+    readonly error: unknown;
+};
+
 type PostgresTransaction<Pool extends PostgresPool = PostgresPool> = Omit<ClientOf<Pool>, 'release'>;
 
-type Transacted = 'recorded' | 'freed' | 'fenced';
+type WithoutAnswer = 'released' | 'abandoned';
 
-type Verdict = {
-    readonly kind: 'keep' | 'undo';
-    readonly answer: RecordedAnswer;
-} | {
-    readonly kind: 'free';
-};
+type WorkOutcome<Answer = RecordedAnswer> = Extract<Outcome<Answer>, {
+    kind: 'recorded' | 'released' | 'abandoned';
+}>;

@@ -1,5 +1,5 @@
 // Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.
-export { Answer, Authorize, Begun, Claim, ClaimLostError, Consumed, Consumption, EffectReturn, EntriesQuery, Entry, EntryDraft, EntryPlace, EntryState, FoundEntry, HeaderSource, IdempotencyContext, Inbound, InboundBody, InboundContext, InboundSource, Insertion, Ledger, LedgerEvent, LedgerOptions, LedgerStats, LedgerStore, MemoryTransaction, MessageDraft, ObserveLedger, OnAbandoned, Once, OnceOptions, OverloadedOptions, Problem, ProtectOptions, ReapOptions, Reaped, Reaper, ReaperOptions, Reconcile, Reconciled, RecordedAnswer, Reply, ReplyInit, RetryContextOptions, RetryContexts, Session, ShapeRefusal, TransactOptions, Transacted, Transaction, UnheldAnswer, Verdict, createLedger, json, memoryLedger, overloaded, reply, retryContext }
+export { ClaimLostError, EffectReturn, Entry, IdempotencyContext, Ledger, LedgerEvent, LedgerOptions, MemoryTransaction, Once, OnceOptions, Problem, ProtectOptions, Reaper, ReaperOptions, Reconcile, Reconciled, Reply, ReplyInit, createLedger, json, memoryLedger, overloaded, reply, retryContext }
 
 declare class Background {
     #private;
@@ -29,20 +29,22 @@ declare class InFlightWaiters {
     #private;
     constructor(clock: Clock);
     wake(request: KeyRequest): void;
-    wait(waiting: Waiting): Promise<Claimed>;
+    wait(waiting: Waiting): Promise<ClaimResult>;
 }
 
 declare class Session {
     #private;
     readonly context: IdempotencyContext;
-    constructor(guard: GuardOptions, held: Held | null);
-    get decides(): boolean;
+    constructor(guard: GuardOptions, claimed: ClaimedRequest | null);
+    get records(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
     get isExternal(): boolean;
     isFailure(status: number): boolean;
     complete(answer: Answer): Promise<Answer>;
     fail(error: unknown): Promise<Answer | undefined>;
 }
+
+declare const GUARD: unique symbol;
 
 declare const retryContext: RetryContexts;
 
@@ -67,6 +69,12 @@ interface Answer {
     readonly body: Uint8Array | null;
 }
 
+interface AnswerPolicy {
+    readonly store5xx: boolean;
+    readonly maxResponseBytes: number;
+    readonly dropHeaders: ReadonlySet<string>;
+}
+
 interface AttemptSummary {
     readonly number: number;
     readonly startedAt: number;
@@ -80,6 +88,13 @@ interface Claim {
     readonly key: string;
     readonly token: string;
     readonly attempt: number;
+}
+
+interface ClaimedRequest {
+    readonly request: KeyRequest;
+    readonly claim: Claim;
+    readonly protection: Protection;
+    notDone?: boolean;
 }
 
 interface Clock {
@@ -165,10 +180,10 @@ interface ErrorDetails {
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
-    readonly owner: 'held' | 'gone' | 'unsure';
+    readonly owner: 'alive' | 'gone' | 'unsure';
 }
 
-interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
+interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, AnswerPolicy {
     readonly store: LedgerStore<Tx>;
     readonly scope: (request: Native) => string | Promise<string>;
     readonly authorize: Authorize<Native> | undefined;
@@ -181,10 +196,6 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly inFlight: 'reject' | 'wait';
     readonly waitForMs: number;
     readonly waiters: InFlightWaiters;
-    readonly store5xx: boolean;
-    readonly maxResponseBytes: number;
-    readonly maxRequestBytes: number;
-    readonly dropHeaders: ReadonlySet<string>;
     readonly observe: ObserveLedger | undefined;
     readonly reconcile: Reconcile | undefined;
     readonly clock: Clock;
@@ -192,11 +203,8 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends ScreenPolicy {
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
-interface Held {
-    readonly request: KeyRequest;
-    readonly claim: Claim;
-    readonly protection: Protection;
-    notDone?: boolean;
+interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly [GUARD]: LedgerGuard<Tx, Returned, Native>;
 }
 
 interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
@@ -231,13 +239,8 @@ interface KeyRequest {
     readonly path: string;
 }
 
-interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> {
+interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> extends GuardedLedger<Tx, Returned, Native> {
     protect<Rest extends unknown[]>(handler: FetchHandler<Tx, Returned, Rest>, options?: ProtectOptions): (request: Request, ...rest: Rest) => Promise<Response>;
-    begin(inbound: Inbound<Native>, options?: ProtectOptions): Promise<Begun<Tx, Returned>>;
-    readonly limits: {
-        readonly maxRequestBytes: number;
-        readonly maxResponseBytes: number;
-    };
     once<T>(id: string, work: (tx: Tx) => T | Promise<T>, options: OnceOptions<Tx>): Promise<Once<T>>;
     reap(options?: {
         readonly limit?: number | undefined;
@@ -248,6 +251,12 @@ interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> {
     stats(): Promise<LedgerStats>;
     resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>;
     close(): Promise<void>;
+}
+
+interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
+    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
+    readonly maxRequestBytes: number;
+    readonly maxResponseBytes: number;
 }
 
 interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
@@ -293,7 +302,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
     release(claim: Claim): Promise<boolean>;
     abandon(claim: Claim, now: number): Promise<boolean>;
-    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    transact(transaction: Transaction<Tx>): Promise<Outcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
     reap(options: ReapOptions): Promise<Reaped>;
@@ -319,7 +328,7 @@ interface MessageDraft {
     readonly now: number;
 }
 
-interface OfEntry extends Told {
+interface OfEntry extends Timed {
     readonly scope: string;
     readonly key: string;
     readonly method: string;
@@ -414,6 +423,14 @@ interface ReplyInit {
     readonly headers?: Readonly<Record<string, string>> | HeaderList | Headers | undefined;
 }
 
+interface RequestPolicy {
+    readonly methods: ReadonlySet<string>;
+    readonly required: boolean;
+    readonly keyHeader: string;
+    readonly retentionMs: number;
+    readonly maxRequestBytes: number;
+}
+
 interface RetryContextOptions extends LimitHeaders {
     readonly clock?: Clock | undefined;
 }
@@ -424,15 +441,13 @@ interface RetryContexts {
     outside<T>(work: () => T): T;
 }
 
-interface ScreenPolicy {
-    readonly methods: ReadonlySet<string>;
-    readonly required: boolean;
-    readonly keyHeader: string;
-    readonly retentionMs: number;
-    readonly maxRequestBytes: number;
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
 }
 
-interface Told {
+interface Timed {
     readonly at: number;
 }
 
@@ -445,18 +460,14 @@ interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
     readonly leaseMs?: number | undefined;
-    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
-    readonly whenUndone: 'release' | 'abandon';
+    readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
+    readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface UnheldAnswer extends Answer {
-    readonly unheld: true;
 }
 
 interface Waiting {
     readonly request: KeyRequest;
-    readonly look: () => Promise<Claimed>;
+    readonly tryAgain: () => Promise<ClaimResult>;
     readonly until: number;
 }
 
@@ -484,11 +495,11 @@ type Begun<Tx = unknown, Returned = EffectReturn> = {
     };
 };
 
-type Claimed = {
+type ClaimResult = {
     readonly kind: 'claimed';
     readonly claim: Claim;
     readonly from: Entry | undefined;
-    readonly next: Next;
+    readonly next: NextStep;
 } | {
     readonly kind: 'replay';
     readonly entry: Entry;
@@ -562,25 +573,39 @@ type LedgerEvent = (OfEntry & {
 }) | (OfEntry & {
     readonly type: 'handler.failed';
     readonly error: unknown;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'request.refused';
     readonly reason: RefusalReason;
     readonly method: string;
     readonly path: string;
     readonly scope: string | undefined;
     readonly key: string | undefined;
-}) | (Told & {
+}) | (Timed & {
     readonly type: 'ledger.failed';
     readonly error: unknown;
 });
 
-type Next = Extract<Admission, {
+type NextStep = Extract<Admission, {
     kind: 'take-over';
 }>['next'];
 
 type ObserveLedger = (event: LedgerEvent) => void;
 
 type OnAbandoned = 'rerun' | 'hold';
+
+type Outcome<Answer = RecordedAnswer> = {
+    readonly kind: 'recorded';
+    readonly writes: 'committed' | 'rolled-back';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'uncommitted';
+    readonly answer: Answer;
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
+    readonly kind: 'lost';
+} | {
+    readonly kind: 'in-doubt';
+    readonly error: unknown;
+};
 
 type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network';
 
@@ -594,11 +619,8 @@ type ShapeRefusal<Native> = {
     call(problem: Problem, request: Native): Reply | undefined;
 }['call'];
 
-type Transacted = 'recorded' | 'freed' | 'fenced';
+type WithoutAnswer = 'released' | 'abandoned';
 
-type Verdict = {
-    readonly kind: 'keep' | 'undo';
-    readonly answer: RecordedAnswer;
-} | {
-    readonly kind: 'free';
-};
+type WorkOutcome<Answer = RecordedAnswer> = Extract<Outcome<Answer>, {
+    kind: 'recorded' | 'released' | 'abandoned';
+}>;

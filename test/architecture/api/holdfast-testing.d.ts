@@ -169,9 +169,10 @@ declare const WRITES: readonly [
     "remove",
     "renew",
     "claim",
-    "claim-by-key",
+    "claim-one",
     "read",
-    "survey",
+    "owners",
+    "next-due",
     "prune"
 ];
 
@@ -213,6 +214,15 @@ interface BrokenPromise {
     readonly at: number;
 }
 
+interface Claim extends Claimant {
+    readonly do: 'claim';
+    readonly after: number;
+    readonly limit: number;
+    readonly dueBy: number;
+    readonly deliverNames: readonly string[] | '*';
+    readonly exceptOrigins: readonly string[];
+}
+
 interface Claim {
     readonly scope: string;
     readonly key: string;
@@ -220,17 +230,10 @@ interface Claim {
     readonly attempt: number;
 }
 
-interface ClaimByKey extends Claimant {
-    readonly do: 'claim';
+interface ClaimOne extends Claimant {
+    readonly do: 'claim-one';
     readonly key: string;
     readonly statuses: readonly OperationStatus[];
-}
-
-interface ClaimDue extends Claimant, DueFilter {
-    readonly do: 'claim';
-    readonly after: number;
-    readonly limit: number;
-    readonly dueBy: number;
 }
 
 interface Claimant {
@@ -254,12 +257,23 @@ interface Clock {
 
 interface CommandResults {
     append: AppendResult;
-    write: boolean;
+    commit: boolean;
+    remove: boolean;
+    renew: boolean;
     claim: ClaimedRow[];
+    'claim-one': ClaimedRow | undefined;
     read: PlacedRow | undefined;
     list: PlacedRow[];
-    survey: SurveyResult;
-    drop: number;
+    owners: string[];
+    'next-due': number | undefined;
+    forget: number;
+    prune: number;
+    'set-aside': boolean;
+}
+
+interface Commit extends Fence {
+    readonly do: 'commit';
+    readonly change: RowChange;
 }
 
 interface Consumed {
@@ -294,22 +308,6 @@ interface CrashAtOptions {
     readonly fetch?: FetchLike | undefined;
     readonly clock?: Clock | undefined;
     readonly occurrence?: number | undefined;
-}
-
-interface DropExpired {
-    readonly do: 'drop';
-    readonly expiredBy: number;
-    readonly limit: number;
-}
-
-interface DropNamespace {
-    readonly do: 'drop';
-    readonly namespace: string;
-}
-
-interface DueFilter {
-    readonly deliverNames: readonly string[] | '*';
-    readonly exceptOrigins: readonly string[];
 }
 
 interface EntriesQuery {
@@ -371,10 +369,15 @@ interface Fence {
     readonly epoch: number;
 }
 
+interface Forget {
+    readonly do: 'forget';
+    readonly namespace: string;
+}
+
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
-    readonly owner: 'held' | 'gone' | 'unsure';
+    readonly owner: 'alive' | 'gone' | 'unsure';
 }
 
 interface HangStep extends Timing {
@@ -453,7 +456,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
     release(claim: Claim): Promise<boolean>;
     abandon(claim: Claim, now: number): Promise<boolean>;
-    transact(transaction: Transaction<Tx>): Promise<Transacted>;
+    transact(transaction: Transaction<Tx>): Promise<Outcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
     reap(options: ReapOptions): Promise<Reaped>;
@@ -485,8 +488,27 @@ interface MessageDraft {
     readonly now: number;
 }
 
+interface NextDue {
+    readonly do: 'next-due';
+    readonly namespace: string;
+    readonly exceptOrigins: readonly string[];
+    readonly deliverNames: readonly string[] | '*';
+}
+
+interface Owners {
+    readonly do: 'owners';
+    readonly namespace: string;
+    readonly now: number;
+}
+
 interface PlacedRow extends JournalRow {
     readonly place: number;
+}
+
+interface Prune {
+    readonly do: 'prune';
+    readonly now: number;
+    readonly limit: number;
 }
 
 interface Read {
@@ -514,6 +536,21 @@ interface RecordedAnswer {
     readonly bodyOmitted: boolean;
 }
 
+interface Remove extends Fence {
+    readonly do: 'remove';
+}
+
+interface Renew extends Fence {
+    readonly do: 'renew';
+    readonly leaseUntil: number;
+}
+
+interface RolledBack<Kind, Answer> {
+    readonly kind: Kind;
+    readonly answer?: Answer;
+    readonly error?: unknown;
+}
+
 interface ScriptedCall {
     readonly method: string;
     readonly url: string;
@@ -529,6 +566,12 @@ interface ScriptedFetch extends FetchLike {
 
 interface ScriptedFetchOptions {
     readonly clock?: Clock | undefined;
+}
+
+interface SetAside {
+    readonly do: 'set-aside';
+    readonly namespace: string;
+    readonly key: string;
 }
 
 interface SimulateOptions extends Pick<HistoryOptions, 'journal' | 'api'> {
@@ -562,17 +605,6 @@ interface SimulationReport extends SimulationProgress {
     readonly missing: readonly string[];
 }
 
-interface Survey extends DueFilter {
-    readonly do: 'survey';
-    readonly namespace: string;
-    readonly now: number;
-}
-
-interface SurveyResult {
-    readonly owners: readonly string[];
-    readonly nextDueAt: number | undefined;
-}
-
 interface Timing {
     readonly delay?: number | undefined;
     readonly repeat?: boolean | undefined;
@@ -587,14 +619,9 @@ interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
     readonly leaseMs?: number | undefined;
-    readonly work: (tx: Tx) => Verdict | Promise<Verdict>;
-    readonly whenUndone: 'release' | 'abandon';
+    readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
+    readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface Write extends Fence {
-    readonly do: 'write';
-    readonly change: RowChange | Pick<RowChange, 'leaseUntil'> | 'remove' | 'set-aside';
 }
 
 type AppendResult = {
@@ -646,7 +673,7 @@ type Insertion = {
     readonly found: FoundEntry;
 };
 
-type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired;
+type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
 
 type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'renew' | 'claim';
 
@@ -657,6 +684,20 @@ type LedgerCall = (typeof LEDGER_CALLS)[number];
 type LedgerPoint = `ledger:${LedgerCall}:${'asked' | 'done'}` | (typeof LEDGER_POINTS_BESIDE)[number];
 
 type OperationStatus = 'pending' | SettledStatus;
+
+type Outcome<Answer = RecordedAnswer> = {
+    readonly kind: 'recorded';
+    readonly writes: 'committed' | 'rolled-back';
+    readonly answer: Answer;
+} | {
+    readonly kind: 'uncommitted';
+    readonly answer: Answer;
+} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
+    readonly kind: 'lost';
+} | {
+    readonly kind: 'in-doubt';
+    readonly error: unknown;
+};
 
 type PlainStep = AnswerStep | FaultStep | HangStep;
 
@@ -684,13 +725,10 @@ type StepFunction = (call: ScriptedCall, n: number) => StepResult | Promise<Step
 
 type StepResult = PlainStep | Response;
 
-type Transacted = 'recorded' | 'freed' | 'fenced';
+type WithoutAnswer = 'released' | 'abandoned';
 
-type Verdict = {
-    readonly kind: 'keep' | 'undo';
-    readonly answer: RecordedAnswer;
-} | {
-    readonly kind: 'free';
-};
+type WorkOutcome<Answer = RecordedAnswer> = Extract<Outcome<Answer>, {
+    kind: 'recorded' | 'released' | 'abandoned';
+}>;
 
 type Write = (typeof WRITES)[number];

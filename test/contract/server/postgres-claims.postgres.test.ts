@@ -93,7 +93,7 @@ describe('a lost claim', () => {
     expect(await slow.complete(old, answer('late'), 0)).toBe(false)
     expect(await slow.release(old)).toBe(false)
     expect(await slow.abandon(old, 0)).toBe(false)
-    expect(await effect(slow, old)).toBe('fenced')
+    expect(await effect(slow, old)).toBe('lost')
     expect(await scene.effects(old.key)).toBe(0)
     expect(next && (await quick.complete(next, answer('new'), 0))).toBe(true)
     expect((await found(slow, old)).entry.answer).toEqual(answer('new'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, StorageError } from '../../../src/errors/classes.ts'
-import type { Verdict } from '../../../src/server/ledger/port.ts'
+import type { WorkOutcome } from '../../../src/server/entry/outcome.ts'
 import {
   answer,
   claimed,
@@ -28,7 +28,11 @@ describe('an effect', () => {
   it('undoes its writes and keeps a refusal', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
-    const refused: Verdict = { kind: 'undo', answer: answer('declined', { status: 402 }) }
+    const refused: WorkOutcome = {
+      kind: 'recorded',
+      writes: 'rolled-back',
+      answer: answer('declined', { status: 402 }),
+    }
     expect(await effect(ledger, claim, { work: () => refused })).toBe('recorded')
     expect(await scene.effects(claim.key)).toBe(0)
     expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: { status: 402 } })
@@ -37,9 +41,9 @@ describe('an effect', () => {
   it('keeps a refusal although a statement failed', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
-    const work = async (tx: PgTransaction): Promise<Verdict> => {
+    const work = async (tx: PgTransaction): Promise<WorkOutcome> => {
       await tx.query('SELECT 1 / 0').catch(() => {})
-      return { kind: 'undo', answer: answer('declined', { status: 422 }) }
+      return { kind: 'recorded', writes: 'rolled-back', answer: answer('declined', { status: 422 }) }
     }
     expect(await effect(ledger, claim, { work })).toBe('recorded')
     expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: { status: 422 } })
@@ -48,7 +52,7 @@ describe('an effect', () => {
   it('frees the key where it says so', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
-    expect(await effect(ledger, claim, { work: () => ({ kind: 'free' }) })).toBe('freed')
+    expect(await effect(ledger, claim, { work: () => ({ kind: 'released' }) })).toBe('released')
     expect(await scene.effects(claim.key)).toBe(0)
     expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
   })
@@ -105,8 +109,10 @@ describe('an effect', () => {
     const ledger = scene.ledger()
     const before = await scene.effects('no key')
     expect(await effect(ledger, null)).toBe('recorded')
-    expect(await effect(ledger, null, { work: () => ({ kind: 'undo', answer: answer('no') }) })).toBe('recorded')
-    expect(await effect(ledger, null, { work: () => ({ kind: 'free' }) })).toBe('freed')
+    expect(
+      await effect(ledger, null, { work: () => ({ kind: 'recorded', writes: 'rolled-back', answer: answer('no') }) }),
+    ).toBe('recorded')
+    expect(await effect(ledger, null, { work: () => ({ kind: 'released' }) })).toBe('released')
     await expect(effect(ledger, null, { work: () => Promise.reject(new Error('no')) })).rejects.toThrow('no')
     expect(await scene.effects('no key')).toBe(before + 1)
   })
@@ -120,7 +126,7 @@ describe('while an effect runs', () => {
     const running = effect(ledger, claim, { work })
     await begun
     const duplicate = await found(ledger, claim)
-    expect(duplicate).toMatchObject({ owner: 'held', entry: { state: 'running', inEffect: true } })
+    expect(duplicate).toMatchObject({ owner: 'alive', entry: { state: 'running', inEffect: true } })
     expect(await ledger.takeOver(duplicate.entry, draft({ key: claim.key }))).toBeUndefined()
     goOn()
     expect(await running).toBe('recorded')
@@ -131,9 +137,9 @@ describe('while an effect runs', () => {
     const client = await scene.pool().connect()
     const claim = await claimed(ledger)
     await client.query('BEGIN')
-    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('recorded')
+    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('uncommitted')
     const duplicate = await found(ledger, claim)
-    expect(duplicate).toMatchObject({ owner: 'held', entry: { state: 'running' } })
+    expect(duplicate).toMatchObject({ owner: 'alive', entry: { state: 'running' } })
     await client.query('COMMIT')
     client.release()
     expect((await found(ledger, claim)).entry.state).toBe('done')

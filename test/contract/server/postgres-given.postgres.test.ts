@@ -32,7 +32,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
     const client = await begun(level)
-    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('recorded')
+    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('uncommitted')
     expect(await scene.effects(claim.key)).toBe(0)
     await ended(client, 'COMMIT')
     expect(await scene.effects(claim.key)).toBe(1)
@@ -53,12 +53,12 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
     const client = await begun(level)
-    const refused = { kind: 'undo', answer: answer('declined', { status: 402 }) } as const
+    const refused = { kind: 'recorded', writes: 'rolled-back', answer: answer('declined', { status: 402 }) } as const
     const work = async () => {
       await client.query('SELECT 1 / 0').catch(() => {})
       return refused
     }
-    expect(await effect(ledger, claim, { work, options: { transaction: client } })).toBe('recorded')
+    expect(await effect(ledger, claim, { work, options: { transaction: client } })).toBe('uncommitted')
     await client.query('INSERT INTO charges (name) VALUES ($1)', [`beside ${claim.key}`])
     await ended(client, 'COMMIT')
     expect([await scene.effects(claim.key), await scene.effects(`beside ${claim.key}`)]).toEqual([0, 1])
@@ -96,7 +96,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
     const claim = await claimed(ledger, { leaseMs: 0 })
     await ledger.takeOver((await found(ledger, claim)).entry, draft({ key: claim.key }))
     const client = await begun(level)
-    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('fenced')
+    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('lost')
     await client.query('INSERT INTO charges (name) VALUES ($1)', [`beside ${claim.key}`])
     await ended(client, 'COMMIT')
     expect([await scene.effects(claim.key), await scene.effects(`beside ${claim.key}`)]).toEqual([0, 1])

@@ -77,7 +77,7 @@ describe('the reaper', () => {
     expect(await reapAll()).toEqual({ deleted: 1, abandoned: 0 })
     goOn()
     expect(await dying).toBe('rejected')
-    expect(await effect(ledger, claim)).toBe('fenced')
+    expect(await effect(ledger, claim)).toBe('lost')
     expect(await scene.effects(claim.key)).toBe(0)
   })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WorkOutcome } from '../../../src/server/entry/outcome.ts'
 import { createLedger, json } from '../../../src/server/index.ts'
-import type { Verdict } from '../../../src/server/ledger/port.ts'
 import { answer, claimed, effect, found, keep, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -26,8 +26,8 @@ const userOf = async (tx: Pick<PgTransaction, 'query'>): Promise<string> =>
   (await tx.query('SELECT current_user')).rows[0].current_user
 
 const asTenant =
-  (verdict: Verdict = keep(), amount = 1) =>
-  async (tx: PgTransaction): Promise<Verdict> => {
+  (verdict: WorkOutcome = keep(), amount = 1) =>
+  async (tx: PgTransaction): Promise<WorkOutcome> => {
     await tx.query(`SET LOCAL ROLE ${tenant}`)
     await tx.query('INSERT INTO charges (name, amount) VALUES ($1, $2)', ['of the tenant', amount])
     await expect(tx.query('SAVEPOINT s; SELECT FROM holdfast_entries')).rejects.toMatchObject({ code: '42501' })
@@ -47,9 +47,9 @@ describe('an effect that takes another role for its work', () => {
     expect(await userOf(pool)).toBe(own)
   })
 
-  it.each<[string, Verdict, string]>([
-    ['a refusal', { kind: 'undo', answer: answer('declined', { status: 402 }) }, 'recorded'],
-    ['an answer for now', { kind: 'free' }, 'freed'],
+  it.each<[string, WorkOutcome, string]>([
+    ['a refusal', { kind: 'recorded', writes: 'rolled-back', answer: answer('declined', { status: 402 }) }, 'recorded'],
+    ['an answer for now', { kind: 'released' }, 'released'],
   ])('may end with %s', async (_name, verdict, ended) => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
@@ -75,7 +75,7 @@ describe('an effect that takes another role for its work', () => {
     const client = await scene.pool().connect()
     const claim = await claimed(ledger)
     await client.query(`BEGIN; SET LOCAL ROLE ${service}`)
-    expect(await effect(ledger, claim, { work: asTenant(), options: { transaction: client } })).toBe('recorded')
+    expect(await effect(ledger, claim, { work: asTenant(), options: { transaction: client } })).toBe('uncommitted')
     expect(await userOf(client)).toBe(service)
     await client.query('COMMIT')
     client.release()

@@ -20,7 +20,7 @@ async function silent(ledger: PgLedger, end?: (tx: PgTransaction) => Promise<Ret
 
 async function freed(ledger: PgLedger, claim: { readonly scope: string; readonly key: string }): Promise<number> {
   const startedAt = Date.now()
-  while ((await found(ledger, claim)).owner === 'held') await new Promise((resolve) => setTimeout(resolve, 20))
+  while ((await found(ledger, claim)).owner === 'alive') await new Promise((resolve) => setTimeout(resolve, 20))
   return Date.now() - startedAt
 }
 

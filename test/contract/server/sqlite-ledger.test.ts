@@ -4,24 +4,28 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, describe, expect, it } from 'vitest'
 import { endRunner } from '../../../src/foundation/runners-here.ts'
-import { createLedger, json, type LedgerStore } from '../../../src/server/index.ts'
-import { ledgerSource } from '../../../src/server/ledger/sqlite/ledger-statements.ts'
+import type { LedgerStore } from '../../../src/server/adapter/index.ts'
+import { createLedger, json } from '../../../src/server/index.ts'
+import { ledgerSource } from '../../../src/server/ledger/sqlite/ledger-tables.ts'
 import { type SqliteLedgerOptions, sqliteLedger } from '../../../src/server/sqlite/index.ts'
 import { sqliteJournal } from '../../../src/sqlite/index.ts'
 import {
+  COMMITTED,
   claimed,
   consumption,
   draft,
   entryAt,
-  KEEP,
   LAPSED,
   message,
   met,
   now,
+  RELEASED,
+  ROLLED_BACK,
   rejection,
   SCOPE,
   stateOf,
   transact,
+  transacted,
 } from '../../../src/testing/contracts/ledger/sample-entry.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-ledger-'))
@@ -45,7 +49,7 @@ function open(path = newFile()) {
   const effects = (): number => (database.prepare('SELECT count(*) AS n FROM effects').get() as { n: number }).n
   const work = (name: string) => () => {
     effect(name)
-    return KEEP
+    return COMMITTED
   }
   return { path, database, effect, effects, work, store: ledgerOn({ database }) }
 }
@@ -54,7 +58,7 @@ describe('an effect in SQLite', () => {
   it('is done before the call returns', async () => {
     const { store, work, effects } = open()
     const claim = await claimed(store, 'a')
-    const ended = store.transact(transact(claim, work('a')))
+    const ended = transacted(store, transact(claim, work('a')))
     expect(effects()).toBe(1)
     expect(await ended).toBe('recorded')
   })
@@ -63,7 +67,7 @@ describe('an effect in SQLite', () => {
     const { store, database, work, effects } = open()
     const claim = await claimed(store, 'a')
     database.exec('BEGIN')
-    const refused = rejection(store.transact(transact(claim, work('a'))))
+    const refused = rejection(transacted(store, transact(claim, work('a'))))
     database.exec('COMMIT')
     expect(await refused).toMatchObject({
       code: 'HOLDFAST_CONFIGURATION',
@@ -78,7 +82,12 @@ describe('an effect in SQLite', () => {
     other.exec('BEGIN')
     for (const transaction of [other, database, {}, 'tx']) {
       const claim = await claimed(store, 'a')
-      const error = await rejection(store.transact(transact(claim, () => KEEP, transaction)))
+      const error = await rejection(
+        transacted(
+          store,
+          transact(claim, () => COMMITTED, transaction),
+        ),
+      )
       expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('`transaction`') })
     }
     other.close()
@@ -91,16 +100,15 @@ describe('an effect in SQLite', () => {
     const claim = await claimed(store, 'a')
     const work = () => {
       database.exec('INSERT INTO children VALUES (7)')
-      return KEEP
+      return COMMITTED
     }
-    const error = await rejection(store.transact(transact(claim, work)))
+    const error = await rejection(transacted(store, transact(claim, work)))
     expect(error).toMatchObject({ code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
     expect(await stateOf(store, 'a')).toBe('absent')
   })
 
   it.each([
     { sql: 'COMMIT', kept: 1, state: 'done' },
-    { sql: 'COMMIT; BEGIN', kept: 1, state: 'done' },
     { sql: 'ROLLBACK', kept: 0, state: 'absent' },
   ])('is told that its work did $sql, and its key is free only if nothing was kept', async ({ sql, kept, state }) => {
     const { store, database, effect, effects } = open()
@@ -108,12 +116,31 @@ describe('an effect in SQLite', () => {
     const work = () => {
       effect('a')
       database.exec(sql)
-      return KEEP
+      return COMMITTED
     }
-    const error = await rejection(store.transact(transact(claim, work)))
+    const error = await rejection(transacted(store, transact(claim, work)))
     expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('COMMIT') })
     expect([database.inTransaction, effects(), await stateOf(store, 'a')]).toEqual([false, kept, state])
   })
+
+  it.each([
+    { end: COMMITTED, kind: 'recorded', state: 'done' },
+    { end: ROLLED_BACK, kind: 'refused', state: 'done' },
+    { end: RELEASED, kind: 'refused', state: 'unknown' },
+  ] as const)(
+    'is not released where its work did COMMIT; BEGIN and asked for $end.kind',
+    async ({ end, kind, state }) => {
+      const { store, database, effect, effects } = open()
+      const claim = await claimed(store, 'a')
+      const work = () => {
+        effect('a')
+        database.exec('COMMIT; BEGIN')
+        return end
+      }
+      expect(await transacted(store, transact(claim, work)).catch(() => 'refused')).toBe(kind)
+      expect([database.inTransaction, effects(), await stateOf(store, 'a')]).toEqual([false, 1, state])
+    },
+  )
 
   it('is unknown where its work commits by itself and then throws', async () => {
     const { store, database, effect } = open()
@@ -124,7 +151,7 @@ describe('an effect in SQLite', () => {
       database.exec('COMMIT')
       throw broken
     }
-    expect(await rejection(store.transact(transact(claim, work)))).toBe(broken)
+    expect(await rejection(transacted(store, transact(claim, work)))).toBe(broken)
     expect(await stateOf(store, 'a')).toBe('unknown')
   })
 
@@ -138,9 +165,9 @@ describe('an effect in SQLite', () => {
           throw new Error('undone')
         })(),
       ).toThrow('undone')
-      return KEEP
+      return COMMITTED
     }
-    expect(await store.transact(transact(await claimed(store, 'a'), work))).toBe('recorded')
+    expect(await transacted(store, transact(await claimed(store, 'a'), work))).toBe('recorded')
     expect(effects()).toBe(1)
   })
 })
@@ -151,7 +178,7 @@ describe('a ledger in SQLite', () => {
     const claim = await claimed(store, 'a')
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
-    const ended = store.transact(transact(claim, work('a')))
+    const ended = transacted(store, transact(claim, work('a')))
     for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
     other.exec('COMMIT')
     expect([await ended, effects()]).toEqual(['recorded', 1])
@@ -163,7 +190,7 @@ describe('a ledger in SQLite', () => {
     const claim = await claimed(store, 'a')
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
-    const error = await rejection(store.transact(transact(claim, work('a'))))
+    const error = await rejection(transacted(store, transact(claim, work('a'))))
     other.exec('COMMIT')
     expect(error).toMatchObject({ code: 'HOLDFAST_STORAGE', message: expect.stringContaining('is locked') })
     expect([effects(), await store.release(claim)]).toEqual([0, true])
@@ -251,7 +278,7 @@ describe('a ledger in SQLite', () => {
     await onPath.transact(
       transact(null, (tx) => {
         seen = (tx as Database.Database).pragma('synchronous', { simple: true })
-        return KEEP
+        return COMMITTED
       }),
     )
     expect(seen).toBe(durability === 'full' ? 2 : 1)
@@ -299,7 +326,7 @@ describe('a ledger in SQLite', () => {
     'mark',
     'reapMessages',
     'reapDone',
-    'reapOver',
+    'reapWithoutEffect',
     'list',
     'listUnknown',
   ] as const)('never looks through all rows to %s', async (name) => {

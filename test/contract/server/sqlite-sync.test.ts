@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { LedgerStore } from '../../../src/server/index.ts'
+import type { LedgerStore } from '../../../src/server/adapter/index.ts'
 import { sqliteLedger } from '../../../src/server/sqlite/index.ts'
-import { answer, claimed, KEEP, lease, transact } from '../../../src/testing/contracts/ledger/sample-entry.ts'
+import { answer, COMMITTED, claimed, lease, transact } from '../../../src/testing/contracts/ledger/sample-entry.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-sync-'))
 let files = 0
@@ -34,7 +34,7 @@ describe('SQLite waits for the disk', () => {
     let claim = await claimed(store, 'first')
     expect(await isLazy(async () => (claim = await claimed(store, 'a')))).toBe(true)
     expect(await isLazy(() => store.renew(claim, lease(1000)))).toBe(true)
-    expect(await isLazy(() => store.transact(transact(claim, () => KEEP)))).toBe(false)
+    expect(await isLazy(() => store.transact(transact(claim, () => COMMITTED)))).toBe(false)
     expect(await isLazy(async () => (claim = await claimed(store, 'b', { durable: true })))).toBe(false)
     expect(await isLazy(() => store.complete(claim, answer(), 0))).toBe(false)
     claim = await claimed(store, 'c', { durable: true })

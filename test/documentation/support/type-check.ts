@@ -14,6 +14,7 @@ declare global {
 const PATHS = {
   holdfast: ['./src/index.ts'],
   'holdfast/server': ['./src/server/index.ts'],
+  'holdfast/server/adapter': ['./src/server/adapter/index.ts'],
   'holdfast/server/fastify': ['./src/server/fastify/index.ts'],
   'holdfast/server/hono': ['./src/server/hono/index.ts'],
   'holdfast/server/node': ['./src/server/node/index.ts'],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { createClient, type HoldfastEvent, memoryJournal } from '../../../src/index.ts'
+import { overloaded } from '../../../src/server/entry/reply.ts'
+import { retryContext } from '../../../src/server/http/retry-context.ts'
 import { createLedger, json, memoryLedger } from '../../../src/server/index.ts'
-import { overloaded } from '../../../src/server/overloaded.ts'
-import { retryContext } from '../../../src/server/retry-context.ts'
 import { manualClock } from '../../../src/testing/manual-clock.ts'
 import { failure } from '../../support/client-scenario.ts'
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, RejectedError } from '../../../src/index.ts'
 import { readProblem } from '../../../src/protocol/problem-details.ts'
-import { isReply } from '../../../src/server/entry/reply.ts'
-import { overloaded } from '../../../src/server/overloaded.ts'
+import { isReply, overloaded } from '../../../src/server/entry/reply.ts'
 import { failure, scenario } from '../../support/client-scenario.ts'
 
 describe('overloaded', () => {

@@ -2,8 +2,8 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ConfigurationError } from '../../../src/index.ts'
-import type { InboundSource } from '../../../src/server/guard/serve-within.ts'
-import { retryContext } from '../../../src/server/retry-context.ts'
+import type { InboundSource } from '../../../src/server/http/retry-context.ts'
+import { retryContext } from '../../../src/server/http/retry-context.ts'
 import { manualClock } from '../../../src/testing/manual-clock.ts'
 
 const clock = manualClock()
@@ -82,7 +82,7 @@ describe('the retry context', () => {
 
   it('is one and the same for every copy of the library in a process', async () => {
     vi.resetModules()
-    const copy = await import('../../../src/server/retry-context.ts')
+    const copy = await import('../../../src/server/http/retry-context.ts')
     expect(copy.retryContext).not.toBe(retryContext)
     expect(retryContext.run(SAID, () => copy.retryContext.current(), { clock })).toEqual(WITHIN)
     expect(copy.retryContext.run(SAID, () => retryContext.current(), { clock })).toEqual(WITHIN)

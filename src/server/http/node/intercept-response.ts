@@ -1,22 +1,22 @@
 import type { ServerResponse } from 'node:http'
-import { fieldsOf } from './node-inbound.ts'
+import { rawHeaderList } from './node-request.ts'
 import { setHeaders } from './send-answer.ts'
 
 export type Done = (() => void) | undefined
 
-/** Who gets to hear what a handler does with its response, in place of the response itself. */
+/** Gets the handler's calls in place of the response. */
 export interface ResponseListener {
-  /** Asked before each call. True: from this one on they go to the response. */
+  /** Called before each call. True: this and all later calls go to the response itself. */
   passes(): boolean
   /** False: the change is dropped. Throws where it comes too late. */
   takesHeaders(): boolean
-  /** The head is said; nothing of it has to leave yet. */
+  /** The head is complete; it need not be sent yet. */
   head(): void
   write(chunk: Buffer, done: Done): boolean
   end(chunk: Buffer | undefined, done: Done): void
-  /** The handler itself cuts the connection. */
+  /** The handler destroys the response. */
   destroys(error: Error | undefined): void
-  /** The connection is gone. False: the handler is not to know yet. */
+  /** The connection is closed. False: `close` is not emitted yet. */
   closes(): boolean
   readonly headersSent: boolean
   readonly writableEnded: boolean
@@ -36,15 +36,15 @@ const METHODS = [
 type Method = (typeof METHODS)[number]
 
 export interface Interception {
-  /** The response's own methods, past the listener and past whoever has wrapped ours since. */
+  /** The response's own methods, past the listener and past wrappers that were set after ours. */
   readonly own: Readonly<Record<Method, (...given: unknown[]) => unknown>>
-  /** Later calls go to the response. Who has wrapped our methods since is still in between. */
+  /** Later calls go to the response, through wrappers that were set after ours. */
   open(): void
-  /** The response is as it was, without us and without those. */
+  /** The response is as it was, without our methods and those wrappers. */
   stop(): void
 }
 
-/** Turns the calls of a handler to a listener. Whoever had wrapped the methods before us is kept. */
+/** Redirects the handler's calls to a listener. Wrappers that were set before ours stay. */
 export function interceptResponse(res: ServerResponse, listener: ResponseListener): Interception {
   const before = Object.fromEntries(METHODS.map((name) => [name, res[name]]))
   const own = Object.fromEntries(METHODS.map((name) => [name, res[name].bind(res)])) as unknown as Interception['own']
@@ -53,7 +53,7 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
     isOpen = true
     for (const name of ['headersSent', 'writableEnded']) Reflect.deleteProperty(res, name)
   }
-  const turned = (name: Method, to: (...given: unknown[]) => unknown): [Method, unknown] => [
+  const redirected = (name: Method, to: (...given: unknown[]) => unknown): [Method, unknown] => [
     name,
     (...given: unknown[]) => {
       if (!isOpen && listener.passes()) open()
@@ -61,7 +61,7 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
     },
   ]
   const header = (name: Method): [Method, unknown] =>
-    turned(name, (...given) => (listener.takesHeaders() ? own[name](...given) : res))
+    redirected(name, (...given) => (listener.takesHeaders() ? own[name](...given) : res))
   const end = (...given: unknown[]): ServerResponse => {
     listener.end(...written(given))
     return res
@@ -73,14 +73,14 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
   const emit = (...event: unknown[]): unknown =>
     (isOpen || event[0] !== 'close' || listener.closes()) && own.emit(...event)
   const methods = [
-    turned('writeHead', (...given) => writeHead(res, listener, given)),
-    turned('write', (...given) => listener.write(...(written(given) as [Buffer, Done]))),
-    turned('end', end),
-    turned('flushHeaders', () => listener.head()),
+    redirected('writeHead', (...given) => writeHead(res, listener, given)),
+    redirected('write', (...given) => listener.write(...(written(given) as [Buffer, Done]))),
+    redirected('end', end),
+    redirected('flushHeaders', () => listener.head()),
     header('setHeader'),
     header('appendHeader'),
     header('removeHeader'),
-    turned('destroy', destroy),
+    redirected('destroy', destroy),
     ['emit', emit] as const,
   ]
   Object.assign(res, Object.fromEntries(methods))
@@ -102,13 +102,13 @@ function writeHead(res: ServerResponse, listener: ResponseListener, given: reado
   if (!listener.takesHeaders()) return res
   res.statusCode = checkStatus(status)
   if (typeof reason === 'string') res.statusMessage = reason
-  if (Array.isArray(headers)) setHeaders(res, fieldsOf(headers.flat() as string[]))
+  if (Array.isArray(headers)) setHeaders(res, rawHeaderList(headers.flat() as string[]))
   else for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value as string)
   listener.head()
   return res
 }
 
-/** As the platform says it, and before anything is recorded. */
+/** The platform's own error, but before anything is recorded. */
 export function checkStatus(status: unknown): number {
   const number = Number(status)
   if (Number.isInteger(number) && number >= 200 && number <= 999) return number
@@ -120,7 +120,7 @@ function written(given: readonly unknown[]): [Buffer | undefined, Done] {
   const done = given.find((one) => typeof one === 'function') as Done
   const [chunk, encoding] = given
   if (chunk === undefined || chunk === null || typeof chunk === 'function') return [undefined, done]
-  // A copy: who writes a chunk may use its memory again as soon as it is told that it was taken.
+  // A copy: the handler may reuse the memory once the callback was called.
   if (typeof chunk !== 'string') return [Buffer.from(chunk as Uint8Array), done]
   return [Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'), done]
 }

@@ -9,15 +9,15 @@ interface Layer {
   handle: Handle
 }
 
-/** `next` is how the framework is told of the error. */
+/** `next` gives the error to the framework. */
 type OnThrow = (error: unknown, next: Next) => void
 
 const listeners = new WeakMap<IncomingMessage, OnThrow>()
 const watched = new WeakSet<Layer>()
 
 /**
- * Tells of what the route handlers behind `next()` throw, before Express answers for it: that answer, perhaps a lasting
- * 4xx, can't be told from one of the handler's own.
+ * Calls `onThrow` with what the route handlers behind `next()` throw, before Express answers the error: that answer,
+ * perhaps a final 4xx, looks like one of the handler's own.
  */
 export function watchRoutes(req: IncomingMessage & { route?: unknown }, onThrow: OnThrow): void {
   listeners.set(req, onThrow)
@@ -30,15 +30,15 @@ export function watchRoutes(req: IncomingMessage & { route?: unknown }, onThrow:
   Object.defineProperty(req, 'route', { configurable: true, enumerable: true, get: () => route, set })
 }
 
-/** An error, in contrast to a word of the router. */
-export function isThrown(error: unknown): boolean {
+/** `'route'` and `'router'` skip handlers: they are no errors. */
+export function isError(error: unknown): boolean {
   return error !== undefined && error !== null && error !== 'route' && error !== 'router'
 }
 
 function watchLayers(route: unknown): void {
   for (const layer of (route as { stack?: readonly Layer[] } | undefined)?.stack ?? []) {
     const { handle } = layer
-    // Express knows error handlers by their fourth parameter.
+    // Express recognises error handlers by their fourth parameter.
     if (watched.has(layer) || handle.length > 3) continue
     watched.add(layer)
     layer.handle = (req, res, next) => {
@@ -51,7 +51,7 @@ function watchLayers(route: unknown): void {
 function watch(handle: (inner: Next) => unknown, onThrow: OnThrow, next: Next): void {
   const fail = (error: unknown): void => onThrow(error, next)
   try {
-    const returned = handle((error) => (isThrown(error) ? fail(error) : next(error)))
+    const returned = handle((error) => (isError(error) ? fail(error) : next(error)))
     if (isThenable(returned)) returned.then(undefined, fail)
   } catch (error) {
     fail(error)

@@ -1,22 +1,11 @@
 import { isThenable } from '../../../foundation/thenable.ts'
-import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
+import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryMove, type RecordedAnswer } from '../../entry/entry.ts'
+import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
-import { type EntryEvent, nextEntryState } from '../../entry/transition.ts'
-import type {
-  Claim,
-  EntriesQuery,
-  EntryDraft,
-  EntryPlace,
-  LedgerStore,
-  ReapOptions,
-  Transacted,
-  Transaction,
-  Verdict,
-} from '../port.ts'
-import { MemoryMessages } from './memory-messages.ts'
-import { type MemoryTransaction, MemoryUndo } from './memory-undo.ts'
+import type { Claim, EntriesQuery, EntryDraft, EntryPlace, LedgerStore, ReapOptions, Transaction } from '../port.ts'
+import { MemoryMessages, type MemoryTransaction, MemoryUndo } from './memory-transaction.ts'
 
-/** A ledger that lives as long as this object: for tests, and for trying things out. Never for money. */
+/** A ledger that lives as long as this object: for tests, and for trying things out. Never for production. */
 export function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn> {
   return new MemoryLedger()
 }
@@ -31,7 +20,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   async insert(draft: EntryDraft): ReturnType<LedgerStore['insert']> {
     const entry = this.#entries.get(place(draft))
     if (entry) {
-      const owner = this.#open.has(entry.token) ? 'held' : entry.inEffect ? 'gone' : 'unsure'
+      const owner = this.#open.has(entry.token) ? 'alive' : entry.inEffect ? 'gone' : 'unsure'
       return { kind: 'found', found: { entry: copied(entry), now: draft.now, owner } }
     }
     return { kind: 'inserted', claim: this.#claim(draft, 1) }
@@ -40,41 +29,40 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
     const entry = this.#entries.get(place(found))
     if (!entry || entry.token !== found.token || entry.state !== found.state) return undefined
-    // Renewed since it was seen: its runner lives.
+    // Renewed since it was seen: its handler is alive.
     if (entry.leaseUntil !== found.leaseUntil || this.#open.has(entry.token)) return undefined
     if (entry.state === 'done' && entry.expiresAt > draft.now) return undefined
-    nextEntryState(entry.state, entry.state === 'done' ? 'claimed' : 'taken-over')
     return this.#claim(draft, entry.state === 'done' ? 1 : entry.attempt + 1)
   }
 
   async renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean> {
-    return this.#change(claim, undefined, { leaseUntil: lease.now + lease.leaseMs })
+    return this.#update(claim, { leaseUntil: lease.now + lease.leaseMs })
   }
 
   async complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean> {
-    return this.#change(claim, 'recorded', { answer: copiedAnswer(answer), completedAt: now })
+    return this.#move(claim, 'recorded', { answer: copiedAnswer(answer), completedAt: now })
   }
 
   async release(claim: Claim): Promise<boolean> {
-    return this.#change(claim, 'released', {})
+    return this.#move(claim, 'released')
   }
 
   async abandon(claim: Claim): Promise<boolean> {
-    return this.#change(claim, 'abandoned', {})
+    return this.#move(claim, 'abandoned')
   }
 
-  async transact(transaction: Transaction<MemoryTransaction>): Promise<Transacted> {
+  async transact(transaction: Transaction<MemoryTransaction>): Promise<Outcome> {
     const { claim, work } = transaction
-    if (claim && (this.#open.has(claim.token) || !this.#change(claim, undefined, { inEffect: true }))) return 'fenced'
+    if (claim && (this.#open.has(claim.token) || !this.#update(claim, { inEffect: true }))) return { kind: 'lost' }
     const undo = new MemoryUndo()
     if (claim) this.#open.add(claim.token)
     try {
       const returned = work(undo.transaction)
-      const verdict = isThenable(returned) ? await returned : returned
-      return this.#end(transaction, verdict, undo)
+      const outcome = isThenable(returned) ? await returned : returned
+      return this.#end(transaction, outcome, undo)
     } catch (error) {
       undo.rollBack()
-      if (claim) await (transaction.whenUndone === 'abandon' ? this.abandon(claim) : this.release(claim))
+      if (claim) this.#move(claim, transaction.onFailure)
       throw error
     } finally {
       if (claim) this.#open.delete(claim.token)
@@ -93,11 +81,11 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     let deleted = this.#messages.reap(limit, now)
     for (const [at, entry] of this.#entries) {
       if (deleted + abandoned >= limit) break
-      if (this.#isOver(entry, now)) {
+      if (this.#isExpired(entry, now)) {
         this.#entries.delete(at)
         deleted++
       } else if (entry.state === 'running' && entry.external && this.#isSilent(entry, now)) {
-        this.#change(entry, 'abandoned', {})
+        this.#move(entry, 'abandoned')
         onAbandoned?.({ ...entry, state: 'unknown' })
         abandoned++
       }
@@ -124,14 +112,14 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
       running: count('running'),
       done: count('done'),
       unknown: count('unknown'),
-      expired: entries.filter((entry) => this.#isOver(entry, now)).length + this.#messages.expired(now),
+      expired: entries.filter((entry) => this.#isExpired(entry, now)).length + this.#messages.expired(now),
       messages: this.#messages.size,
     }
   }
 
   async close(): Promise<void> {}
 
-  /** Where it is gone, at the first that is not older. */
+  /** Where the entry was deleted, at the first that is not older. */
   #behind(places: readonly string[], after: EntryPlace): number {
     const at = places.indexOf(place(after))
     if (at !== -1) return at + 1
@@ -148,44 +136,52 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return { scope, key, token, attempt }
   }
 
-  /** Fenced: only while the claim is the entry's own, and the entry is running; an answer may also end what is unknown. */
-  #change(claim: Claim, event: EntryEvent | undefined, change: Partial<Entry>): boolean {
+  /** Fenced by the token. False where the claim was lost, or the entry can't move so from its state. */
+  #move(claim: Claim, move: EntryMove, change: Partial<Entry> = {}): boolean {
     const entry = this.#entries.get(place(claim))
-    if (entry?.token !== claim.token) return false
-    if (entry.state !== 'running' && !(entry.state === 'unknown' && event === 'recorded')) return false
-    const state = event ? nextEntryState(entry.state, event) : entry.state
+    const state = entry?.token === claim.token ? ENTRY_MOVES[entry.state][move] : undefined
+    if (!entry || state === undefined) return false
     if (state === 'absent') this.#entries.delete(place(claim))
     else this.#entries.set(place(claim), { ...entry, ...change, state })
     return true
   }
 
-  async #end({ claim, now }: Transaction<MemoryTransaction>, verdict: Verdict, undo: MemoryUndo): Promise<Transacted> {
-    if (verdict.kind !== 'keep') undo.rollBack()
-    if (!claim) return verdict.kind === 'free' ? 'freed' : 'recorded'
-    if (verdict.kind === 'free') return (await this.release(claim)) ? 'freed' : 'fenced'
-    if (await this.complete(claim, verdict.answer, now)) return 'recorded'
+  /** Fenced by the token. False where the claim was lost, or the entry is no longer running. */
+  #update(claim: Claim, change: Partial<Entry>): boolean {
+    const entry = this.#entries.get(place(claim))
+    if (entry?.token !== claim.token || entry.state !== 'running') return false
+    this.#entries.set(place(claim), { ...entry, ...change })
+    return true
+  }
+
+  #end({ claim, now }: Transaction<MemoryTransaction>, outcome: WorkOutcome, undo: MemoryUndo): Outcome {
+    const isCommitted = outcome.kind === 'recorded' && outcome.writes === 'committed'
+    if (!isCommitted) undo.rollBack()
+    if (!claim) return outcome
+    const change = outcome.kind === 'recorded' ? { answer: copiedAnswer(outcome.answer), completedAt: now } : {}
+    if (this.#move(claim, outcome.kind, change)) return outcome
     undo.rollBack()
-    return 'fenced'
+    return { kind: 'lost' }
   }
 
   #isSilent(entry: Entry, now: number): boolean {
     return entry.leaseUntil <= now && !this.#open.has(entry.token)
   }
 
-  /** Nothing more can come of it, and nothing was done that has to be remembered. */
-  #isOver(entry: Entry, now: number): boolean {
+  /** The next reap may delete it: nothing was done that has to be remembered. */
+  #isExpired(entry: Entry, now: number): boolean {
     if (entry.state === 'done') return entry.expiresAt <= now
     if (entry.state !== 'running' || entry.external || !this.#isSilent(entry, now)) return false
     return entry.inEffect || entry.expiresAt <= now
   }
 }
 
-/** One place per scope and key; a list, so that no two pairs look alike. */
+/** As a list, so that no two pairs of scope and key give the same text. */
 function place({ scope, key }: { readonly scope: string; readonly key: string }): string {
   return JSON.stringify([scope, key])
 }
 
-/** Nobody changes what is on record by changing what was given or taken. */
+/** The caller may change the arrays that it gave or got: the stored ones stay as they are. */
 function copied(entry: Entry): Entry {
   return entry.answer ? { ...entry, answer: copiedAnswer(entry.answer) } : entry
 }

@@ -3,21 +3,27 @@ import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
 import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Claim, EntryDraft, FoundEntry, Insertion } from '../port.ts'
-import { answerValues, ENTRY_COLUMNS, type EntryRow, entryOf, inMs } from './entry-row.ts'
-import type { LedgerTables } from './ledger-tables.ts'
+import {
+  answerValues,
+  ENTRY_COLUMNS,
+  inMs,
+  type LedgerTables,
+  type PostgresEntryRow,
+  postgresEntry,
+} from './ledger-tables.ts'
 
-/** A duplicate that meets a transaction in the moment of its commit waits this long before it calls it in flight. */
+/** How long a duplicate waits for a transaction that is about to commit before it is answered with 409. */
 const COMMIT_PATIENCE = '50ms'
-/** Others hold a row for one statement only; whoever holds it for longer has a transaction open. */
-const ROW_PATIENCE = '2s'
+/** Statements of the ledger lock a row for milliseconds; a lock that lasts longer is that of an open transaction. */
+export const ROW_PATIENCE = '2s'
 const MOST_ROUNDS = 20
 
-/** This claim's row, as long as it is running. */
-export const MINE = `scope = $1 AND key = $2 AND token = $3 AND state = 'running'`
+/** The row of the claim with this fencing token. */
+export const FENCED = `scope = $1 AND key = $2 AND token = $3 AND state = 'running'`
 
 /**
- * Settings for one statement, in the same round trip. What needs no disk of its own is flushed by the next commit
- * that does; a claim on work outside of our transaction has to be on disk before that work begins.
+ * Settings for one statement, in the same round trip. No fsync where `durable` is false: the next durable commit flushes
+ * it. A claim on external work has to be on disk before that work begins.
  */
 function settings(patience: string, durable: string): string {
   return `settings AS MATERIALIZED (SELECT set_config('lock_timeout', '${patience}', true), set_config('synchronous_commit',
@@ -25,7 +31,7 @@ function settings(patience: string, durable: string): string {
     ELSE current_setting('synchronous_commit') END, true))`
 }
 
-/** The moves of an entry, each one a statement and a transaction of its own. */
+/** The statements on one entry, each in a transaction of its own. */
 export class ClaimStatements {
   readonly #entries: string
   readonly #queryable: PostgresQueryable
@@ -55,16 +61,15 @@ export class ClaimStatements {
     try {
       return (await this.#queryable.query(text, draftValues(draft))).rowCount === 1
     } catch (error) {
-      // Somebody's transaction has written the row and is about to end: it is there, and theirs.
+      // Another transaction holds the row: the key is taken.
       if (postgresCode((error as Error).cause) === '55P03') return false
       throw error
     }
   }
 
   /**
-   * What stands there, and whether somebody works on it. Whoever is inside an effect holds the row for update; this
-   * asks for the weakest of locks, which collides with that one only. A lock is a write too, but none that is to be
-   * waited for until it is on disk.
+   * The entry, and whether its handler is inside of an effect: that holds the row FOR UPDATE, which is the only lock that
+   * conflicts with FOR KEY SHARE. Taking a lock is a write, for which no fsync is needed.
    */
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {
     const text = `WITH ${settings(ROW_PATIENCE, 'false')}, free AS MATERIALIZED (SELECT id FROM ${this.#entries}
@@ -72,13 +77,13 @@ export class ClaimStatements {
       SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text AS free, ${inMs('clock_timestamp()')} AS now
       FROM settings, ${this.#entries} WHERE scope = $1 AND key = $2`
     const { rows } = await this.#queryable.query(text, [scope, key])
-    const row = rows[0] as (EntryRow & { readonly free: string; readonly now: string }) | undefined
+    const row = rows[0] as (PostgresEntryRow & { readonly free: string; readonly now: string }) | undefined
     if (!row) return undefined
-    const entry = entryOf(row)
-    return { entry, now: Number(row.now), owner: ownerOf(entry, row) }
+    const entry = postgresEntry(row)
+    return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
   }
 
-  /** Only from exactly what was seen: a claim that was renewed or has entered its effect since is alive. */
+  /** Only while the entry is as it was seen: a claim that was renewed or has begun its effect since is alive. */
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
     const text = `WITH ${settings(ROW_PATIENCE, '$10::boolean')}, free AS MATERIALIZED (
         SELECT id FROM ${this.#entries} WHERE scope = $1 AND key = $2 AND token = $11 AND state = $12
@@ -98,63 +103,57 @@ export class ClaimStatements {
     return row && claimOf(draft, Number(row.attempt))
   }
 
-  /** Where the row is held, it is held by this claim's own effect, which needs no lease. */
+  /** A row that is locked is locked by the claim's own effect, which needs no lease. */
   async renew(claim: Claim, leaseMs: number): Promise<boolean> {
     const text = `WITH ${settings(ROW_PATIENCE, 'false')}, free AS MATERIALIZED (
-        SELECT id FROM ${this.#entries} WHERE ${MINE} FOR NO KEY UPDATE SKIP LOCKED)
+        SELECT id FROM ${this.#entries} WHERE ${FENCED} FOR NO KEY UPDATE SKIP LOCKED)
       UPDATE ${this.#entries} AS entry SET lease_until = clock_timestamp() + $4::float8 * interval '1 millisecond'
       FROM settings, free WHERE entry.id = free.id`
-    const { rowCount } = await this.#queryable.query(text, [...mine(claim), leaseMs])
-    return rowCount === 1 || this.#isMine(claim)
+    const { rowCount } = await this.#queryable.query(text, [...fenceValues(claim), leaseMs])
+    return rowCount === 1 || this.#isCurrent(claim)
   }
 
-  async #isMine(claim: Claim): Promise<boolean> {
-    const { rows } = await this.#queryable.query(`SELECT FROM ${this.#entries} WHERE ${MINE}`, mine(claim))
+  async #isCurrent(claim: Claim): Promise<boolean> {
+    const { rows } = await this.#queryable.query(`SELECT FROM ${this.#entries} WHERE ${FENCED}`, fenceValues(claim))
     return rows.length === 1
   }
 
+  /** Also from `unknown`: a handler whose lease lapsed still knows what it did. */
   async complete(claim: Claim, answer: RecordedAnswer): Promise<boolean> {
-    const text = `WITH ${settings(ROW_PATIENCE, 'true')} UPDATE ${this.#entries} ${recording('FROM settings')}`
-    return (await this.#queryable.query(text, [...mine(claim), ...answerValues(answer)])).rowCount === 1
+    const text = `WITH ${settings(ROW_PATIENCE, 'true')} UPDATE ${this.#entries} SET state = 'done',
+        completed_at = clock_timestamp(), status = $4, headers = $5, body = $6, body_omitted = $7
+      FROM settings WHERE scope = $1 AND key = $2 AND token = $3 AND state IN ('running', 'unknown')`
+    return (await this.#queryable.query(text, [...fenceValues(claim), ...answerValues(answer)])).rowCount === 1
   }
 
   async release(claim: Claim): Promise<boolean> {
-    const text = `WITH ${settings(ROW_PATIENCE, 'false')} DELETE FROM ${this.#entries} USING settings WHERE ${MINE}`
-    return (await this.#queryable.query(text, mine(claim))).rowCount === 1
+    const text = `WITH ${settings(ROW_PATIENCE, 'false')} DELETE FROM ${this.#entries} USING settings WHERE ${FENCED}`
+    return (await this.#queryable.query(text, fenceValues(claim))).rowCount === 1
   }
 
   async abandon(claim: Claim): Promise<boolean> {
     const text = `WITH ${settings(ROW_PATIENCE, 'true')}
-      UPDATE ${this.#entries} SET state = 'unknown' FROM settings WHERE ${MINE}`
-    return (await this.#queryable.query(text, mine(claim))).rowCount === 1
+      UPDATE ${this.#entries} SET state = 'unknown' FROM settings WHERE ${FENCED}`
+    return (await this.#queryable.query(text, fenceValues(claim))).rowCount === 1
   }
 
   async find(scope: string, key: string): Promise<Entry | undefined> {
     const text = `SELECT ${ENTRY_COLUMNS} FROM ${this.#entries} WHERE scope = $1 AND key = $2`
     const { rows } = await this.#queryable.query(text, [scope, key])
-    const row = rows[0] as EntryRow | undefined
-    return row && entryOf(row)
+    const row = rows[0] as PostgresEntryRow | undefined
+    return row && postgresEntry(row)
   }
 }
 
-/**
- * running -> done, for `UPDATE <entries> …` with the values of `mine` and `answerValues`. A runner that was taken for
- * dead may still say what it did, as long as the claim is its own.
- */
-export function recording(from: string): string {
-  return `SET state = 'done', completed_at = clock_timestamp(), status = $4, headers = $5, body = $6, body_omitted = $7
-    ${from} WHERE scope = $1 AND key = $2 AND token = $3 AND state IN ('running', 'unknown')`
-}
-
-/** The values of `MINE`. */
-export function mine({ scope, key, token }: Claim): unknown[] {
+/** The parameters of `FENCED`. */
+export function fenceValues({ scope, key, token }: Claim): unknown[] {
   return [scope, key, token]
 }
 
-function ownerOf(entry: Entry, { free }: { readonly free: string }): FoundEntry['owner'] {
+function ownerByLock(entry: Entry, { free }: { readonly free: string }): FoundEntry['owner'] {
   if (entry.state !== 'running') return 'unsure'
-  if (free !== 'true') return 'held'
-  // It had entered its effect, and its transaction is no more.
+  if (free !== 'true') return 'alive'
+  // It had begun its effect, and its transaction was rolled back.
   return entry.inEffect ? 'gone' : 'unsure'
 }
 

@@ -4,19 +4,17 @@ import type { PostgresClient, PostgresPool, PostgresQueryable } from '../../../s
 import { isConflict } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { Consumed, Consumption, MessageDraft } from '../port.ts'
-import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
-import { beginAt } from './isolation.ts'
-import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
-import { failureOf } from './store-failure.ts'
-import { explainSilence, type Locked, lockedColumns, ROLE, takeRole } from './transaction-settings.ts'
+import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
+import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { beginAt, explainIdle, type Locked, lockedColumns, ROLE, takeRole } from './transaction-statements.ts'
 
 interface Consuming {
   readonly message: MessageDraft
   readonly consumption: Consumption<PostgresClient>
 }
 
-/** An error of the work, to tell it from one of the store. */
-class Thrown {
+/** An error of the work, in contrast to one of the store. */
+class WorkError {
   readonly error: unknown
   constructor(error: unknown) {
     this.error = error
@@ -25,7 +23,7 @@ class Thrown {
 
 const MOST_ROUNDS = 20
 
-/** In a transaction of ours. Where it collides before its work has begun, it begins once more. */
+/** In a transaction of ours. A conflict before the work has begun is tried again. */
 export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consuming: Consuming): Promise<Consumed> {
   let begun = false
   const work: Consuming['consumption']['work'] = (tx) => {
@@ -36,11 +34,11 @@ export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consu
   for (let round = 1; ; round++) {
     try {
       const consumed = await borrowed(pool, (client) => consumeOn(client, tables, { ...consuming, consumption }))
-      if (consumed instanceof Thrown) throw consumed
+      if (consumed instanceof WorkError) throw consumed
       return consumed
     } catch (error) {
       if (!begun && isConflict(error) && round < MOST_ROUNDS) continue
-      throw error instanceof Thrown ? error.error : failureOf(error)
+      throw error instanceof WorkError ? error.error : failureOf(error)
     }
   }
 }
@@ -49,7 +47,7 @@ async function consumeOn(
   { client, spoil, lost }: Borrowed,
   tables: LedgerTables,
   { message, consumption }: Consuming,
-): Promise<Consumed | Thrown> {
+): Promise<Consumed | WorkError> {
   await client.query(beginAt(consumption.options))
   try {
     const columns = lockedColumns(message.leaseMs)
@@ -60,8 +58,8 @@ async function consumeOn(
     return consumed
   } catch (error) {
     await client.query('ROLLBACK').catch(spoil)
-    if (error instanceof Thrown) return new Thrown(explainSilence(error.error, lost(), message.leaseMs))
-    throw explainSilence(error, lost(), message.leaseMs)
+    if (error instanceof WorkError) return new WorkError(explainIdle(error.error, lost(), message.leaseMs))
+    throw explainIdle(error, lost(), message.leaseMs)
   }
 }
 
@@ -73,37 +71,37 @@ export async function consumeGiven<Tx>(
 ): Promise<Consumed> {
   const client = givenClient(options)
   try {
-    await enterGiven(client)
+    await afterSavepoint(client)
     const own = { message, columns: ROLE, work: () => work(options.transaction as Tx) }
     const consumed = await consumeWithin(client, tables, own)
-    await keepGiven(client)
+    await client.query(RELEASE)
     return consumed
   } catch (error) {
-    await leaveGiven(client).catch(() => {})
-    throw error instanceof Thrown ? error.error : failureOf(error)
+    await rollBackToSavepoint(client).catch(() => {})
+    throw error instanceof WorkError ? error.error : failureOf(error)
   }
 }
 
 interface MarkedWork {
   readonly message: MessageDraft
-  /** What the mark is to give. */
+  /** What the insert returns. */
   readonly columns: string
   readonly work: () => string | null | Promise<string | null>
 }
 
 /**
- * Marks the message and does the work. A second one with the same id waits here until the first has ended: it finds
- * it done, or has its turn.
+ * Inserts the id and does the work. A duplicate waits at the insert until the first transaction has ended; then it is a
+ * duplicate, or does the work itself.
  */
 async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, marked: MarkedWork): Promise<Consumed> {
   const { message, work } = marked
-  const locked = await mark(client, tables, marked)
+  const locked = await insertId(client, tables, marked)
   if (!locked) {
     const text = `SELECT value FROM ${tables.messages} WHERE scope = $1 AND id = $2`
     const { rows } = await client.query(text, [message.scope, message.id])
     return { duplicate: true, value: (rows[0] as { value: string | null } | undefined)?.value ?? null }
   }
-  const value = await settled(work)
+  const value = await runWork(work)
   if (value !== null) {
     const where = `scope = ${literal(message.scope)} AND id = ${literal(message.id)}`
     await client.query(`${takeRole(locked)}; UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`)
@@ -111,16 +109,16 @@ async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, ma
   return { duplicate: false, value }
 }
 
-async function settled(work: MarkedWork['work']): Promise<string | null> {
+async function runWork(work: MarkedWork['work']): Promise<string | null> {
   try {
     return await work()
   } catch (error) {
-    throw new Thrown(error)
+    throw new WorkError(error)
   }
 }
 
-/** Undefined where it is there already, and not yet past its retention. */
-async function mark(
+/** Undefined where the id is there already, and not past its retention. */
+async function insertId(
   client: PostgresQueryable,
   tables: LedgerTables,
   { message, columns }: MarkedWork,

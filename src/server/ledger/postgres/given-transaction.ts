@@ -1,22 +1,57 @@
-import { StorageError } from '../../../errors/classes.ts'
-import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
-import type { Claim, Transacted, TransactOptions, Verdict } from '../port.ts'
-import { MINE, mine } from './claim-statements.ts'
-import { leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
-import { enterGiven, givenClient, keepGiven, leaveGiven } from './given-client.ts'
+import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
+import { type PostgresQueryable, queryAll } from '../../../sql/postgres-driver.ts'
+import { postgresCode } from '../../../sql/postgres-failure.ts'
+import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
+import type { Claim, TransactOptions } from '../port.ts'
 import type { LedgerTables } from './ledger-tables.ts'
-import { type Locked, ROLE } from './transaction-settings.ts'
+import { explainWork, fencedBy, insist, type Locked, moveStatement, ROLE, takeRole } from './transaction-statements.ts'
+
+/** The client on which the caller has begun a transaction. */
+export function givenClient({ transaction, isolation }: TransactOptions<unknown>): PostgresQueryable {
+  if (typeof (transaction as Partial<PostgresQueryable> | null)?.query !== 'function') {
+    throw new ConfigurationError('The option `transaction` is a client of the package pg on which BEGIN was sent')
+  }
+  if (isolation !== undefined) {
+    throw new ConfigurationError('The option `isolation` cannot be given together with a `transaction` that has begun')
+  }
+  return transaction as PostgresQueryable
+}
+
+/*
+ * A savepoint, since a ROLLBACK would also undo what the caller wrote before, and a statement of ours that fails would
+ * end the caller's transaction.
+ */
+const SAVEPOINT = 'SAVEPOINT holdfast_effect'
+export const RELEASE = 'RELEASE SAVEPOINT holdfast_effect'
+const ROLL_BACK_TO = 'ROLLBACK TO SAVEPOINT holdfast_effect'
+
+export async function rollBackToSavepoint(client: PostgresQueryable): Promise<void> {
+  await client.query(`${ROLL_BACK_TO}; ${RELEASE}`)
+}
+
+/** The results of the statements after the savepoint. */
+export async function afterSavepoint(client: PostgresQueryable, ...then: string[]): ReturnType<typeof queryAll> {
+  try {
+    return await queryAll(client, [SAVEPOINT, ...then].join('; '))
+  } catch (cause) {
+    if (postgresCode(cause) === '25P01') {
+      throw new ConfigurationError('The given `transaction` has not begun: send BEGIN first', { cause })
+    }
+    await rollBackToSavepoint(client).catch(() => {})
+    throw cause
+  }
+}
 
 export interface GivenWork {
   readonly claim: Claim | null
-  readonly whenUndone: 'release' | 'abandon'
-  readonly work: () => Verdict | Promise<Verdict>
+  readonly onFailure: WithoutAnswer
+  readonly work: () => WorkOutcome | Promise<WorkOutcome>
 }
 
 /**
- * The work inside a transaction that the caller has begun and will end. The entry is `done` when they commit, and
- * running again where they roll back. There is no mark here, since it would need a second connection: if this process
- * dies, its lease tells.
+ * The work inside of a transaction that the caller has begun and will end. The entry is `done` once the caller commits,
+ * and running again where it rolls back. There is no mark, which would need a second connection: if this process dies,
+ * the lease tells.
  */
 export class GivenTransaction {
   readonly #client: PostgresQueryable
@@ -27,60 +62,64 @@ export class GivenTransaction {
     this.#tables = tables
   }
 
-  async run({ claim, work, whenUndone }: GivenWork): Promise<Transacted> {
-    await enterGiven(this.#client)
-    let locked: Locked | undefined
+  async run({ claim, work, onFailure }: GivenWork): Promise<Outcome> {
+    const locked = await this.#begin(claim)
+    if (claim && !locked) return { kind: 'lost' }
     try {
-      locked = claim ? await this.#lock(claim) : undefined
-      if (claim && !locked) return await this.#leave('fenced')
-      await this.#client.query(SAVEPOINT)
+      const outcome = await work()
+      const isCommitted = outcome.kind === 'recorded' && outcome.writes === 'committed'
+      await (isCommitted ? this.#keep(claim, outcome, locked) : this.#undo(claim, outcome))
+      return outcome.kind === 'recorded' ? { kind: 'uncommitted', answer: outcome.answer } : outcome
     } catch (error) {
-      await this.#leave('fenced').catch(() => {})
-      throw error
-    }
-    try {
-      const verdict = await work()
-      if (verdict.kind === 'free') return await this.#end(claim, 'release')
-      await leaveWork(this.#client, verdict.kind, locked)
-      const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
-      if (!isMine) return await this.#leave('fenced')
-      await keepGiven(this.#client)
-      return 'recorded'
-    } catch (error) {
-      await this.#end(claim, whenUndone).catch(() => {})
+      await this.#undo(claim, { kind: onFailure }).catch(() => {})
       throw error
     }
   }
 
-  /** Undefined where the claim was lost. */
-  async #lock(claim: Claim): Promise<Locked | undefined> {
-    const { entries } = this.#tables
-    const found = await this.#client.query(`SELECT ${ROLE} FROM ${entries} WHERE ${MINE} FOR UPDATE`, mine(claim))
-    if (found.rows.length === 1) return found.rows[0] as Locked
-    const row = `SELECT FROM ${entries} WHERE scope = $1 AND key = $2`
-    const text = `SELECT EXISTS (${row})::text AS there, current_setting('transaction_isolation') AS level`
-    const { rows } = await this.#client.query(text, [claim.scope, claim.key])
-    const { there, level } = rows[0] as { there: string; level: string }
-    if (there === 'true' || level === 'read committed') return undefined
+  /** Locks the row outside of the savepoint, so that undoing the work does not unlock it. Undefined: the claim was lost. */
+  async #begin(claim: Claim | null): Promise<Locked | undefined> {
+    if (!claim) return void (await afterSavepoint(this.#client))
+    const lock = `SELECT ${ROLE} FROM ${this.#tables.entries} WHERE ${fencedBy(claim)} FOR UPDATE`
+    const answers = await afterSavepoint(this.#client, lock, RELEASE, SAVEPOINT)
+    const locked = answers.at(1)?.rows[0] as Locked | undefined
+    if (locked) return locked
+    const isTooOld = await this.#isOlderThan(claim).finally(() => rollBackToSavepoint(this.#client).catch(() => {}))
+    if (!isTooOld) return undefined
     throw new StorageError(
-      `The \`transaction\` given to effect() looks at the database as it was before this request had its key (${level}): ` +
+      `The \`transaction\` given to effect() looks at the database as it was before this request had its key (${isTooOld}): ` +
         'begin it inside the handler, or use read committed',
     )
   }
 
-  /** Undoes the work alone. The row stays ours until it is gone, so that nobody can come between. */
-  async #end(claim: Claim | null, how: 'release' | 'abandon'): Promise<Transacted> {
-    await this.#client.query('ROLLBACK TO SAVEPOINT holdfast_effect')
-    const { entries } = this.#tables
-    const move = how === 'release' ? `DELETE FROM ${entries}` : `UPDATE ${entries} SET state = 'unknown'`
-    if (claim) await this.#client.query(`${move} WHERE ${MINE}`, mine(claim))
-    await keepGiven(this.#client)
-    return 'freed'
+  /** The isolation level of a transaction whose snapshot was taken before the claim was committed. */
+  async #isOlderThan({ scope, key }: Claim): Promise<string | undefined> {
+    const row = `SELECT FROM ${this.#tables.entries} WHERE scope = $1 AND key = $2`
+    const text = `SELECT EXISTS (${row})::text AS there, current_setting('transaction_isolation') AS level`
+    const { rows } = await this.#client.query(text, [scope, key])
+    const { there, level } = rows[0] as { there: string; level: string }
+    return there === 'true' || level === 'read committed' ? undefined : level
   }
 
-  /** Back to where we came in. */
-  async #leave(how: 'fenced' | 'freed'): Promise<Transacted> {
-    await leaveGiven(this.#client)
-    return how
+  async #keep(claim: Claim | null, outcome: WorkOutcome, locked: Locked | undefined): Promise<void> {
+    const record = claim && `${moveStatement(this.#tables, claim, outcome)} RETURNING 1`
+    const statements =
+      record && locked
+        ? [takeRole(locked), `WITH recorded AS (${record}) SELECT ${insist('count(*) = 1')} FROM recorded`, RELEASE]
+        : [RELEASE]
+    await this.#afterWork(statements)
+  }
+
+  /** Undoes the work alone. The row stays locked until the caller ends the transaction. */
+  async #undo(claim: Claim | null, outcome: WorkOutcome): Promise<void> {
+    const move = claim ? [moveStatement(this.#tables, claim, outcome)] : []
+    await this.#afterWork([ROLL_BACK_TO, ...move, RELEASE])
+  }
+
+  async #afterWork(statements: readonly string[]): Promise<void> {
+    try {
+      await this.#client.query(statements.join('; '))
+    } catch (cause) {
+      throw explainWork(cause)
+    }
   }
 }

@@ -3,9 +3,9 @@ import { openPostgresPool, type PostgresPool } from '../../../sql/postgres-drive
 import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import { migratePostgres } from '../../../sql/postgres-migrate.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
-import type { PostgresLedgerOptions } from './postgres-options.ts'
+import type { PostgresLedgerOptions } from './postgres-ledger.ts'
 
-/** The pool that was given or is our own, with the tables in place. Opened by the first who asks. */
+/** The application's pool or one of our own, opened and migrated on first use. */
 export class LedgerPool {
   readonly #options: PostgresLedgerOptions
   readonly #tables: LedgerTables
@@ -21,7 +21,7 @@ export class LedgerPool {
   readonly get = (): Promise<PostgresPool> => {
     if (this.#closed) return Promise.reject(new StorageError(`${SUBJECT} has been closed`))
     this.#opening ??= this.#open().catch((error: unknown) => {
-      // Whoever comes next tries again: a database that was down may be up by then.
+      // The next call tries again: a database that was down may be up by then.
       this.#opening = undefined
       throw postgresFailure(error, SUBJECT)
     })

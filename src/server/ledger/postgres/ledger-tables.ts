@@ -1,10 +1,19 @@
+import { HoldfastError } from '../../../errors/holdfast-error.ts'
+import type { HeaderList } from '../../../protocol/headers.ts'
+import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import type { PostgresSchema } from '../../../sql/postgres-migrate.ts'
 import { quotedSchema } from '../../../sql/postgres-text.ts'
+import type { Entry, EntryState, RecordedAnswer } from '../../entry/entry.ts'
 
-/** Whom the sentences of errors are about. */
+/** The subject of error messages. */
 export const SUBJECT = 'The ledger in Postgres'
 
-/** The names of the tables, ready to stand in a statement. */
+/** A failure of the store as a StorageError; a ConfigurationError stays what it is. */
+export function failureOf(error: unknown): Error {
+  return error instanceof HoldfastError ? error : postgresFailure(error, SUBJECT)
+}
+
+/** The names of the tables, quoted and with their schema. */
 export interface LedgerTables {
   readonly entries: string
   readonly messages: string
@@ -19,9 +28,9 @@ export function ledgerTables(name: string): LedgerTables {
 }
 
 /**
- * Rows are addressed by (scope, key), whose index is the arbiter; the primary key only grows, so that new rows are
- * neighbours on disk. Bodies are bytes and headers are text: both come back exactly as they were. What the reaper looks
- * for has its own indexes, without the rows that it never touches.
+ * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are neighbours on disk.
+ * Bodies are bytea and headers are text: jsonb would change spaces, order and numbers. The indexes of the reaper are
+ * partial: without the rows that it never deletes.
  */
 function first(entries: string, messages: string): string {
   return `
@@ -61,4 +70,67 @@ CREATE TABLE ${messages} (
 );
 CREATE UNIQUE INDEX holdfast_messages_id ON ${messages} (scope, id);
 CREATE INDEX holdfast_messages_expiry ON ${messages} (expires_at)`
+}
+
+/** A time as epoch milliseconds, as text: an application may have changed how the driver reads numbers and dates. */
+export function inMs(time: string): string {
+  return `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
+}
+
+export const ENTRY_COLUMNS = `scope, key, fingerprint, method, path, state, token, attempt::text AS attempt,
+  external::text AS external, in_effect::text AS in_effect, ${inMs('created_at')} AS created_at,
+  ${inMs('lease_until')} AS lease_until, ${inMs('completed_at')} AS completed_at, ${inMs('expires_at')} AS expires_at,
+  status::text AS status, headers, body, body_omitted::text AS body_omitted, version::text AS version`
+
+export interface PostgresEntryRow {
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly method: string
+  readonly path: string
+  readonly state: EntryState
+  readonly token: string
+  readonly attempt: string
+  readonly external: string
+  readonly in_effect: string
+  readonly created_at: string
+  readonly lease_until: string
+  readonly completed_at: string | null
+  readonly expires_at: string
+  readonly status: string | null
+  readonly headers: string | null
+  readonly body: Uint8Array | null
+  readonly body_omitted: string
+  readonly version: string
+}
+
+export function postgresEntry(row: PostgresEntryRow): Entry {
+  const { scope, key, fingerprint, method, path, state, token } = row
+  return {
+    ...{ scope, key, fingerprint, method, path, state, token },
+    attempt: Number(row.attempt),
+    external: row.external === 'true',
+    inEffect: row.in_effect === 'true',
+    createdAt: Number(row.created_at),
+    leaseUntil: Number(row.lease_until),
+    completedAt: row.completed_at === null ? null : Number(row.completed_at),
+    expiresAt: Number(row.expires_at),
+    answer: postgresAnswer(row),
+    version: Number(row.version),
+  }
+}
+
+function postgresAnswer({ status, headers, body, body_omitted }: PostgresEntryRow): RecordedAnswer | null {
+  if (status === null) return null
+  return {
+    status: Number(status),
+    headers: JSON.parse(headers ?? '[]') as HeaderList,
+    body: body && new Uint8Array(body),
+    bodyOmitted: body_omitted === 'true',
+  }
+}
+
+/** The answer as values for `SET status = $n, headers = …, body = …, body_omitted = …`. */
+export function answerValues({ status, headers, body, bodyOmitted }: RecordedAnswer): unknown[] {
+  return [status, JSON.stringify(headers), body, bodyOmitted]
 }

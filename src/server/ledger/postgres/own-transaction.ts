@@ -3,73 +3,92 @@ import type { Borrowed } from '../../../sql/postgres-borrow.ts'
 import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
 import { isAnswered, isConflict, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
-import type { Transacted, Transaction, Verdict } from '../port.ts'
-import { EndedTransactionError, leaveWork, record, SAVEPOINT } from './effect-savepoint.ts'
-import { beginAt } from './isolation.ts'
+import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
+import type { Transaction } from '../port.ts'
+import { ROW_PATIENCE } from './claim-statements.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
-import { explainSilence, type Locked, lockedColumns } from './transaction-settings.ts'
+import {
+  beginAt,
+  EndedTransactionError,
+  explainIdle,
+  explainWork,
+  fencedBy,
+  insist,
+  type Locked,
+  lockedColumns,
+  moveStatement,
+  takeRole,
+} from './transaction-statements.ts'
 
-/** What is left to do where the connection is gone. */
-type After = 'nothing' | 'release' | 'abandon'
-
-/** How a transaction ended, and what is to be done about its entry once the client is back in the pool. */
-export type OwnEnd =
-  | { readonly kind: 'ended'; readonly ended: Transacted; readonly after: After }
-  /** Rolled back for sure; or, after `abandon`, ended by the work itself. */
-  | { readonly kind: 'threw'; readonly error: unknown; readonly after: After }
-  /** The answer to COMMIT did not come: only the entry can tell. */
-  | { readonly kind: 'doubtful'; readonly error: unknown }
+/** What came of a transaction of ours, for the store to finish once the client is back in the pool. */
+export interface TransactionEnd {
+  readonly outcome: Outcome
+  /** The connection broke after the rollback: the entry is still running, and has to become this. */
+  readonly unsettled?: WorkOutcome | undefined
+  /** Thrown by the work, or by a statement after it. */
+  readonly thrown?: { readonly error: unknown }
+}
 
 const MOST_ROUNDS = 20
+
+/** With the id of the transaction, which shows later that it is still the same one. */
+interface LockedRow extends Locked {
+  readonly xid: string
+}
+
+const XID = 'txid_current()::text AS xid'
 
 /**
  * One transaction of ours around the work.
  *
- *     claim committed ──▶ mark committed, row locked ──▶ work ──▶ answer written, COMMIT
- *                         └──── one round trip ─────┘
+ *     claim committed ──▶ mark committed, row locked ──▶ work ──▶ answer recorded, COMMIT
+ *                         └──── one round trip ─────┘          └──── one round trip ────┘
+ *                                                         └─▶ ROLLBACK, then in a second transaction: answer recorded
+ *                                                             (4xx), key released (5xx, throw) or entry unknown
  *
- * Who finds the mark and can't lock the row knows that this transaction is open; who can lock it knows that it is
- * gone. Mark and lock travel together, so that nobody meets the one without the other for longer than the server
- * takes from one statement to the next; and whoever does has to find it so a second time before they take over.
+ * A request that finds the mark and can't lock the row knows that this transaction is open; one that can lock it, that
+ * the transaction is gone. Mark and lock travel together, so that the one is seen without the other only for the moment
+ * between two statements of the server; a takeover has to find the row so twice.
+ *
+ * A crash between ROLLBACK and the second transaction leaves a running entry, marked and not locked: the next request
+ * takes it over at once. A request that takes it over in that moment fences the second transaction: `lost`.
  */
 export class OwnTransaction {
   readonly #client: PostgresClient
   readonly #spoil: () => void
-  readonly #lost: () => Error | undefined
+  readonly #connectionError: () => Error | undefined
   readonly #tables: LedgerTables
   readonly #transaction: Transaction<PostgresClient>
-  #locked: Locked | undefined
+  #locked: LockedRow | undefined
 
   constructor({ client, spoil, lost }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
     this.#client = client
     this.#spoil = spoil
-    this.#lost = lost
+    this.#connectionError = lost
     this.#tables = tables
     this.#transaction = transaction
   }
 
   /** Rejects only where the transaction could not be begun. */
-  async run(): Promise<OwnEnd> {
-    if (!(await this.#enter())) return this.#fenced()
-    let verdict: Verdict
-    try {
-      verdict = await this.#transaction.work(this.#client)
-    } catch (error) {
-      return { kind: 'threw', error: this.#explained(error), after: await this.#rollBack(this.#transaction.whenUndone) }
+  async run(): Promise<TransactionEnd> {
+    await this.#enter()
+    if (!this.#locked) {
+      await this.#client.query('ROLLBACK').catch(this.#spoil)
+      return { outcome: { kind: 'lost' } }
     }
-    if (verdict.kind === 'free') return { kind: 'ended', ended: 'freed', after: await this.#rollBack('release') }
+    let outcome: WorkOutcome
     try {
-      await leaveWork(this.#client, verdict.kind, this.#locked)
-      const { claim } = this.#transaction
-      const isMine = !claim || (await record(this.#client, this.#tables, { claim, answer: verdict.answer }))
-      return isMine ? await this.#commit() : await this.#fenced()
+      outcome = await this.#transaction.work(this.#client)
     } catch (error) {
-      return this.#failed(error)
+      return this.#fail(error)
     }
+    return outcome.kind === 'recorded' && outcome.writes === 'committed'
+      ? this.#commit(outcome)
+      : this.#rollBack(outcome)
   }
 
-  /** A row that changes at this very moment is looked at once more: so far nothing has been done. */
-  async #enter(): Promise<boolean> {
+  /** A conflict on the row is tried again: so far nothing has been done. */
+  async #enter(): Promise<void> {
     for (let round = 1; ; round++) {
       try {
         return await this.#begin()
@@ -80,87 +99,88 @@ export class OwnTransaction {
     }
   }
 
-  /** False where the claim was lost. */
-  async #begin(): Promise<boolean> {
+  /** Leaves nothing locked where the claim was lost. */
+  async #begin(): Promise<void> {
     const { claim, options, leaseMs } = this.#transaction
     const begin = beginAt(options)
-    if (!claim) {
-      await this.#client.query(`${begin}; ${SAVEPOINT}`)
-      return true
-    }
     const { entries } = this.#tables
-    const answers = await queryAll(
-      this.#client,
-      `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
-      UPDATE ${entries} SET in_effect = true WHERE ${this.#mine()} AND NOT in_effect; COMMIT;
-      ${begin}; SELECT ${lockedColumns(leaseMs)} FROM ${entries} WHERE ${this.#mine()} FOR UPDATE; ${SAVEPOINT}`,
-    )
-    this.#locked = answers.at(-2)?.rows[0] as Locked | undefined
-    return this.#locked !== undefined
+    const text = claim
+      ? `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
+        UPDATE ${entries} SET in_effect = true WHERE ${fencedBy(claim)} AND NOT in_effect; COMMIT;
+        ${begin}; SELECT ${lockedColumns(leaseMs)}, ${XID} FROM ${entries} WHERE ${fencedBy(claim)} FOR UPDATE`
+      : `${begin}; SELECT current_setting('role') AS role, ${XID}`
+    const answers = await queryAll(this.#client, text)
+    this.#locked = answers.at(-1)?.rows[0] as LockedRow | undefined
   }
 
-  async #commit(): Promise<OwnEnd> {
+  /** The COMMIT is reached only in the transaction that we began, and only if the answer was recorded. */
+  async #commit(outcome: Extract<WorkOutcome, { kind: 'recorded' }>): Promise<TransactionEnd> {
+    const { claim, onFailure } = this.#transaction
+    const record =
+      claim && `${moveStatement(this.#tables, claim, outcome)} AND ${this.#isSameTransaction()} RETURNING 1`
+    const text =
+      record && this.#locked
+        ? `${takeRole(this.#locked)}; WITH recorded AS (${record}) SELECT ${insist('count(*) = 1')} FROM recorded; COMMIT`
+        : `SELECT ${insist(this.#isSameTransaction())}; COMMIT`
+    const wasLost = this.#connectionError() !== undefined
     try {
-      const { command } = await this.#client.query('COMMIT')
-      if (command === 'COMMIT') return { kind: 'ended', ended: 'recorded', after: 'nothing' }
+      const answers = await queryAll(this.#client, text)
+      if (answers.at(-1)?.command === 'COMMIT') return { outcome }
       const error = new StorageError('Postgres rolled the transaction back')
-      return { kind: 'threw', error, after: this.#transaction.whenUndone }
+      return { outcome: { kind: onFailure }, unsettled: { kind: onFailure }, thrown: { error } }
     } catch (error) {
-      if (isAnswered(error)) return this.#failed(error)
+      // Without a connection the COMMIT was never sent.
+      if (wasLost || isAnswered(error)) return this.#fail(explainWork(error), postgresFailureOf)
       this.#spoil()
-      return { kind: 'doubtful', error }
+      return { outcome: { kind: 'in-doubt', error } }
     }
   }
 
-  async #fenced(): Promise<OwnEnd> {
-    await this.#quietly('ROLLBACK')
-    return { kind: 'ended', ended: 'fenced', after: 'nothing' }
-  }
-
-  async #failed(error: unknown): Promise<OwnEnd> {
-    if (!(error instanceof EndedTransactionError)) {
-      return {
-        kind: 'threw',
-        error: blamed(this.#explained(error)),
-        after: await this.#rollBack(this.#transaction.whenUndone),
-      }
-    }
-    await this.#quietly('ROLLBACK')
-    return { kind: 'threw', error, after: 'abandon' }
-  }
-
-  #explained(error: unknown): unknown {
-    return explainSilence(error, this.#lost(), this.#transaction.leaseMs)
-  }
-
-  /** Undoes everything, and frees the key or leaves it unknown. */
-  async #rollBack(end: 'release' | 'abandon'): Promise<After> {
-    const { entries } = this.#tables
-    const move = end === 'release' ? `DELETE FROM ${entries}` : `UPDATE ${entries} SET state = 'unknown'`
+  async #rollBack(outcome: WorkOutcome): Promise<TransactionEnd> {
     const { claim } = this.#transaction
-    const isDone = await this.#quietly(claim ? `ROLLBACK; ${move} WHERE ${this.#mine()}` : 'ROLLBACK')
-    return isDone || !claim ? 'nothing' : end
-  }
-
-  /** A connection that can't do this has no transaction any more. */
-  async #quietly(text: string): Promise<boolean> {
+    const settle = claim
+      ? `ROLLBACK; BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '${ROW_PATIENCE}';
+        ${moveStatement(this.#tables, claim, outcome)}; COMMIT`
+      : 'ROLLBACK'
     try {
-      await this.#client.query(text)
-      return true
-    } catch {
+      const answers = await this.#endWork(settle, outcome)
+      const isOurs = !claim || answers.at(-2)?.rowCount === 1
+      return { outcome: isOurs ? outcome : { kind: 'lost' } }
+    } catch (error) {
+      if (error instanceof EndedTransactionError) return this.#fail(error)
       this.#spoil()
-      return false
+      // Locked for longer than any statement of ours: another request has taken over and is inside of its effect.
+      if (postgresCode(error) === '55P03') return { outcome: { kind: 'lost' } }
+      return { outcome, unsettled: claim ? outcome : undefined }
     }
   }
 
-  #mine(): string {
-    const { scope, key, token } = this.#transaction.claim ?? { scope: '', key: '', token: '' }
-    return `scope = ${literal(scope)} AND key = ${literal(key)} AND token = ${literal(token)} AND state = 'running'`
+  /** An answer is recorded only for a transaction that the work has not committed by itself. */
+  async #endWork(settle: string, { kind }: WorkOutcome): ReturnType<typeof queryAll> {
+    if (kind !== 'recorded') return queryAll(this.#client, settle)
+    try {
+      return await queryAll(this.#client, `SELECT ${insist(this.#isSameTransaction())}; ${settle}`)
+    } catch (error) {
+      // A statement of the work failed: nothing of the transaction can be committed any more.
+      if (postgresCode(error) === '25P02') return queryAll(this.#client, settle)
+      throw explainWork(error)
+    }
+  }
+
+  /** Rolls everything back. Where the work ended the transaction itself, its writes may be there: `unknown`. */
+  async #fail(cause: unknown, wrap = (error: unknown): unknown => error): Promise<TransactionEnd> {
+    const error = wrap(explainIdle(cause, this.#connectionError(), this.#transaction.leaseMs))
+    const kind = cause instanceof EndedTransactionError ? 'abandoned' : this.#transaction.onFailure
+    return { ...(await this.#rollBack({ kind })), thrown: { error } }
+  }
+
+  #isSameTransaction(): string {
+    return `txid_current_if_assigned()::text IS NOT DISTINCT FROM ${literal(this.#locked?.xid ?? '')}`
   }
 }
 
-/** What the work's own rows are to blame for, a constraint that is checked at the end, is told as it is. */
-function blamed(error: unknown): unknown {
-  const isTheirs = error instanceof ConfigurationError || postgresCode(error).startsWith('23')
-  return isTheirs ? error : postgresFailure(error, SUBJECT)
+/** A constraint of the work's own rows that is checked at the commit stays as it is. */
+function postgresFailureOf(error: unknown): unknown {
+  const isOfWork = error instanceof ConfigurationError || postgresCode(error).startsWith('23')
+  return isOfWork ? error : postgresFailure(error, SUBJECT)
 }

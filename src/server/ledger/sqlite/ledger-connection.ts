@@ -5,10 +5,8 @@ import { SqliteHandle, type Sync } from '../../../sql/sqlite-handle.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'
 import { openSqliteFile, type SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { TransactOptions } from '../port.ts'
-import { type EffectFrame, givenFrame, ownFrame } from './effect-frame.ts'
-import { ledgerSchema } from './ledger-schema.ts'
-import { type LedgerStatements, ledgerStatements } from './ledger-statements.ts'
-import type { Ended } from './run-in-frame.ts'
+import { type EffectTransaction, givenTransaction, ownTransaction } from './effect-transaction.ts'
+import { type LedgerStatements, ledgerSchema, ledgerStatements } from './ledger-tables.ts'
 
 export type LedgerPlace = { readonly durability: SqliteDurability } & (
   | { readonly database: SqliteDatabase }
@@ -20,7 +18,7 @@ const OPEN_ALREADY =
 const NOT_THAT_HANDLE =
   'The option `transaction` must be the handle that was given to sqliteLedger({ database }), with a transaction open'
 
-/** The handle that was given, or one of our own that is opened when it is first needed. */
+/** The handle of the application, or one of our own, opened on first use. */
 export class LedgerConnection {
   readonly #place: LedgerPlace
   #handle: SqliteHandle | undefined
@@ -31,33 +29,32 @@ export class LedgerConnection {
     this.#place = place
   }
 
-  /** Something short, outside of the caller's transactions. */
+  /** For short statements, outside of the caller's transactions. */
   async run<T>(action: (statements: LedgerStatements) => T, sync: Sync = 'now'): Promise<T> {
     const handle = this.#opened()
     return handle.patiently(() => action(this.#prepared(handle)), sync)
   }
 
   /**
-   * Work that is the user's, in a transaction of ours or in the one that they gave. Begins before anything is awaited.
-   * Others' locks are waited for before it is called, never afterwards: it is called once.
+   * For the user's work, in a transaction of ours or in the one that was given. Begins before the first await. Waits for
+   * the locks of other connections before the work is called, never afterwards: the work is called once.
    */
-  async perform<T>(options: TransactOptions<unknown>, work: (frame: EffectFrame) => Ended<T>): Promise<T> {
+  async perform<T>(options: TransactOptions<unknown>, work: (own: EffectTransaction) => T): Promise<T> {
     const handle = this.#opened()
-    if (options.transaction === undefined && handle.database.inTransaction) throw new ConfigurationError(OPEN_ALREADY)
-    const ended = options.transaction === undefined ? await this.transaction(work) : this.#given(handle, options, work)
-    if ('value' in ended) return ended.value
-    throw ended.error
+    if (options.transaction !== undefined) return this.#given(handle, options, work)
+    if (handle.database.inTransaction) throw new ConfigurationError(OPEN_ALREADY)
+    return this.transaction(work)
   }
 
-  /** A transaction of ours, as soon as nobody else's is in the way. */
-  transaction<T>(work: (frame: EffectFrame) => T): Promise<T> {
+  /** A transaction of ours, as soon as no other connection has the write lock. */
+  transaction<T>(work: (own: EffectTransaction) => T): Promise<T> {
     const handle = this.#opened()
     return handle.patiently((relax) => {
       this.#prepared(handle)
-      const frame = ownFrame(handle.database)
-      frame.begin()
+      const own = ownTransaction(handle.database)
+      own.begin()
       relax()
-      return performIn(frame, work)
+      return performIn(own, work)
     })
   }
 
@@ -66,21 +63,17 @@ export class LedgerConnection {
     if ('path' in this.#place) this.#handle?.database.close()
   }
 
-  #given<T>(
-    handle: SqliteHandle,
-    { transaction }: TransactOptions<unknown>,
-    work: (frame: EffectFrame) => Ended<T>,
-  ): Ended<T> {
+  #given<T>(handle: SqliteHandle, { transaction }: TransactOptions<unknown>, work: (own: EffectTransaction) => T): T {
     const { database } = handle
     if (transaction !== database || 'path' in this.#place || !database.inTransaction) {
       throw new ConfigurationError(NOT_THAT_HANDLE)
     }
     return handle.within(() => {
-      // Tables that are missing are made inside it, and go with it.
+      // Tables that are missing are created inside it, and rolled back with it.
       if (!this.#isPrepared) migrate(database, ledgerSchema)
-      const frame = givenFrame(database)
-      frame.begin()
-      return performIn(frame, work)
+      const given = givenTransaction(database)
+      given.begin()
+      return performIn(given, work)
     })
   }
 
@@ -107,12 +100,12 @@ export class LedgerConnection {
   }
 }
 
-/** A failure before the work was called undoes what was begun; the frame is nobody's any more. */
-function performIn<T>(frame: EffectFrame, work: (frame: EffectFrame) => T): T {
+/** A failure before the work was called: nothing may stay open. */
+function performIn<T>(own: EffectTransaction, work: (own: EffectTransaction) => T): T {
   try {
-    return work(frame)
+    return work(own)
   } catch (error) {
-    frame.rollBack()
+    own.rollBack()
     throw error
   }
 }

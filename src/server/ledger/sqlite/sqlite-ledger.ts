@@ -5,7 +5,7 @@ import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { Reply } from '../../entry/reply.ts'
 import type { LedgerStore } from '../port.ts'
 import { LedgerConnection } from './ledger-connection.ts'
-import { SqliteLedger } from './sqlite-store.ts'
+import { SqliteStore } from './sqlite-store.ts'
 
 interface SharedOptions {
   /** What a recorded answer survives. `'full'` (default): the loss of power. `'process'`: the death of the process. */
@@ -43,7 +43,7 @@ export function sqliteLedger<D extends SqliteDatabase = SqliteDatabase>(
   options: SqliteLedgerOptions<D>,
 ): LedgerStore<D, Reply> {
   // Effects get the very handle that was given, with all that its own type has.
-  return new SqliteLedger(connectionOf(options)) as unknown as LedgerStore<D, Reply>
+  return new SqliteStore(connectionOf(options)) as unknown as LedgerStore<D, Reply>
 }
 
 function connectionOf(options: SqliteLedgerOptions): LedgerConnection {

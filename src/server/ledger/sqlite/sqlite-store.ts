@@ -3,6 +3,7 @@ import { isDeadOwner, newProcessOwner } from '../../../foundation/process-owner.
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import type { Sync } from '../../../sql/sqlite-handle.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
+import type { Outcome } from '../../entry/outcome.ts'
 import type { Reply } from '../../entry/reply.ts'
 import { inPages, type Page } from '../in-pages.ts'
 import type {
@@ -19,20 +20,25 @@ import type {
   MessageDraft,
   Reaped,
   ReapOptions,
-  Transacted,
   Transaction,
 } from '../port.ts'
-import { answerValues, draftValues, type EntryRow, entryOf, mine, type Values } from './entry-row.ts'
+import { consumeIn, type EffectTransaction, moveEntry, transactIn, type WorkEnd } from './effect-transaction.ts'
 import type { LedgerConnection } from './ledger-connection.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
-import { reapIn } from './reap-in.ts'
-import { consumeIn, transactIn } from './run-in-frame.ts'
+import {
+  answerBindings,
+  type Bindings,
+  draftBindings,
+  fenceBindings,
+  type LedgerStatements,
+  type SqliteEntryRow,
+  sqliteEntry,
+} from './ledger-tables.ts'
 
-/** Somebody may free a key and take it again between our two looks, but hardly this often. */
+/** Between our INSERT and our SELECT another process may release the key, but hardly this often. */
 const MOST_ROUNDS = 20
 
-/** The moves of an entry on one connection. Times are the caller's: SQLite lives on one machine. */
-export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
+/** Times are the caller's: all that share the file are on one machine. */
+export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
   readonly name = 'sqlite'
   readonly #connection: LedgerConnection
   readonly #process = newProcessOwner()
@@ -45,10 +51,10 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
     const { scope, key, token, now } = draft
     return this.#connection.run((statements): Insertion => {
       for (let round = 0; round < MOST_ROUNDS; round++) {
-        const { changes } = statements.insert.run(draftValues(draft, this.#process.owner))
+        const { changes } = statements.insert.run(draftBindings(draft, this.#process.owner))
         if (changes === 1) return { kind: 'inserted', claim: { scope, key, token, attempt: 1 } }
-        const row = statements.find.get({ scope, key }) as EntryRow | undefined
-        if (row) return { kind: 'found', found: { entry: entryOf(row), now, owner: ownerOf(row) } }
+        const row = statements.find.get({ scope, key }) as SqliteEntryRow | undefined
+        if (row) return { kind: 'found', found: { entry: sqliteEntry(row), now, owner: ownerByProcess(row) } }
       }
       throw new StorageError(`The ledger in SQLite found a key taken and free again, ${MOST_ROUNDS} times in a row`)
     }, claimSync(draft))
@@ -57,55 +63,71 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
     const { scope, key, token } = draft
     const seen = { seenToken: found.token, seenState: found.state, seenLease: found.leaseUntil }
-    const values = { ...draftValues(draft, this.#process.owner), ...seen }
+    const values = { ...draftBindings(draft, this.#process.owner), ...seen }
     const claim = ({ takeOver }: LedgerStatements): unknown => takeOver.get(values)
     const row = (await this.#connection.run(claim, claimSync(draft))) as { attempt: number } | undefined
     return row && { scope, key, token, attempt: row.attempt }
   }
 
   renew(claim: Claim, { leaseMs, now }: { readonly leaseMs: number; readonly now: number }): Promise<boolean> {
-    return this.#change('renew', { ...mine(claim), leaseUntil: now + leaseMs }, 'later')
+    return this.#change('renew', { ...fenceBindings(claim), leaseUntil: now + leaseMs }, 'later')
   }
 
   complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean> {
-    return this.#change('record', answerValues(claim, answer, now))
+    return this.#change('record', answerBindings(claim, answer, now))
   }
 
   release(claim: Claim): Promise<boolean> {
-    return this.#change('release', mine(claim), 'later')
+    return this.#change('release', fenceBindings(claim), 'later')
   }
 
   abandon(claim: Claim): Promise<boolean> {
-    return this.#change('abandon', mine(claim))
+    return this.#change('abandon', fenceBindings(claim))
   }
 
-  async transact(transaction: Transaction<SqliteDatabase>): Promise<Transacted> {
+  async transact(transaction: Transaction<SqliteDatabase>): Promise<Outcome> {
+    const { claim, onFailure, now } = transaction
     let begun = false
     try {
-      return await this.#connection.perform(transaction.options, (frame) => {
+      const end = await this.#connection.perform(transaction.options, (own) => {
         begun = true
-        return transactIn(frame, transaction)
+        return transactIn(own, transaction)
       })
+      return await this.#settle(end, claim, now)
     } catch (error) {
       // Refused before the work was called: as if it had thrown.
-      if (!begun && transaction.claim && !(error instanceof StorageError)) {
-        await this.#change(transaction.whenUndone, mine(transaction.claim)).catch(() => {})
+      if (!begun && claim && !(error instanceof StorageError)) {
+        await (onFailure === 'released' ? this.release(claim) : this.abandon(claim)).catch(() => {})
       }
       throw error
     }
   }
 
-  consume(message: MessageDraft, consumption: Consumption<SqliteDatabase>): Promise<Consumed> {
-    return this.#connection.perform(consumption.options, (frame) => consumeIn(frame, message, consumption))
+  /** The work was rolled back; its answer is recorded, or its key released, in a transaction of its own. */
+  async #settle({ result, unsettled }: WorkEnd<Outcome>, claim: Claim | null, now: number): Promise<Outcome> {
+    if (claim && unsettled) {
+      const move = (statements: LedgerStatements): boolean => moveEntry(statements, { claim, now }, unsettled)
+      const isOurs = await this.#connection.run(move, unsettled.kind === 'released' ? 'later' : 'now')
+      if (!isOurs && 'value' in result) return { kind: 'lost' }
+    }
+    if ('error' in result) throw result.error
+    return result.value
+  }
+
+  async consume(message: MessageDraft, consumption: Consumption<SqliteDatabase>): Promise<Consumed> {
+    const { options } = consumption
+    const { result } = await this.#connection.perform(options, (own) => consumeIn(own, message, consumption))
+    if ('error' in result) throw result.error
+    return result.value
   }
 
   async find(scope: string, key: string): Promise<Entry | undefined> {
-    const row = await this.#connection.run(({ find }) => find.get({ scope, key }) as EntryRow | undefined)
-    return row && entryOf(row)
+    const row = await this.#connection.run(({ find }) => find.get({ scope, key }) as SqliteEntryRow | undefined)
+    return row && sqliteEntry(row)
   }
 
   async reap(options: ReapOptions): Promise<Reaped> {
-    return this.#connection.transaction((frame) => reapIn(frame, options))
+    return this.#connection.transaction((own) => reapIn(own, options))
   }
 
   async *entries(query: EntriesQuery): AsyncGenerator<Entry> {
@@ -113,9 +135,9 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
     const list = state === 'unknown' ? 'listUnknown' : 'list'
     const values = state === 'unknown' ? { scope } : { scope, state }
     const first = after ? await this.#placeOf(after) : 0
-    const read = (page: Page<number>): Promise<EntryRow[]> =>
-      this.#connection.run((statements) => statements[list].all({ ...values, ...page }) as EntryRow[])
-    for await (const row of inPages(query, first, read)) yield entryOf(row)
+    const read = (page: Page<number>): Promise<SqliteEntryRow[]> =>
+      this.#connection.run((statements) => statements[list].all({ ...values, ...page }) as SqliteEntryRow[])
+    for await (const row of inPages(query, first, read)) yield sqliteEntry(row)
   }
 
   async #placeOf({ scope, key, createdAt }: EntryPlace): Promise<number> {
@@ -127,23 +149,36 @@ export class SqliteLedger implements LedgerStore<SqliteDatabase, Reply> {
     return this.#connection.run(({ stats }) => stats.get({ now }) as LedgerStats)
   }
 
-  /** Its claims are nobody's from now on: nothing can be recorded under them any more. */
+  /** From now on its claims count as those of a dead process. */
   async close(): Promise<void> {
     this.#process.leave()
     await this.#connection.close()
   }
 
-  #change(statement: keyof LedgerStatements, values: Values, sync: Sync = 'now'): Promise<boolean> {
+  #change(statement: keyof LedgerStatements, values: Bindings, sync: Sync = 'now'): Promise<boolean> {
     return this.#connection.run((statements) => statements[statement].run(values).changes === 1, sync)
   }
 }
 
-/** Where it need not be on disk by itself, it is so no later than the transaction of its work. */
+/** No fsync for a claim that is not durable: the commit of its work syncs both. */
 function claimSync({ durable }: EntryDraft): Sync {
   return durable ? 'now' : 'later'
 }
 
-/** Where the process that held the claim is known to be dead, its lease says nothing. */
-function ownerOf({ state, owner }: EntryRow): FoundEntry['owner'] {
+/** A claim of a dead process is `gone` whatever its lease says. */
+function ownerByProcess({ state, owner }: SqliteEntryRow): FoundEntry['owner'] {
   return state === 'running' && isDeadOwner(owner) ? 'gone' : 'unsure'
+}
+
+/** One batch, in one transaction. */
+function reapIn(own: EffectTransaction, { limit, now, onAbandoned }: ReapOptions): Reaped {
+  const { reapMessages, reapDone, reapWithoutEffect, reapMayHaveEffect } = own.statements
+  let deleted = 0
+  for (const statement of [reapMessages, reapDone, reapWithoutEffect]) {
+    deleted += statement.run({ now, limit: limit - deleted }).changes
+  }
+  const abandoned = reapMayHaveEffect.all({ now, limit: limit - deleted }) as SqliteEntryRow[]
+  own.commit()
+  for (const row of abandoned) onAbandoned?.(sqliteEntry(row))
+  return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }
 }

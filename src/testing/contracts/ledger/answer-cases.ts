@@ -2,12 +2,15 @@ import type { RecordedAnswer } from '../../../server/entry/entry.ts'
 import type { LedgerStore } from '../../../server/ledger/port.ts'
 import { expectSame } from '../journal/expect.ts'
 import type { LedgerCase } from './contract-case.ts'
-import { answer, claimed, entryAt, met, now, transact } from './sample-entry.ts'
+import { answer, claimed, entryAt, met, now, transact, transacted } from './sample-entry.ts'
 
 /** Recorded both ways; what comes back is compared both ways. */
 async function comesBack(store: LedgerStore, given: RecordedAnswer, what: string): Promise<void> {
   await store.complete(await claimed(store, `${what} outside`), given, now())
-  await store.transact(transact(await claimed(store, `${what} inside`), () => ({ kind: 'keep', answer: given })))
+  await transacted(
+    store,
+    transact(await claimed(store, `${what} inside`), () => ({ kind: 'recorded', writes: 'committed', answer: given })),
+  )
   for (const key of [`${what} outside`, `${what} inside`]) {
     expectSame((await entryAt(store, key)).answer, given, key)
     expectSame((await met(store, key)).entry.answer, given, `${key}, as a duplicate sees it`)

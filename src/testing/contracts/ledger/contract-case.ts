@@ -1,5 +1,6 @@
 import { isThenable } from '../../../foundation/thenable.ts'
-import type { LedgerStore, Verdict } from '../../../server/ledger/port.ts'
+import type { WorkOutcome } from '../../../server/entry/outcome.ts'
+import type { LedgerStore } from '../../../server/ledger/port.ts'
 import type { ContractCase } from '../journal/contract-case.ts'
 
 type Eventually<T> = T | Promise<T>
@@ -26,8 +27,8 @@ export interface LedgerContractOptions<Tx = unknown> {
 /** A store in the hands of a case. */
 export interface LedgerSubject {
   readonly store: LedgerStore
-  /** Work that writes the named effect, and then comes to the verdict or throws. */
-  effect(name: string, end: Verdict | (() => never)): (tx: unknown) => Verdict | Promise<Verdict>
+  /** Work that writes the named effect, and then returns the outcome or throws. */
+  effect(name: string, end: WorkOutcome | (() => never)): (tx: unknown) => WorkOutcome | Promise<WorkOutcome>
   /** The same for a message. */
   message(name: string, end: string | null | (() => never)): (tx: unknown) => string | null | Promise<string | null>
   count(name: string): Promise<number>

@@ -3,36 +3,37 @@ import { expectSame, expectThat } from '../journal/expect.ts'
 import type { LedgerCase } from './contract-case.ts'
 import {
   answer,
+  COMMITTED,
   claimed,
   draft,
   entryAt,
-  KEEP,
   LAPSED,
   lease,
   now,
   recorded,
   stateOf,
   transact,
+  transacted,
 } from './sample-entry.ts'
 
 /** Every write under one claim. */
 async function writes(store: LedgerStore, claim: Claim): Promise<unknown[]> {
   let worked = false
-  const work = (): typeof KEEP => {
+  const work = (): typeof COMMITTED => {
     worked = true
-    return KEEP
+    return COMMITTED
   }
   return [
     await store.renew(claim, lease(60_000)),
     await store.complete(claim, answer({ status: 599 }), now()),
     await store.release(claim),
     await store.abandon(claim, now()),
-    await store.transact(transact(claim, work)),
+    await transacted(store, transact(claim, work)),
     worked,
   ]
 }
 
-const REFUSED = [false, false, false, false, 'fenced', false]
+const REFUSED = [false, false, false, false, 'lost', false]
 
 export const fenceCases: Record<string, LedgerCase> = {
   'fence: whoever was taken over writes nothing any more, and its work is not called': async ({ store }) => {
@@ -56,9 +57,12 @@ export const fenceCases: Record<string, LedgerCase> = {
       await store.renew(claim, lease(60_000)),
       await store.release(claim),
       await store.abandon(claim, now()),
-      await store.transact(transact(claim, () => KEEP)),
+      await transacted(
+        store,
+        transact(claim, () => COMMITTED),
+      ),
     ]
-    expectSame(others, [false, false, false, 'fenced'], 'the other writes')
+    expectSame(others, [false, false, false, 'lost'], 'the other writes')
     expectSame(await entryAt(store, 'a'), before, 'the entry')
     expectSame(await store.complete(claim, answer(), now()), true, 'the completion')
     expectSame(await stateOf(store, 'a'), 'done', 'the state')

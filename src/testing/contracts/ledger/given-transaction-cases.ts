@@ -1,18 +1,19 @@
 import { expectSame } from '../journal/expect.ts'
 import type { LedgerCase, LedgerContractOptions, LedgerSubject } from './contract-case.ts'
 import {
+  COMMITTED,
   claimed,
   consumption,
   draft,
   entryAt,
-  FREE,
-  KEEP,
   LAPSED,
   message,
+  RELEASED,
+  ROLLED_BACK,
   rejection,
   stateOf,
   transact,
-  UNDO,
+  transacted,
 } from './sample-entry.ts'
 
 type InTransaction = NonNullable<LedgerContractOptions['inTransaction']>
@@ -41,16 +42,16 @@ const CASES: Record<string, (subject: GivenSubject) => Promise<void>> = {
     const claim = await claimed(store, 'a')
     await inside(async (tx) => {
       await write(tx, 'before')
-      expectSame(await store.transact(transact(claim, effect('a', KEEP), tx)), 'recorded', 'the end')
+      expectSame(await transacted(store, transact(claim, effect('a', COMMITTED), tx)), 'uncommitted', 'the end')
       await write(tx, 'after')
     }, 'commit')
     expectSame([await stateOf(store, 'a'), await count('a')], ['done', 1], 'state and effects')
     expectSame([await count('before'), await count('after')], [1, 1], "the caller's own writes")
-    expectSame((await entryAt(store, 'a')).answer, KEEP.answer, 'the answer')
+    expectSame((await entryAt(store, 'a')).answer, COMMITTED.answer, 'the answer')
   },
   'given transaction: the entry and the work are rolled back with it': async ({ store, effect, count, inside }) => {
     const claim = await claimed(store, 'a')
-    await inside(async (tx) => void (await store.transact(transact(claim, effect('a', KEEP), tx))), 'rollback')
+    await inside(async (tx) => void (await transacted(store, transact(claim, effect('a', COMMITTED), tx))), 'rollback')
     expectSame([await stateOf(store, 'a'), await count('a')], ['running', 0], 'state and effects')
     expectSame(await store.release(claim), true, 'the claim is still good')
   },
@@ -58,7 +59,7 @@ const CASES: Record<string, (subject: GivenSubject) => Promise<void>> = {
     const claim = await claimed(store, 'a')
     await inside(async (tx) => {
       await write(tx, 'before')
-      expectSame(await store.transact(transact(claim, effect('a', UNDO), tx)), 'recorded', 'the end')
+      expectSame(await transacted(store, transact(claim, effect('a', ROLLED_BACK), tx)), 'uncommitted', 'the end')
     }, 'commit')
     expectSame([await stateOf(store, 'a'), await count('a'), await count('before')], ['done', 0, 1], 'what is left')
   },
@@ -73,8 +74,8 @@ const CASES: Record<string, (subject: GivenSubject) => Promise<void>> = {
     const two = await claimed(store, 'two')
     await inside(async (tx) => {
       await write(tx, 'before')
-      expectSame(await store.transact(transact(one, effect('one', FREE), tx)), 'freed', 'the end')
-      const error = await rejection(store.transact(transact(two, effect('two', fails), tx)))
+      expectSame(await transacted(store, transact(one, effect('one', RELEASED), tx)), 'released', 'the end')
+      const error = await rejection(transacted(store, transact(two, effect('two', fails), tx)))
       expectSame(error === broken, true, 'the very same error')
     }, 'commit')
     expectSame([await stateOf(store, 'one'), await stateOf(store, 'two')], ['absent', 'absent'], 'the states')
@@ -84,7 +85,7 @@ const CASES: Record<string, (subject: GivenSubject) => Promise<void>> = {
     const old = await claimed(store, 'a', LAPSED)
     await store.takeOver(await entryAt(store, 'a'), draft('a'))
     await inside(
-      async (tx) => expectSame(await store.transact(transact(old, effect('a', KEEP), tx)), 'fenced', 'the end'),
+      async (tx) => expectSame(await transacted(store, transact(old, effect('a', COMMITTED), tx)), 'lost', 'the end'),
       'commit',
     )
     expectSame([await stateOf(store, 'a'), await count('a')], ['running', 0], 'state and effects')

@@ -1,12 +1,13 @@
-import type { Transacted } from '../../../server/ledger/port.ts'
+import type { Outcome } from '../../../server/entry/outcome.ts'
+import type {} from '../../../server/ledger/port.ts'
 import { expectSame } from '../journal/expect.ts'
 import type { LedgerCase, LedgerSubject } from './contract-case.ts'
 import {
+  COMMITTED,
   claimed,
   consumption,
   draft,
   entryAt,
-  KEEP,
   LAPSED,
   lease,
   message,
@@ -15,11 +16,12 @@ import {
   rejection,
   stateOf,
   transact,
+  transacted,
 } from './sample-entry.ts'
 
 interface OpenTransaction {
   /** Lets the work come to its end. */
-  end(): Promise<Transacted>
+  end(): Promise<Outcome['kind']>
 }
 
 /** A transaction that has written its effect, and stays open until it is told to end. */
@@ -29,11 +31,12 @@ async function open({ store, effect }: LedgerSubject, key: string, more = {}): P
   const waits = new Promise<void>((resolve) => {
     goOn = resolve
   })
-  let ended: Promise<Transacted> | undefined
+  let ended: Promise<Outcome['kind']> | undefined
   await new Promise<void>((written, failed) => {
-    ended = store.transact(
+    ended = transacted(
+      store,
       transact(claim, async (tx) => {
-        const verdict = await effect(key, KEEP)(tx)
+        const verdict = await effect(key, COMMITTED)(tx)
         written()
         await waits
         return verdict
@@ -44,7 +47,7 @@ async function open({ store, effect }: LedgerSubject, key: string, more = {}): P
   return {
     end: () => {
       goOn()
-      return ended as Promise<Transacted>
+      return ended as Promise<Outcome['kind']>
     },
   }
 }
@@ -55,7 +58,7 @@ export const openTransactionCases: Record<string, LedgerCase> = {
     const { store, count } = subject
     const transaction = await open(subject, 'a', LAPSED)
     const { owner, entry } = await met(store, 'a')
-    expectSame([owner, entry.state, entry.inEffect], ['held', 'running', true], 'what is found')
+    expectSame([owner, entry.state, entry.inEffect], ['alive', 'running', true], 'what is found')
     expectSame(await transaction.end(), 'recorded', 'the end')
     expectSame([await stateOf(store, 'a'), await count('a')], ['done', 1], 'state and effects')
   },
@@ -82,7 +85,7 @@ export const openTransactionCases: Record<string, LedgerCase> = {
     const { store, effect, count } = subject
     const transaction = await open(subject, 'a')
     const claim = await claimed(store, 'b')
-    expectSame(await store.transact(transact(claim, effect('b', KEEP))), 'recorded', 'the other one')
+    expectSame(await transacted(store, transact(claim, effect('b', COMMITTED))), 'recorded', 'the other one')
     expectSame(await count('b'), 1, 'the effects')
     expectSame(await transaction.end(), 'recorded', 'the end')
   },
@@ -90,18 +93,18 @@ export const openTransactionCases: Record<string, LedgerCase> = {
     const { store, effect, count } = subject
     const transaction = await open(subject, 'a')
     const { scope, key, token, attempt } = await entryAt(store, 'a')
-    const second = store.transact(transact({ scope, key, token, attempt }, effect('a', KEEP)))
-    expectSame([await transaction.end(), await second], ['recorded', 'fenced'], 'the ends')
+    const second = transacted(store, transact({ scope, key, token, attempt }, effect('a', COMMITTED)))
+    expectSame([await transaction.end(), await second], ['recorded', 'lost'], 'the ends')
     expectSame(await count('a'), 1, 'the effects')
   },
   'open transaction: a rejection of the work rolls back and frees, with the very same error': async (subject) => {
     const { store, effect, count } = subject
     const broken = new Error('late')
     const work = async (tx: unknown): Promise<never> => {
-      await effect('a', KEEP)(tx)
+      await effect('a', COMMITTED)(tx)
       throw broken
     }
-    const error = await rejection(store.transact(transact(await claimed(store, 'a'), work)))
+    const error = await rejection(transacted(store, transact(await claimed(store, 'a'), work)))
     expectSame([error === broken, await stateOf(store, 'a'), await count('a')], [true, 'absent', 0], 'what is left')
   },
   'open transaction: a duplicate of a message waits for the first, and does it where that fails': async (subject) => {
@@ -131,11 +134,11 @@ export const openTransactionCases: Record<string, LedgerCase> = {
 /** For stores that do not wait. */
 export const synchronousCases: Record<string, LedgerCase> = {
   'promise: work that returns one is refused, rolled back, and its key freed': async ({ store, effect, count }) => {
-    const work = async (tx: unknown): Promise<typeof KEEP> => {
-      await effect('a', KEEP)(tx)
-      return KEEP
+    const work = async (tx: unknown): Promise<typeof COMMITTED> => {
+      await effect('a', COMMITTED)(tx)
+      return COMMITTED
     }
-    const error = await rejection(store.transact(transact(await claimed(store, 'a'), work)))
+    const error = await rejection(transacted(store, transact(await claimed(store, 'a'), work)))
     expectSame((error as { code?: unknown }).code, 'HOLDFAST_CONFIGURATION', 'the code of the rejection')
     expectSame([await stateOf(store, 'a'), await count('a')], ['absent', 0], 'state and effects')
   },

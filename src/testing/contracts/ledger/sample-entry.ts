@@ -1,6 +1,7 @@
 import { systemClock } from '../../../foundation/clock.ts'
 import { newClaimToken } from '../../../foundation/identity.ts'
 import type { Entry, RecordedAnswer } from '../../../server/entry/entry.ts'
+import type { Outcome } from '../../../server/entry/outcome.ts'
 import type {
   Claim,
   Consumption,
@@ -41,9 +42,9 @@ export function answer(more: Partial<RecordedAnswer> = {}): RecordedAnswer {
   return { status: 201, headers: [['content-type', 'application/json']], body, bodyOmitted: false, ...more }
 }
 
-export const KEEP = { kind: 'keep', answer: answer() } as const
-export const UNDO = { kind: 'undo', answer: answer({ status: 422 }) } as const
-export const FREE = { kind: 'free' } as const
+export const COMMITTED = { kind: 'recorded', writes: 'committed', answer: answer() } as const
+export const ROLLED_BACK = { kind: 'recorded', writes: 'rolled-back', answer: answer({ status: 422 }) } as const
+export const RELEASED = { kind: 'released' } as const
 
 /** A claim on a key that nobody has used. */
 export async function claimed(store: LedgerStore, key: string, more: Partial<EntryDraft> = {}): Promise<Claim> {
@@ -77,7 +78,12 @@ export async function recorded(store: LedgerStore, key: string, more: Partial<En
 }
 
 export function transact(claim: Claim | null, work: Transaction<unknown>['work'], tx?: unknown): Transaction<unknown> {
-  return { claim, now: systemClock.now(), work, whenUndone: 'release', options: { transaction: tx } }
+  return { claim, now: systemClock.now(), work, onFailure: 'released', options: { transaction: tx } }
+}
+
+/** The kind of the outcome. */
+export async function transacted(store: LedgerStore, transaction: Transaction<unknown>): Promise<Outcome['kind']> {
+  return (await store.transact(transaction)).kind
 }
 
 export function message(id: string, more: Partial<MessageDraft> = {}): MessageDraft {

@@ -2,18 +2,19 @@ import { expectSame } from '../journal/expect.ts'
 import { type LedgerCase, type LedgerContractOptions, type LedgerSubject, ledgerSubject } from './contract-case.ts'
 import {
   answer,
+  COMMITTED,
   claimed,
   consumption,
   draft,
   EXPIRED,
   entryAt,
-  KEEP,
   LAPSED,
   message,
   met,
   now,
   recorded,
   transact,
+  transacted,
 } from './sample-entry.ts'
 
 type Another = NonNullable<LedgerContractOptions['another']>
@@ -21,9 +22,9 @@ type SharedCase = (one: LedgerSubject, two: LedgerSubject) => Promise<void>
 
 const CASES: Record<string, SharedCase> = {
   'sharing: what one store has written, another one sees': async ({ store, effect }, two) => {
-    await store.transact(transact(await claimed(store, 'a'), effect('a', KEEP)))
+    await transacted(store, transact(await claimed(store, 'a'), effect('a', COMMITTED)))
     expectSame(await entryAt(two.store, 'a'), await entryAt(store, 'a'), 'the entry')
-    expectSame((await met(two.store, 'a')).entry.answer, KEEP.answer, 'the answer')
+    expectSame((await met(two.store, 'a')).entry.answer, COMMITTED.answer, 'the answer')
     expectSame(await two.count('a'), 1, 'the effects')
   },
   'sharing: of fifty inserts into two stores one gets the claim': async (one, two) => {
@@ -40,10 +41,14 @@ const CASES: Record<string, SharedCase> = {
   ) => {
     const old = await claimed(store, 'a', LAPSED)
     const claim = await two.store.takeOver(await entryAt(two.store, 'a'), draft('a'))
-    expectSame(await store.transact(transact(old, effect('old', KEEP))), 'fenced', 'the old claim')
+    expectSame(await transacted(store, transact(old, effect('old', COMMITTED))), 'lost', 'the old claim')
     expectSame([await store.complete(old, answer(), now()), await store.release(old)], [false, false], 'its writes')
     if (claim)
-      expectSame(await two.store.transact(transact(claim, two.effect('new', KEEP))), 'recorded', 'the new claim')
+      expectSame(
+        await transacted(two.store, transact(claim, two.effect('new', COMMITTED))),
+        'recorded',
+        'the new claim',
+      )
     expectSame([await count('old'), await count('new')], [0, 1], 'the effects')
   },
   'sharing: of two who take over at the same time one wins': async (one, two) => {

@@ -3,11 +3,11 @@ import { expectSame, expectThat } from '../journal/expect.ts'
 import type { LedgerCase } from './contract-case.ts'
 import {
   answer,
+  COMMITTED,
   claimed,
   draft,
   EXPIRED,
   entryAt,
-  KEEP,
   LAPSED,
   lease,
   now,
@@ -15,6 +15,7 @@ import {
   SCOPE,
   stateOf,
   transact,
+  transacted,
 } from './sample-entry.ts'
 
 export const takeOverCases: Record<string, LedgerCase> = {
@@ -95,7 +96,7 @@ export const takeOverCases: Record<string, LedgerCase> = {
   'takeOver: a committed transaction beats a late one': async ({ store, effect, count }) => {
     const claim = await claimed(store, 'a', LAPSED)
     const seen = await entryAt(store, 'a')
-    expectSame(await store.transact(transact(claim, effect('late', KEEP))), 'recorded', 'the transaction')
+    expectSame(await transacted(store, transact(claim, effect('late', COMMITTED))), 'recorded', 'the transaction')
     expectSame(await store.takeOver(seen, draft('a')), undefined, 'the claim')
     expectSame([await stateOf(store, 'a'), await count('late')], ['done', 1], 'state and effects')
   },

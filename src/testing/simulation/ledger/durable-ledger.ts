@@ -1,6 +1,6 @@
 import type { EffectReturn } from '../../../server/entry/reply.ts'
 import { memoryLedger } from '../../../server/ledger/memory/memory-ledger.ts'
-import type { MemoryTransaction } from '../../../server/ledger/memory/memory-undo.ts'
+import type { MemoryTransaction } from '../../../server/ledger/memory/memory-transaction.ts'
 import type { Claim, LedgerStore } from '../../../server/ledger/port.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { Entry } from '../../../server/entry/entry.ts'
+import type { Outcome, WorkOutcome } from '../../../server/entry/outcome.ts'
 import type { EffectReturn } from '../../../server/entry/reply.ts'
-import type { MemoryTransaction } from '../../../server/ledger/memory/memory-undo.ts'
-import type { LedgerStore, Transacted, Transaction, Verdict } from '../../../server/ledger/port.ts'
+import type { MemoryTransaction } from '../../../server/ledger/memory/memory-transaction.ts'
+import type { LedgerStore, Transaction } from '../../../server/ledger/port.ts'
 import type { LedgerAccount } from '../oracle/ledger-account.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { LedgerCall } from '../vocabulary.ts'
@@ -106,41 +107,45 @@ export class SimulatedLedgerStore implements Store {
         })
       } catch (error) {
         // What asked for it is gone, and is never told.
-        if (error === CUT) return new Promise<Transacted>(() => {})
+        if (error === CUT) return new Promise<Outcome>(() => {})
         throw error
       } finally {
         for (const sent of written) this.#parts.book.do(sent)
       }
     })
 
-  #work({ work, claim }: Transaction<SimulatedTransaction>, tx: MemoryTransaction, written: Sent[]): Promise<Verdict> {
+  #work(
+    { work, claim }: Transaction<SimulatedTransaction>,
+    tx: MemoryTransaction,
+    written: Sent[],
+  ): Promise<WorkOutcome> {
     const { process, durable, account, onEnd } = this.#parts
     if (claim) account.entered(claim)
     tx.onRollback(() => written.splice(0))
-    return new Promise<Verdict>((resolve, reject) => {
+    return new Promise<WorkOutcome>((resolve, reject) => {
       const cut = (): void => {
         if (claim) durable.cut(claim)
         reject(CUT)
       }
       if (!process.alive) return cut()
       const stopListening = onEnd(cut)
-      const run = async (): Promise<Verdict> => work({ do: (sent) => void written.push(sent) })
+      const run = async (): Promise<WorkOutcome> => work({ do: (sent) => void written.push(sent) })
       run()
-        .then((verdict) => this.#commit(verdict))
+        .then((outcome) => this.#commit(outcome))
         .finally(stopListening)
         .then(resolve, reject)
     }).finally(() => claim && account.left(claim))
   }
 
   /** The commit travels to the store, which may refuse it. */
-  #commit(verdict: Verdict): Promise<Verdict> {
+  #commit(outcome: WorkOutcome): Promise<WorkOutcome> {
     const { world, process } = this.#parts
     return new Promise((resolve, reject) => {
       if (!process.reach('ledger:committing')) return
       const blinks = world.strikes('ledger-store-blinks')
       process.later(this.#travelMs(), () => {
         if (blinks) reject(new StorageError('The store failed before the commit'))
-        else resolve(verdict)
+        else resolve(outcome)
       })
     })
   }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { type LedgerStore, type MemoryTransaction, memoryLedger } from '../../../../src/server/index.ts'
+import type { LedgerStore } from '../../../../src/server/adapter/index.ts'
+import { type MemoryTransaction, memoryLedger } from '../../../../src/server/index.ts'
 import { sqliteLedger } from '../../../../src/server/sqlite/index.ts'
 
 /** What outlives every server: the entries, and what was really done. */

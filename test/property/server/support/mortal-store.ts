@@ -1,4 +1,4 @@
-import type { LedgerStore, Transaction } from '../../../../src/server/index.ts'
+import type { LedgerStore, Transaction } from '../../../../src/server/adapter/index.ts'
 
 /** A store as one process sees it. That process can be stopped for a while, and it can die. */
 export interface MortalStore {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type AdmissionPolicy, admit, isInFlight, onAbandonedOf } from '../../../../src/server/admission/admit.ts'
+import { type AdmissionPolicy, admit, onAbandonedOf } from '../../../../src/server/admission/admit.ts'
 import { ENTRY_VERSION, type Entry } from '../../../../src/server/entry/entry.ts'
+import { isInFlight } from '../../../../src/server/guard/in-flight-waiters.ts'
 import type { FoundEntry } from '../../../../src/server/ledger/port.ts'
 
 const NOW = 1_700_000_000_000
@@ -50,7 +51,7 @@ describe('a request whose key is there already', () => {
   it('is refused where it is another request, whatever the first one is doing', () => {
     for (const state of ['running', 'done', 'unknown'] as const) {
       expect(admit(found({ state, leaseUntil: 0 }, 'gone'), 'other', inside)).toEqual(refused('key-reused'))
-      expect(admit(found({ state }, 'held'), 'other', inside)).toEqual(refused('key-reused'))
+      expect(admit(found({ state }, 'alive'), 'other', inside)).toEqual(refused('key-reused'))
     }
   })
 
@@ -60,7 +61,7 @@ describe('a request whose key is there already', () => {
 
   it('is not run for being late where nothing is on record yet: only an answer is forgotten', () => {
     const expired = { expiresAt: NOW - 1 }
-    expect(admit(found({ ...expired }, 'held'), 'same', inside)).toEqual(refused('in-flight'))
+    expect(admit(found({ ...expired }, 'alive'), 'same', inside)).toEqual(refused('in-flight'))
     expect(admit(found({ ...expired, state: 'unknown' }, 'gone'), 'same', held)).toEqual(refused('outcome-unknown'))
     expect(admit(found({ ...expired, state: 'unknown' }, 'gone'), 'other', held)).toEqual(refused('key-reused'))
   })
@@ -71,7 +72,7 @@ describe('a request whose key is there already', () => {
   })
 
   it('believes the store before the lease', () => {
-    expect(admit(found({ leaseUntil: 0 }, 'held'), 'same', inside)).toEqual(refused('in-flight'))
+    expect(admit(found({ leaseUntil: 0 }, 'alive'), 'same', inside)).toEqual(refused('in-flight'))
     expect(admit(found({ leaseUntil: NOW + 99_999 }, 'gone'), 'same', inside)).toEqual(taken('run'))
     expect(admit(found({ leaseUntil: NOW }, 'unsure'), 'same', inside)).toEqual(taken('run'))
   })
@@ -139,6 +140,6 @@ describe('a claim', () => {
   it('is in flight where it was refused for that reason, and in no other case', () => {
     expect(isInFlight({ kind: 'refused', reason: 'in-flight' })).toBe(true)
     expect(isInFlight({ kind: 'refused', reason: 'key-reused' })).toBe(false)
-    expect(isInFlight({ kind: 'replay', reason: 'in-flight' })).toBe(false)
+    expect(isInFlight({ kind: 'replay', entry: entry() })).toBe(false)
   })
 })

@@ -1,39 +1,46 @@
 import { describe, expect, it } from 'vitest'
-import { judgeAnswer } from '../../../../src/server/admission/judge-answer.ts'
-import { keptHeaders } from '../../../../src/server/admission/kept-headers.ts'
+import { judgeAnswer, storedHeaders } from '../../../../src/server/admission/judge-answer.ts'
 import { type RefusalReason, refusal } from '../../../../src/server/admission/refusal.ts'
+import type { Answer } from '../../../../src/server/http/port.ts'
 
+const POLICY = { store5xx: false, maxResponseBytes: 1000, dropHeaders: new Set<string>() }
+
+/** What becomes of the work's writes; of a transient answer, what becomes of its entry. */
+const outcome = (answer: Answer, policy = POLICY): string => {
+  const judged = judgeAnswer(answer, policy, 'abandoned')
+  return judged.kind === 'recorded' ? judged.writes : judged.kind
+}
 const judge = (status: number, store5xx = false): string =>
-  judgeAnswer({ status, headers: [], body: null }, { store5xx })
+  outcome({ status, headers: [], body: null }, { ...POLICY, store5xx })
 
-describe('the fate of an answer', () => {
+describe('the outcome of an answer', () => {
   it.each([
-    ['keep', [200, 201, 204, 206, 301, 302, 304, 399]],
-    ['undo', [400, 402, 403, 404, 409, 410, 412, 422, 451, 499]],
-    ['for-now', [401, 407, 408, 425, 429, 500, 502, 503, 504, 599]],
-  ] as const)('is %s for %j', (fate, statuses) => {
-    for (const status of statuses) expect([status, judge(status)]).toEqual([status, fate])
+    ['committed', [200, 201, 204, 206, 301, 302, 304, 399]],
+    ['rolled-back', [400, 402, 403, 404, 409, 410, 412, 422, 451, 499]],
+    ['abandoned', [401, 407, 408, 425, 429, 500, 502, 503, 504, 599]],
+  ] as const)('is %s for %j', (expected, statuses) => {
+    for (const status of statuses) expect([status, judge(status)]).toEqual([status, expected])
   })
 
   it('is final for 5xx where that is wanted, and never for what speaks of this moment', () => {
-    expect([500, 503].map((status) => judge(status, true))).toEqual(['undo', 'undo'])
-    expect([401, 408, 429].map((status) => judge(status, true))).toEqual(['for-now', 'for-now', 'for-now'])
+    expect([500, 503].map((status) => judge(status, true))).toEqual(['rolled-back', 'rolled-back'])
+    expect([401, 408, 429].map((status) => judge(status, true))).toEqual(['abandoned', 'abandoned', 'abandoned'])
   })
 
   const judgeConflict = (headers: [string, string][], body: object = {}, status = 409): string =>
-    judgeAnswer({ status, headers, body: new TextEncoder().encode(JSON.stringify(body)) }, { store5xx: false })
+    outcome({ status, headers, body: new TextEncoder().encode(JSON.stringify(body)) })
   const JSON_TYPE: [string, string] = ['content-type', 'application/problem+json']
 
   it('is for now where a 409 says that the operation is being worked on downstream', () => {
-    expect(judgeConflict([['retry-after', '1']])).toBe('for-now')
-    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:in-flight' })).toBe('for-now')
-    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:outcome-unknown' })).toBe('for-now')
+    expect(judgeConflict([['retry-after', '1']])).toBe('abandoned')
+    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:in-flight' })).toBe('abandoned')
+    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:outcome-unknown' })).toBe('abandoned')
   })
 
   it('is final for any other 409, and for another status that says the same', () => {
-    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:key-reused' })).toBe('undo')
-    expect(judgeConflict([JSON_TYPE])).toBe('undo')
-    expect(judgeConflict([['retry-after', '1']], {}, 422)).toBe('undo')
+    expect(judgeConflict([JSON_TYPE], { type: 'urn:holdfast:problem:key-reused' })).toBe('rolled-back')
+    expect(judgeConflict([JSON_TYPE])).toBe('rolled-back')
+    expect(judgeConflict([['retry-after', '1']], {}, 422)).toBe('rolled-back')
   })
 })
 
@@ -49,7 +56,7 @@ describe('the headers that are kept', () => {
     const dropped = ['set-cookie', 'date', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'x-mine']
     const own = ['idempotency-replayed', 'idempotency-retention']
     const all = [...kept, ...[...dropped, ...own].map((name) => [name, 'v'] as const)]
-    expect(keptHeaders(all, new Set(['x-mine']))).toEqual(kept)
+    expect(storedHeaders(all, new Set(['x-mine']))).toEqual(kept)
   })
 
   it.each([
@@ -69,7 +76,7 @@ describe('the headers that are kept', () => {
     'idempotency-replayed',
     'idempotency-retention',
   ])('are without %s, which belongs to one exchange', (name) => {
-    expect(keptHeaders([[name, 'v']], new Set())).toEqual([])
+    expect(storedHeaders([[name, 'v']], new Set())).toEqual([])
   })
 
   it('are without credentials, known by their name or by their value', () => {
@@ -78,7 +85,7 @@ describe('the headers that are kept', () => {
       ['x-own', 'Bearer abc'],
       ['x-proxy-', 'v'],
     ] as const
-    expect(keptHeaders(headers, new Set())).toEqual([['x-proxy-', 'v']])
+    expect(storedHeaders(headers, new Set())).toEqual([['x-proxy-', 'v']])
   })
 })
 

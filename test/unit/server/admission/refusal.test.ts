@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { BodyTooLarge, checkBodySize } from '../../../../src/server/admission/body-too-large.ts'
-import { inDoubtRefusal, isRefusal, pageOf, refusal, reworded } from '../../../../src/server/admission/refusal.ts'
+import { BodyTooLarge, checkBodySize } from '../../../../src/server/admission/check-request.ts'
+import { inDoubtRefusal, isRefusal, problemPage, refusal, reworded } from '../../../../src/server/admission/refusal.ts'
 
 describe('a refusal', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('a refusal', () => {
     ['other-version', 'unavailable'],
   ] as const)('for %s leads to the page on %s, and says why in words', (reason, page) => {
     const { problem, body } = refusal(reason)
-    expect(pageOf(problem, 'https://shop.example/problems/')).toBe(`https://shop.example/problems/${page}`)
+    expect(problemPage(problem, 'https://shop.example/problems/')).toBe(`https://shop.example/problems/${page}`)
     expect(problem.title).toMatch(/^[A-Z].*\w$/)
     expect(problem.detail).toMatch(/^[A-Z].*\.$/)
     expect(JSON.parse(new TextDecoder().decode(body))).toEqual(problem)

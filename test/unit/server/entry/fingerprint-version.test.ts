@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compareFingerprints, versionedFingerprint } from '../../../../src/server/entry/fingerprint-version.ts'
+import { compareFingerprints, versionedFingerprint } from '../../../../src/server/entry/entry.ts'
 
 it('is written before the digest', () => {
   expect(versionedFingerprint('abc')).toBe('1:abc')

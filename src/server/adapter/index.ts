@@ -1,0 +1,28 @@
+export type { InboundContext } from '../../foundation/inbound-context.ts'
+export type { OnAbandoned } from '../admission/admit.ts'
+export type { EntryState, RecordedAnswer } from '../entry/entry.ts'
+export type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
+export { isReply, type OverloadedOptions } from '../entry/reply.ts'
+export { type Begun, type GuardedLedger, guardOf, type LedgerGuard } from '../guard/begin.ts'
+export type { ObserveLedger } from '../guard/events.ts'
+export type { Authorize, ReconcileContext, ShapeRefusal } from '../guard/guard-options.ts'
+export type { Session } from '../guard/session.ts'
+export type { Answer, Inbound, InboundBody, StreamedAnswer } from '../http/port.ts'
+export type { HeaderSource, InboundSource, RetryContextOptions, RetryContexts } from '../http/retry-context.ts'
+export type {
+  Claim,
+  Consumed,
+  Consumption,
+  EntriesQuery,
+  EntryDraft,
+  EntryPlace,
+  FoundEntry,
+  Insertion,
+  LedgerStats,
+  LedgerStore,
+  MessageDraft,
+  Reaped,
+  ReapOptions,
+  Transaction,
+  TransactOptions,
+} from '../ledger/port.ts'

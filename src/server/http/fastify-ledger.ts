@@ -1,0 +1,153 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { ConfigurationError } from '../../errors/classes.ts'
+import { type EffectReturn, isReply } from '../entry/reply.ts'
+import { type GuardedLedger, guardOf } from '../guard/begin.ts'
+import type { IdempotencyContext } from '../guard/context.ts'
+import type { ProtectOptions } from '../guard/guard-options.ts'
+import { type FastifyExchange, replaceReply, replyHeaders, settlePayload } from './fastify-answer.ts'
+import { inboundBody, nodeBody, rawHeaderList, targetOf } from './node/node-request.ts'
+import type { Answer, Inbound, InboundBody, StreamedAnswer } from './port.ts'
+import { type RetryContextOptions, serveWithin } from './retry-context.ts'
+
+export interface FastifyLedgerOptions {
+  readonly ledger: GuardedLedger<unknown, never, FastifyRequest>
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A handler declares the type of `tx` itself: `effect((tx: Database) => …)`. */
+    idempotency: IdempotencyContext<never, EffectReturn>
+  }
+  interface FastifyContextConfig {
+    /** For this route alone; `false` leaves it unprotected. */
+    idempotency?: false | ProtectOptions
+  }
+}
+
+/** In the configuration of a route: our hook runs after all of the route's own. */
+const HOOKED = Symbol('holdfast.hooked')
+
+/**
+ * Does the work of all handlers of an app once per key.
+ *
+ * @example await app.register(fastifyLedger, { ledger })
+ */
+export function fastifyLedger(app: FastifyInstance, { ledger }: FastifyLedgerOptions, done: () => void): void {
+  const exchanges = new WeakMap<FastifyRequest, FastifyExchange>()
+  const answers = new WeakMap<FastifyRequest, Answer>()
+  const guard = guardOf(ledger)
+  const { maxRequestBytes, maxResponseBytes: limit } = guard
+
+  const begin = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { idempotency } = request.routeOptions.config
+    if (idempotency === false || request.is404) return undefined
+    const begun = await guard.begin(fastifyInbound(request, maxRequestBytes), idempotency)
+    if (begun.kind === 'answered') {
+      answers.set(request, begun.answer)
+      return reply.send()
+    }
+    const { session } = begun
+    exchanges.set(request, { session, before: replyHeaders(reply), limit })
+    request.idempotency = session.context as IdempotencyContext<never, EffectReturn>
+    return undefined
+  }
+
+  app.decorateRequest('idempotency', null as never)
+  app.addHook('onRoute', (route) => hookLast(route, begin))
+  app.addHook('preHandler', async function holdfastLedger(request, reply) {
+    if (HOOKED in request.routeOptions.config) return undefined
+    checkIsLast(request)
+    return begin(request, reply)
+  })
+  app.addHook('preSerialization', async (request, reply, payload) => {
+    const exchange = exchanges.get(request)
+    if (!exchange || !isReply(payload)) return payload
+    exchange.reply = payload
+    // The route's schema is for the JSON of an answer, not for a reply.
+    reply.serializer(() => '')
+    return payload
+  })
+  app.addHook('onError', async (request, _reply, error) => {
+    const exchange = exchanges.get(request)
+    if (exchange) exchange.error = error
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    const answer = answers.get(request)
+    if (answer) return replaceReply(reply, replyHeaders(reply), answer)
+    const exchange = exchanges.get(request)
+    exchanges.delete(request)
+    return exchange ? settlePayload(exchange, reply, payload) : payload
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    // Hijacked: answered past Fastify, and so recorded without its body.
+    const exchange = exchanges.get(request)
+    if (!exchange || !reply.raw.writableEnded) return
+    exchanges.delete(request)
+    const answer: StreamedAnswer = { status: reply.raw.statusCode, headers: [], body: null, streamed: true }
+    await exchange.session.complete(answer)
+  })
+  done()
+}
+
+type PreHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** After every other hook of the route: authorization comes before the ledger is asked. */
+function hookLast(route: RouteOptions, begin: PreHandler): void {
+  route.preHandler = [route.preHandler ?? [], begin].flat() as NonNullable<RouteOptions['preHandler']>
+  route.config = { ...route.config, [HOOKED]: true } as NonNullable<RouteOptions['config']>
+}
+
+/** A route that was added before the plugin runs our hook before its own hooks. That is right only where it has none. */
+function checkIsLast(request: FastifyRequest): void {
+  const symbol = Object.getOwnPropertySymbols(request).find(({ description }) => description === 'fastify.context')
+  const context = symbol && (request as unknown as Record<symbol, { preHandler?: readonly { name: string }[] }>)[symbol]
+  if (request.is404 || context?.preHandler?.at(-1)?.name.endsWith('holdfastLedger')) return
+  throw new ConfigurationError(
+    `The route ${request.routeOptions.url} was added before the ledger was loaded, so that its preHandler hooks would run ` +
+      'after the ledger: write `await app.register(fastifyLedger, { ledger })`, or add the route in a plugin',
+  )
+}
+
+/** What Fastify has parsed; the stream where it left the body to the handler, as it does with forms. */
+function fastifyInbound(request: FastifyRequest, limit: number): Inbound<FastifyRequest> {
+  return {
+    native: request,
+    method: request.method.toUpperCase(),
+    ...targetOf(request.raw),
+    headers: rawHeaderList(request.raw.rawHeaders),
+    body: () => fastifyBody(request, limit),
+  }
+}
+
+function fastifyBody({ body, raw }: FastifyRequest, limit: number): InboundBody | Promise<InboundBody> {
+  if (body === undefined || isStream(body)) return nodeBody(raw, limit)
+  // The JSON text `null`, or no body at all.
+  return body === null && !raw.readableDidRead ? null : inboundBody(body)
+}
+
+function isStream(value: unknown): boolean {
+  return typeof (value as { pipe?: unknown } | null)?.pipe === 'function'
+}
+
+/**
+ * Serves each request of the whole app inside its retry context.
+ *
+ * ```ts
+ * await app.register(fastifyRetryContext)
+ * ```
+ */
+export function fastifyRetryContext(app: FastifyInstance, options: RetryContextOptions, done: () => void): void {
+  // Fastify itself carries it over the reading of the body.
+  app.addHook('onRequest', (request, _reply, next) => serveWithin(request, next, options))
+  done()
+}
+
+// For the whole app, not only for the encapsulated part that registers it, as fastify-plugin has it.
+Object.assign(fastifyRetryContext, {
+  [Symbol.for('skip-override')]: true,
+  [Symbol.for('fastify.display-name')]: 'holdfast-retry-context',
+})
+Object.assign(fastifyLedger, {
+  [Symbol.for('skip-override')]: true,
+  [Symbol.for('fastify.display-name')]: 'holdfast-ledger',
+})

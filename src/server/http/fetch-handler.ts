@@ -1,0 +1,130 @@
+import { ConfigurationError } from '../../errors/classes.ts'
+import { joinChunks } from '../../foundation/join-chunks.ts'
+import { isEventStream } from '../../protocol/event-stream.ts'
+import { isBodiless, readableHeaders } from '../../protocol/stored-message.ts'
+import { isReply } from '../entry/reply.ts'
+import type { LedgerGuard } from '../guard/begin.ts'
+import type { IdempotencyContext } from '../guard/context.ts'
+import type { Session } from '../guard/session.ts'
+import { bufferBody, readWithin } from './buffered-body.ts'
+import type { Answer, Inbound, StreamedAnswer } from './port.ts'
+
+type Handler<Rest extends unknown[]> = (request: Request, context: IdempotencyContext, ...rest: Rest) => unknown
+
+/** A fetch-style handler that does its work once per key. */
+export function protectFetch<Rest extends unknown[]>(
+  guard: LedgerGuard,
+  handler: Handler<Rest>,
+): (request: Request, ...rest: Rest) => Promise<Response> {
+  if (typeof handler !== 'function') {
+    throw new ConfigurationError('protect() needs a handler: ledger.protect((request, context) => …, options)')
+  }
+  return async (request, ...rest) => {
+    const begun = await guard.begin(fetchInbound(request, guard.maxRequestBytes))
+    if (begun.kind === 'answered') return responseOf(begun.answer)
+    return run(begun.session, guard, () => handler(request, begun.session.context, ...rest))
+  }
+}
+
+async function run(session: Session, guard: LedgerGuard, handle: () => unknown): Promise<Response> {
+  let fetched: FetchAnswer
+  try {
+    const returned = await handle()
+    if (!session.records && returned instanceof Response) return await passOn(session, returned)
+    fetched = await readReturned(returned, guard.maxResponseBytes)
+  } catch (error) {
+    const instead = await session.fail(error)
+    if (instead) return responseOf(instead)
+    throw error
+  }
+  const outgoing = await session.complete(fetched.answer)
+  if ('streamed' in outgoing) return responseOf(outgoing, fetched.stream)
+  await fetched.stream?.cancel()
+  return responseOf(outgoing)
+}
+
+/** Nothing of it is recorded, so that it need not be buffered. */
+export async function passOn(session: Session, response: Response): Promise<Response> {
+  await session.complete({ status: response.status, headers: [], body: null })
+  return response
+}
+
+function readReturned(returned: unknown, limit: number): Promise<FetchAnswer> {
+  if (isReply(returned)) return Promise.resolve({ answer: returned })
+  if (returned instanceof Response) return fetchAnswer(returned, limit)
+  throw new ConfigurationError('A protected handler must return a Response, json(value, init) or reply(body, init)', {
+    effect: 'unknown',
+  })
+}
+
+/** A fetch request in plain values. Reads a copy of the body: the original is the handler's. */
+export function fetchInbound(request: Request, limit: number): Inbound<Request> {
+  const url = new URL(request.url)
+  return {
+    native: request,
+    method: request.method,
+    path: url.pathname,
+    query: url.search.slice(1),
+    headers: [...request.headers],
+    body: () => {
+      if (request.bodyUsed) {
+        throw new ConfigurationError('The body was read before the ledger saw it: put protect() before what reads it')
+      }
+      return readCopy(request, limit)
+    },
+  }
+}
+
+async function readCopy(request: Request, limit: number): Promise<Uint8Array | null> {
+  try {
+    return await readWithin(request.clone().body, limit)
+  } catch (error) {
+    // No handler runs: without this, the rest would be buffered for it. It resolves when the copy has ended.
+    request.body?.cancel().catch(() => {})
+    throw error
+  }
+}
+
+/** A Response in plain values; `stream` is its body where that is too large to buffer, or has no end. */
+export interface FetchAnswer {
+  readonly answer: Answer | StreamedAnswer
+  readonly stream?: ReadableStream<Uint8Array>
+}
+
+/** Also of another realm, or of a package with a Response of its own. */
+export function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]'
+}
+
+export async function fetchAnswer(response: Response, limit: number): Promise<FetchAnswer> {
+  const plain = { status: response.status, headers: [...response.headers], body: null }
+  if (!response.body) return { answer: plain }
+  if (isEventStream(plain.headers)) return { answer: { ...plain, streamed: true }, stream: response.body }
+  const reader = response.body.getReader()
+  const { chunks, size, isWhole } = await bufferBody(() => reader.read(), limit)
+  if (isWhole) return { answer: { ...plain, body: joinChunks(chunks, size) } }
+  return { answer: { ...plain, streamed: true }, stream: continuedStream(chunks, reader) }
+}
+
+/** The chunks that were read already, then the rest. */
+function continuedStream(
+  chunks: readonly Uint8Array[],
+  rest: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const first = [...chunks]
+  return new ReadableStream({
+    async pull(controller) {
+      const chunk = first.shift()
+      if (chunk) return controller.enqueue(chunk)
+      const { done, value } = await rest.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: (reason) => rest.cancel(reason),
+  })
+}
+
+export function responseOf(answer: Answer, stream?: ReadableStream<Uint8Array>): Response {
+  const body = isBodiless(answer.status) ? null : (stream ?? answer.body)
+  return new Response(body as BodyInit | null, { status: answer.status, headers: readableHeaders(answer.headers) })
+}

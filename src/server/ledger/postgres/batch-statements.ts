@@ -1,0 +1,98 @@
+import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
+import { literal } from '../../../sql/postgres-text.ts'
+import { ENTRY_VERSION, type Entry } from '../../entry/entry.ts'
+import { inPages, type Page } from '../in-pages.ts'
+import type { EntriesQuery, EntryPlace, LedgerStats, Reaped, ReapOptions } from '../port.ts'
+import { ENTRY_COLUMNS, type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
+
+/* Statements on many entries: reap, count, list. Those on one entry are in `claim-statements.ts`. */
+
+/** As a subquery it is evaluated once, so that the indexes can be used. */
+const NOW = '(SELECT clock_timestamp())'
+
+/** Rows of a newer version are never changed. */
+const KNOWN = `version <= ${ENTRY_VERSION}`
+
+/** Whether a handler is inside of an effect all the same shows when the row is locked. */
+const LAPSED = `state = 'running' AND lease_until <= ${NOW} AND ${KNOWN}`
+
+/** Nothing was done: its transaction was rolled back, or it is past its retention. */
+const WITHOUT_EFFECT = `${LAPSED} AND NOT external AND (in_effect OR expires_at <= ${NOW})`
+
+const PAST_RETENTION = `state = 'done' AND expires_at <= ${NOW} AND ${KNOWN}`
+
+/**
+ * One batch. Skips rows that are locked by another reaper or by an effect. An external claim is never deleted: it
+ * becomes `unknown`.
+ */
+export async function reapRows(
+  queryable: PostgresQueryable,
+  tables: LedgerTables,
+  { limit, onAbandoned }: ReapOptions,
+): Promise<Reaped> {
+  const { entries, messages } = tables
+  const steps = [
+    `DELETE FROM ${messages} WHERE ${locked('seq', messages, `expires_at <= ${NOW} ORDER BY expires_at`)}`,
+    `DELETE FROM ${entries} WHERE ${locked('id', entries, `${PAST_RETENTION} ORDER BY expires_at`)}`,
+    `DELETE FROM ${entries} WHERE ${locked('id', entries, `${WITHOUT_EFFECT} ORDER BY lease_until`)}`,
+  ]
+  let left = limit
+  for (const text of steps) left -= left > 0 ? ((await queryable.query(text, [left])).rowCount ?? 0) : 0
+  const deleted = limit - left
+  const abandon = `UPDATE ${entries} SET state = 'unknown'
+    WHERE ${locked('id', entries, `${LAPSED} AND external ORDER BY lease_until`)} RETURNING ${ENTRY_COLUMNS}`
+  const abandoned = left > 0 ? (await queryable.query(abandon, [left])).rows : []
+  for (const row of abandoned) onAbandoned?.(postgresEntry(row as PostgresEntryRow))
+  return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }
+}
+
+/** As an array: the planner may run a subquery once per row, and then the limit would be none. */
+function locked(id: string, table: string, where: string): string {
+  return `${id} = ANY (ARRAY (SELECT ${id} FROM ${table} WHERE ${where} LIMIT $1 FOR UPDATE SKIP LOCKED))`
+}
+
+export async function countRows(queryable: PostgresQueryable, tables: LedgerTables): Promise<LedgerStats> {
+  const { rows } = await queryable.query(`
+    SELECT entry.*, message.*, (entry.over + message.over)::text AS expired
+    FROM (SELECT count(*) FILTER (WHERE state = 'running')::text AS running,
+        count(*) FILTER (WHERE state = 'done')::text AS done, count(*) FILTER (WHERE state = 'unknown')::text AS unknown,
+        count(*) FILTER (WHERE (${PAST_RETENTION}) OR (${WITHOUT_EFFECT})) AS over FROM ${tables.entries}) entry,
+      (SELECT count(*)::text AS messages, count(*) FILTER (WHERE expires_at <= ${NOW}) AS over
+        FROM ${tables.messages}) message`)
+  const { running, done, unknown, expired, messages } = rows[0] as Record<keyof LedgerStats, string>
+  return {
+    running: Number(running),
+    done: Number(done),
+    unknown: Number(unknown),
+    expired: Number(expired),
+    messages: Number(messages),
+  }
+}
+
+interface ListedRow extends PostgresEntryRow {
+  readonly id: string
+}
+
+/** Entries in the order of their rows, page by page. The state is a literal, for the partial index of unknown ones. */
+export async function* listRows(
+  queryable: PostgresQueryable,
+  { entries }: LedgerTables,
+  query: EntriesQuery,
+): AsyncGenerator<Entry> {
+  const { state, scope = null, after } = query
+  const text = `SELECT id::text AS id, ${ENTRY_COLUMNS} FROM ${entries} WHERE id > $1::bigint
+    ${state === undefined ? '' : `AND state = ${literal(state)}`} AND ($2::text IS NULL OR scope = $2::text) ORDER BY id LIMIT $3`
+  const read = async (page: Page<string>): Promise<ListedRow[]> =>
+    (await queryable.query(text, [page.after, scope, page.limit])).rows as ListedRow[]
+  const first = after ? await rowIdOf(queryable, entries, after) : '0'
+  for await (const row of inPages(query, first, read)) yield postgresEntry(row)
+}
+
+/** Where that entry was deleted, right before the first that is not older. */
+async function rowIdOf(queryable: PostgresQueryable, entries: string, after: EntryPlace): Promise<string> {
+  const text = `SELECT coalesce((SELECT id FROM ${entries} WHERE scope = $1 AND key = $2),
+    (SELECT min(id) - 1 FROM ${entries} WHERE created_at >= 'epoch'::timestamptz + $3::float8 * interval '1 millisecond'),
+    (SELECT max(id) FROM ${entries}), 0)::text AS id`
+  const { rows } = await queryable.query(text, [after.scope, after.key, after.createdAt])
+  return (rows[0] as { readonly id: string }).id
+}

@@ -1,0 +1,184 @@
+import { borrowed } from '../../../sql/postgres-borrow.ts'
+import type { PostgresClient } from '../../../sql/postgres-driver.ts'
+import { SteadyPostgres } from '../../../sql/postgres-steady.ts'
+import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
+import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
+import type { EffectReturn } from '../../entry/reply.ts'
+import type {
+  Claim,
+  Consumed,
+  Consumption,
+  EntriesQuery,
+  EntryDraft,
+  Insertion,
+  LedgerStats,
+  LedgerStore,
+  MessageDraft,
+  Reaped,
+  ReapOptions,
+  Transaction,
+} from '../port.ts'
+import { countRows, listRows, reapRows } from './batch-statements.ts'
+import { ClaimStatements } from './claim-statements.ts'
+import { consumeGiven, consumeOwn } from './consume-message.ts'
+import { GivenTransaction } from './given-transaction.ts'
+import { LedgerPool } from './ledger-pool.ts'
+import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
+import { OwnTransaction, type TransactionEnd } from './own-transaction.ts'
+import type { PostgresLedgerOptions } from './postgres-ledger.ts'
+import { EndedTransactionError } from './transaction-statements.ts'
+
+/** Times are the server's own: the `now` of a caller is not used. */
+export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
+  readonly name = 'postgres'
+  readonly #tables: LedgerTables
+  readonly #pool: LedgerPool
+  readonly #steady: SteadyPostgres
+  readonly #statements: ClaimStatements
+  /** Awaited by `close` only. */
+  readonly #background = new Set<Promise<unknown>>()
+
+  constructor(options: PostgresLedgerOptions) {
+    this.#tables = ledgerTables(options.schema ?? 'holdfast')
+    this.#pool = new LedgerPool(options, this.#tables)
+    this.#steady = new SteadyPostgres(this.#pool.get, SUBJECT)
+    this.#statements = new ClaimStatements(this.#tables, this.#steady)
+  }
+
+  insert(draft: EntryDraft): Promise<Insertion> {
+    return this.#statements.insert(draft)
+  }
+
+  takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
+    return this.#statements.takeOver(found, draft)
+  }
+
+  renew(claim: Claim, { leaseMs }: { readonly leaseMs: number }): Promise<boolean> {
+    return this.#statements.renew(claim, leaseMs)
+  }
+
+  complete(claim: Claim, answer: RecordedAnswer): Promise<boolean> {
+    return this.#statements.complete(claim, answer)
+  }
+
+  release(claim: Claim): Promise<boolean> {
+    return this.#statements.release(claim)
+  }
+
+  abandon(claim: Claim): Promise<boolean> {
+    return this.#statements.abandon(claim)
+  }
+
+  find(scope: string, key: string): Promise<Entry | undefined> {
+    return this.#statements.find(scope, key)
+  }
+
+  reap(options: ReapOptions): Promise<Reaped> {
+    return reapRows(this.#steady, this.#tables, options)
+  }
+
+  entries(query: EntriesQuery): AsyncGenerator<Entry> {
+    return listRows(this.#steady, this.#tables, query)
+  }
+
+  stats(): Promise<LedgerStats> {
+    return countRows(this.#steady, this.#tables)
+  }
+
+  async transact(transaction: Transaction<Tx>): Promise<Outcome> {
+    if (transaction.options.transaction !== undefined) return this.#transactGiven(transaction)
+    const pool = await this.#pool.get()
+    // `Tx` is the type of the pool's clients.
+    const own = transaction as unknown as Transaction<PostgresClient>
+    const end = await borrowed(pool, (client) => new OwnTransaction(client, this.#tables, own).run()).catch(
+      (error: unknown) => {
+        throw failureOf(error)
+      },
+    )
+    return this.#finish(end, transaction)
+  }
+
+  async consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed> {
+    if (consumption.options.transaction !== undefined) {
+      await this.#pool.get()
+      return consumeGiven(this.#tables, message, consumption)
+    }
+    const own = consumption as unknown as Consumption<PostgresClient>
+    return consumeOwn(await this.#pool.get(), this.#tables, { message, consumption: own })
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#background)
+    await this.#pool.close()
+  }
+
+  /** The client is back in the pool by now: a pool of one connection is enough. */
+  async #finish(end: TransactionEnd, { claim, onFailure }: Transaction<Tx>): Promise<Outcome> {
+    const { outcome, unsettled, thrown } = end
+    if (outcome.kind === 'in-doubt') return this.#readOutcome(claim, failureOf(outcome.error), onFailure)
+    const isOurs = !claim || !unsettled || (await this.#settle(claim, unsettled))
+    if (thrown) throw thrown.error
+    return isOurs ? outcome : { kind: 'lost' }
+  }
+
+  /** Again, on another connection. False where the claim was lost. */
+  async #settle(claim: Claim, outcome: WorkOutcome): Promise<boolean> {
+    if (outcome.kind === 'recorded') {
+      // The first try may have been committed although its connection broke.
+      return (await this.complete(claim, outcome.answer)) || (await this.#find(claim))?.state === 'done'
+    }
+    if (outcome.kind === 'released') this.#endLater(claim, 'released')
+    // Awaited: a duplicate that came before it would run the external work again.
+    else await this.abandon(claim).catch(() => {})
+    return true
+  }
+
+  /** The connection broke while COMMIT was under way: the entry tells what became of it, if it can be read. */
+  async #readOutcome(claim: Claim | null, error: Error, onFailure: WithoutAnswer): Promise<Outcome> {
+    const found = claim && (await this.#statements.look(claim.scope, claim.key).catch(() => undefined))
+    if (!claim || found?.entry.token !== claim.token) throw error
+    const { answer, state } = found.entry
+    if (state === 'done' && answer) return { kind: 'recorded', writes: 'committed', answer }
+    if (found.owner === 'gone') await (onFailure === 'released' ? this.release(claim) : this.abandon(claim))
+    throw error
+  }
+
+  async #find({ scope, key, token }: Claim): Promise<Entry | undefined> {
+    const entry = await this.find(scope, key)
+    return entry?.token === token ? entry : undefined
+  }
+
+  async #transactGiven({ claim, work, onFailure, options }: Transaction<Tx>): Promise<Outcome> {
+    const tx = options.transaction as Tx
+    const seen = { threw: false }
+    const watched = async (): Promise<WorkOutcome> => {
+      try {
+        return await work(tx)
+      } catch (error) {
+        seen.threw = true
+        throw error
+      }
+    }
+    try {
+      const outcome = await new GivenTransaction(options, this.#tables).run({ claim, onFailure, work: watched })
+      if (outcome.kind === 'released' || outcome.kind === 'abandoned') this.#endLater(claim, outcome.kind)
+      return outcome
+    } catch (error) {
+      if (error instanceof EndedTransactionError && claim) await this.abandon(claim).catch(() => {})
+      else this.#endLater(claim, onFailure)
+      throw seen.threw ? error : failureOf(error)
+    }
+  }
+
+  /**
+   * In the background, since the caller may hold the only connection of the pool. Needed where the caller rolls back, and
+   * with that also the statement that ended the claim. Where it fails, the lease tells.
+   */
+  #endLater(claim: Claim | null, how: WithoutAnswer): void {
+    if (!claim) return
+    const ending: Promise<unknown> = (how === 'released' ? this.release(claim) : this.abandon(claim))
+      .catch(() => {})
+      .finally(() => this.#background.delete(ending))
+    this.#background.add(ending)
+  }
+}

@@ -1,0 +1,227 @@
+import { ConfigurationError } from '../../../errors/classes.ts'
+import { isThenable } from '../../../foundation/thenable.ts'
+import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import { storageFailure } from '../../../sql/sqlite-failure.ts'
+import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
+import type { Claim, Consumed, Consumption, MessageDraft, Transaction } from '../port.ts'
+import { answerBindings, fenceBindings, type LedgerStatements, ledgerStatements } from './ledger-tables.ts'
+
+/** What the work runs in: a transaction of ours, or a part of one that the caller has begun and will end. */
+export interface EffectTransaction {
+  readonly database: SqliteDatabase
+  readonly statements: LedgerStatements
+  readonly isGiven: boolean
+  begin(): void
+  commit(): void
+  /** Also where it is over already, as some failures leave it. */
+  rollBack(): void
+}
+
+/** Takes the write lock at once: a read transaction that writes later is refused if another connection wrote meanwhile. */
+export function ownTransaction(database: SqliteDatabase): EffectTransaction {
+  const statements = ledgerStatements(database)
+  return {
+    database,
+    statements,
+    isGiven: false,
+    begin: () => void statements.beginWrite.run(),
+    commit: () => void statements.commit.run(),
+    rollBack: () => {
+      if (database.inTransaction) statements.rollback.run()
+    },
+  }
+}
+
+/** A savepoint, since a ROLLBACK would also undo what the caller wrote before. */
+export function givenTransaction(database: SqliteDatabase): EffectTransaction {
+  return {
+    database,
+    statements: ledgerStatements(database),
+    isGiven: true,
+    begin: () => void database.exec('SAVEPOINT holdfast_effect'),
+    commit: () => void database.exec('RELEASE holdfast_effect'),
+    rollBack: () => {
+      if (database.inTransaction) database.exec('ROLLBACK TO holdfast_effect; RELEASE holdfast_effect')
+    },
+  }
+}
+
+/** What came of the work. An error that is thrown instead came before the work was called: that may be retried. */
+export interface WorkEnd<T> {
+  readonly result: { readonly value: T } | { readonly error: unknown }
+  /** Rolled back; the entry is still running, and has to become this. */
+  readonly unsettled?: WorkOutcome | undefined
+}
+
+interface Failed {
+  readonly kind: 'failed'
+  readonly error: unknown
+}
+
+const PROMISE =
+  'The work returned a promise, and a transaction of SQLite does not wait: everything was rolled back. Await what you ' +
+  'need before, and give it to a function that is not async'
+const ENDED = 'The work ended its transaction: COMMIT and ROLLBACK are the business of the ledger'
+
+/**
+ * One effect, from the check of its claim to COMMIT or ROLLBACK, without an await in between. After a ROLLBACK the
+ * store records the answer, or releases the key, by a fenced statement of its own: a crash before that leaves a running
+ * entry whose work was not done.
+ */
+export function transactIn(own: EffectTransaction, transaction: Transaction<SqliteDatabase>): WorkEnd<Outcome> {
+  const { claim } = transaction
+  if (claim && own.statements.enter.run(fenceBindings(claim)).changes === 0) {
+    own.rollBack()
+    return { result: { value: { kind: 'lost' } } }
+  }
+  const returned = call(() => transaction.work(own.database))
+  try {
+    return endTransaction(own, transaction, returned)
+  } catch (error) {
+    // Never thrown on: a thrown error would have the work called again.
+    return refused(own, transaction, error)
+  }
+}
+
+function endTransaction(
+  own: EffectTransaction,
+  transaction: Transaction<SqliteDatabase>,
+  returned: WorkOutcome | Failed,
+): WorkEnd<Outcome> {
+  if (!own.database.inTransaction) return endedByWork(own, transaction, returned)
+  try {
+    const isCommitted = returned.kind === 'recorded' && returned.writes === 'committed'
+    return isCommitted ? commit(own, transaction, returned) : rollBack(own, transaction, returned)
+  } catch (error) {
+    if (/no such savepoint/.test(String(error))) return endedByWork(own, transaction, returned)
+    throw error
+  }
+}
+
+type Recorded = Extract<WorkOutcome, { kind: 'recorded' }>
+
+function commit(own: EffectTransaction, transaction: Transaction<SqliteDatabase>, outcome: Recorded): WorkEnd<Outcome> {
+  const { claim, now } = transaction
+  const { answer } = outcome
+  const isRecorded = !claim || own.statements.recordEntered.run(answerBindings(claim, answer, now)).changes === 1
+  if (!isRecorded) return endedByWork(own, transaction, outcome)
+  own.commit()
+  return { result: { value: own.isGiven ? ofGiven(outcome) : outcome } }
+}
+
+function rollBack(
+  own: EffectTransaction,
+  transaction: Transaction<SqliteDatabase>,
+  returned: WorkOutcome | Failed,
+): WorkEnd<Outcome> {
+  const { claim, now, onFailure } = transaction
+  own.rollBack()
+  // The mark was written inside of the transaction: where it is still there, the work has committed in between.
+  if (claim && own.statements.hasEntered.get(fenceBindings(claim))) return endedByWork(own, transaction, returned)
+  const outcome: WorkOutcome = isFailed(returned) ? { kind: onFailure } : returned
+  const result = isFailed(returned) ? { error: returned.error } : { value: own.isGiven ? ofGiven(returned) : returned }
+  if (!own.isGiven) return { result, unsettled: outcome }
+  if (claim) moveEntry(own.statements, { claim, now }, outcome)
+  return { result }
+}
+
+/** What is recorded in a transaction of the caller is so only once the caller commits. */
+function ofGiven(outcome: WorkOutcome): Outcome {
+  return outcome.kind === 'recorded' ? { kind: 'uncommitted', answer: outcome.answer } : outcome
+}
+
+/** Fenced by the claim's token. False where the claim was lost. */
+export function moveEntry(
+  statements: LedgerStatements,
+  { claim, now }: { readonly claim: Claim; readonly now: number },
+  outcome: WorkOutcome,
+): boolean {
+  if (outcome.kind === 'recorded')
+    return statements.record.run(answerBindings(claim, outcome.answer, now)).changes === 1
+  const move = outcome.kind === 'released' ? statements.release : statements.abandon
+  return move.run(fenceBindings(claim)).changes === 1
+}
+
+/**
+ * The work has sent COMMIT or ROLLBACK itself, or a failure has rolled back everything. The mark, which was written in
+ * the same transaction, tells whether the work's writes are there; if so, the key is not released any more.
+ */
+function endedByWork(
+  { database, statements }: EffectTransaction,
+  { claim, now, onFailure }: Transaction<SqliteDatabase>,
+  returned: WorkOutcome | Failed,
+): WorkEnd<Outcome> {
+  if (database.inTransaction) statements.rollback.run()
+  if (claim && statements.hasEntered.get(fenceBindings(claim)) === undefined) {
+    moveEntry(statements, { claim, now }, { kind: onFailure })
+  } else if (claim) {
+    const outcome: WorkOutcome = returned.kind === 'recorded' ? returned : { kind: 'abandoned' }
+    moveEntry(statements, { claim, now }, outcome)
+  }
+  return { result: { error: isFailed(returned) ? returned.error : endedError() } }
+}
+
+/** The commit failed. Where a constraint on the work's own rows forbade it, that is as if the work had thrown. */
+function refused(
+  own: EffectTransaction,
+  { claim, now, onFailure }: Pick<Transaction<SqliteDatabase>, 'claim' | 'now' | 'onFailure'>,
+  error: unknown,
+): WorkEnd<never> {
+  own.rollBack()
+  const isOfWork = String((error as { code?: unknown } | null)?.code).startsWith('SQLITE_CONSTRAINT')
+  if (!isOfWork) return { result: { error: storageFailure(error, `The ledger ${own.database.name}`) } }
+  if (!own.isGiven) return { result: { error }, unsettled: { kind: onFailure } }
+  if (claim) moveEntry(own.statements, { claim, now }, { kind: onFailure })
+  return { result: { error } }
+}
+
+/** One message: its id and its work are committed together. */
+export function consumeIn(
+  own: EffectTransaction,
+  draft: MessageDraft,
+  { work }: Consumption<SqliteDatabase>,
+): WorkEnd<Consumed> {
+  const { scope, id, now, retentionMs } = draft
+  const { statements } = own
+  if (statements.mark.run({ scope, id, now, expiresAt: now + retentionMs }).changes === 0) {
+    const { value } = statements.valueOf.get({ scope, id }) as { readonly value: string | null }
+    own.rollBack()
+    return { result: { value: { duplicate: true, value } } }
+  }
+  const value = call(() => work(own.database))
+  try {
+    if (isFailed(value) || !own.database.inTransaction) {
+      own.rollBack()
+      return { result: { error: isFailed(value) ? value.error : endedError() } }
+    }
+    statements.storeValue.run({ scope, id, value })
+    own.commit()
+    return { result: { value: { duplicate: false, value } } }
+  } catch (error) {
+    return refused(own, { claim: null, now, onFailure: 'released' }, error)
+  }
+}
+
+function call<T>(work: () => T | Promise<T>): T | Failed {
+  try {
+    const result = work()
+    return isThenable(result) ? { kind: 'failed', error: promiseError(result) } : (result as T)
+  } catch (error) {
+    return { kind: 'failed', error }
+  }
+}
+
+function isFailed(returned: unknown): returned is Failed {
+  return (returned as Failed | null)?.kind === 'failed'
+}
+
+/** Effect unknown: what the work wrote may be committed. */
+function endedError(): ConfigurationError {
+  return new ConfigurationError(ENDED, { effect: 'unknown' })
+}
+
+/** The promise goes on outside of the transaction; its rejection must not end the process. */
+function promiseError(work: PromiseLike<unknown>): ConfigurationError {
+  work.then(undefined, () => {})
+  return new ConfigurationError(PROMISE, { effect: 'unknown' })
+}

@@ -1,0 +1,230 @@
+import type { HeaderList } from '../../../protocol/headers.ts'
+import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
+import type { Schema } from '../../../sql/sqlite-migrate.ts'
+import { ENTRY_VERSION, type Entry, type EntryState, type RecordedAnswer } from '../../entry/entry.ts'
+import type { Claim, EntryDraft } from '../port.ts'
+
+/**
+ * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are neighbours on disk.
+ * The indexes of the reaper are partial: without the rows that it never deletes.
+ *
+ * `owner` names the process that holds the claim. `entered` is set by each effect inside its transaction: a reader sees
+ * it on a running entry only where the work itself has committed.
+ */
+const FIRST = `
+  CREATE TABLE holdfast_entries (
+    id INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    method TEXT NOT NULL,
+    path TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('running', 'done', 'unknown')),
+    token TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    external INTEGER NOT NULL,
+    entered INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    lease_until INTEGER NOT NULL,
+    completed_at INTEGER,
+    expires_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    status INTEGER,
+    headers TEXT,
+    body_omitted INTEGER NOT NULL DEFAULT 0,
+    body BLOB,
+    CHECK ((state = 'done') = (status IS NOT NULL AND headers IS NOT NULL AND completed_at IS NOT NULL))
+  );
+  CREATE UNIQUE INDEX holdfast_entries_key ON holdfast_entries (scope, key);
+  CREATE INDEX holdfast_entries_expiry ON holdfast_entries (expires_at) WHERE state = 'done';
+  CREATE INDEX holdfast_entries_lease ON holdfast_entries (lease_until) WHERE state = 'running';
+  CREATE INDEX holdfast_entries_unknown ON holdfast_entries (id) WHERE state = 'unknown';
+  CREATE TABLE holdfast_messages (
+    place INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    id TEXT NOT NULL,
+    value TEXT,
+    expires_at INTEGER NOT NULL
+  );
+  CREATE UNIQUE INDEX holdfast_messages_id ON holdfast_messages (scope, id);
+  CREATE INDEX holdfast_messages_expiry ON holdfast_messages (expires_at);
+`
+
+export const ledgerSchema: Schema = { component: 'ledger', steps: [FIRST] }
+
+/** Rows of a newer version are never changed. */
+const KNOWN = `version <= ${ENTRY_VERSION}`
+const FENCED = `scope = @scope AND key = @key AND token = @token AND state = 'running' AND ${KNOWN}`
+/** Also `unknown`: a handler whose lease lapsed still knows what it did. */
+const ANSWERABLE = `scope = @scope AND key = @key AND token = @token AND state IN ('running', 'unknown') AND ${KNOWN}`
+const RECORDING = `UPDATE holdfast_entries SET state = 'done', completed_at = @now, status = @status, headers = @headers,
+    body = @body, body_omitted = @bodyOmitted WHERE ${ANSWERABLE}`
+const PAST_RETENTION = `state = 'done' AND expires_at <= @now AND ${KNOWN}`
+const LAPSED = `state = 'running' AND lease_until <= @now AND ${KNOWN}`
+const MAY_HAVE_EFFECT = '(external = 1 OR entered = 1)'
+const WITHOUT_EFFECT = `${LAPSED} AND expires_at <= @now AND NOT ${MAY_HAVE_EFFECT}`
+
+const SOURCES = {
+  beginWrite: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  // OR IGNORE would also ignore a row that breaks NOT NULL.
+  insert: `INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, owner, attempt, external,
+    created_at, lease_until, expires_at, version)
+    VALUES (@scope, @key, @fingerprint, @method, @path, 'running', @token, @owner, 1, @external,
+    @createdAt, @leaseUntil, @expiresAt, ${ENTRY_VERSION}) ON CONFLICT (scope, key) DO NOTHING`,
+  find: 'SELECT * FROM holdfast_entries WHERE scope = @scope AND key = @key',
+  // Only while the entry is as it was seen: a claim that was renewed since is alive.
+  takeOver: `UPDATE holdfast_entries SET fingerprint = @fingerprint, method = @method, path = @path, state = 'running',
+    token = @token, owner = @owner, attempt = iif(state = 'done', 1, attempt + 1), external = @external, entered = 0,
+    created_at = @createdAt, lease_until = @leaseUntil, completed_at = NULL, expires_at = @expiresAt, status = NULL,
+    headers = NULL, body_omitted = 0, body = NULL, version = ${ENTRY_VERSION}
+    WHERE scope = @scope AND key = @key AND token = @seenToken AND state = @seenState AND lease_until = @seenLease
+    AND (state <> 'done' OR expires_at <= @now) AND ${KNOWN} RETURNING attempt`,
+  renew: `UPDATE holdfast_entries SET lease_until = @leaseUntil WHERE ${FENCED}`,
+  enter: `UPDATE holdfast_entries SET entered = 1 WHERE ${FENCED}`,
+  hasEntered: `SELECT 1 FROM holdfast_entries WHERE ${FENCED} AND entered = 1`,
+  record: RECORDING,
+  // Inside of the transaction: 0 rows where the work has rolled that back.
+  recordEntered: `${RECORDING} AND entered = 1`,
+  release: `DELETE FROM holdfast_entries WHERE ${FENCED}`,
+  abandon: `UPDATE holdfast_entries SET state = 'unknown' WHERE ${FENCED}`,
+  // An id past its retention is new again.
+  mark: `INSERT INTO holdfast_messages (scope, id, expires_at) VALUES (@scope, @id, @expiresAt)
+    ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at WHERE expires_at <= @now`,
+  storeValue: 'UPDATE holdfast_messages SET value = @value WHERE scope = @scope AND id = @id',
+  valueOf: 'SELECT value FROM holdfast_messages WHERE scope = @scope AND id = @id',
+  reapMessages: `DELETE FROM holdfast_messages WHERE place IN (SELECT place FROM holdfast_messages
+    WHERE expires_at <= @now ORDER BY expires_at LIMIT @limit)`,
+  reapDone: `DELETE FROM holdfast_entries WHERE id IN (SELECT id FROM holdfast_entries
+    WHERE ${PAST_RETENTION} ORDER BY expires_at LIMIT @limit)`,
+  reapWithoutEffect: `DELETE FROM holdfast_entries WHERE id IN (SELECT id FROM holdfast_entries
+    WHERE ${WITHOUT_EFFECT} ORDER BY lease_until LIMIT @limit)`,
+  reapMayHaveEffect: `UPDATE holdfast_entries SET state = 'unknown' WHERE id IN (SELECT id FROM holdfast_entries
+    WHERE ${LAPSED} AND ${MAY_HAVE_EFFECT} ORDER BY lease_until LIMIT @limit) RETURNING *`,
+  list: `SELECT * FROM holdfast_entries WHERE id > @after AND (@state IS NULL OR state = @state)
+    AND (@scope IS NULL OR scope = @scope) ORDER BY id LIMIT @limit`,
+  // With the state as a literal, for the partial index.
+  listUnknown: `SELECT * FROM holdfast_entries WHERE id > @after AND state = 'unknown'
+    AND (@scope IS NULL OR scope = @scope) ORDER BY id LIMIT @limit`,
+  // Where that entry was deleted, right before the first that is not older.
+  placeOf: `SELECT coalesce((SELECT id FROM holdfast_entries WHERE scope = @scope AND key = @key),
+    (SELECT min(id) - 1 FROM holdfast_entries WHERE created_at >= @createdAt),
+    (SELECT max(id) FROM holdfast_entries), 0) AS id`,
+  stats: `SELECT (SELECT count(*) FROM holdfast_entries WHERE state = 'running') AS running,
+    (SELECT count(*) FROM holdfast_entries WHERE state = 'done') AS done,
+    (SELECT count(*) FROM holdfast_entries WHERE state = 'unknown') AS unknown,
+    (SELECT count(*) FROM holdfast_entries WHERE ${PAST_RETENTION})
+      + (SELECT count(*) FROM holdfast_entries WHERE ${WITHOUT_EFFECT})
+      + (SELECT count(*) FROM holdfast_messages WHERE expires_at <= @now) AS expired,
+    (SELECT count(*) FROM holdfast_messages) AS messages`,
+} as const
+
+export type LedgerStatements = Readonly<Record<keyof typeof SOURCES, SqliteStatement>>
+
+const prepared = new WeakMap<SqliteDatabase, LedgerStatements>()
+
+/** The statements of one connection, prepared once. Needs the tables to exist. */
+export function ledgerStatements(database: SqliteDatabase): LedgerStatements {
+  let statements = prepared.get(database)
+  if (!statements) {
+    statements = prepareAll(database)
+    prepared.set(database, statements)
+  }
+  return statements
+}
+
+function prepareAll(database: SqliteDatabase): LedgerStatements {
+  const entries = Object.entries(SOURCES).map(([name, source]) => {
+    const statement = database.prepare(source)
+    // A handle of the application may read integers as bigint.
+    statement.safeIntegers(false)
+    return [name, statement] as const
+  })
+  return Object.fromEntries(entries) as LedgerStatements
+}
+
+/** The text of one statement, for tests of its query plan. */
+export function ledgerSource(name: keyof typeof SOURCES): string {
+  return SOURCES[name]
+}
+
+/** Flags are 0 and 1. */
+export interface SqliteEntryRow {
+  readonly id: number
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly method: string
+  readonly path: string
+  readonly state: EntryState
+  readonly token: string
+  readonly owner: string
+  readonly attempt: number
+  readonly external: number
+  readonly entered: number
+  readonly created_at: number
+  readonly lease_until: number
+  readonly completed_at: number | null
+  readonly expires_at: number
+  readonly version: number
+  readonly status: number | null
+  readonly headers: string | null
+  readonly body_omitted: number
+  readonly body: Uint8Array | null
+}
+
+/** `inEffect` is never true here: the transaction of an effect is seen only once it is committed and the entry done. */
+export function sqliteEntry(row: SqliteEntryRow): Entry {
+  const { scope, key, fingerprint, method, path, state, token, attempt, version } = row
+  return {
+    ...{ scope, key, fingerprint, method, path, state, token, attempt, version },
+    external: row.external === 1 || (row.entered === 1 && state !== 'done'),
+    inEffect: false,
+    createdAt: row.created_at,
+    leaseUntil: row.lease_until,
+    completedAt: row.completed_at,
+    expiresAt: row.expires_at,
+    answer: sqliteAnswer(row),
+  }
+}
+
+/** An answer of a newer version is not read. */
+function sqliteAnswer({ status, headers, body, body_omitted, version }: SqliteEntryRow): RecordedAnswer | null {
+  if (status === null || headers === null || version > ENTRY_VERSION) return null
+  return {
+    status,
+    headers: JSON.parse(headers) as HeaderList,
+    body: body && new Uint8Array(body.buffer, body.byteOffset, body.byteLength),
+    bodyOmitted: body_omitted === 1,
+  }
+}
+
+export type Bindings = Readonly<Record<string, unknown>>
+
+/** For `insert` and `takeOver`. */
+export function draftBindings(draft: EntryDraft, owner: string): Bindings {
+  const { scope, key, fingerprint, method, path, token, now } = draft
+  const createdAt = draft.createdAt ?? now
+  const times = { now, createdAt, leaseUntil: now + draft.leaseMs, expiresAt: now + draft.retentionMs }
+  return { scope, key, fingerprint, method, path, token, owner, external: Number(draft.external), ...times }
+}
+
+/** For `record` and `recordEntered`. */
+export function answerBindings(claim: Claim, answer: RecordedAnswer, now: number): Bindings {
+  const { status, headers, body, bodyOmitted } = answer
+  return {
+    ...fenceBindings(claim),
+    now,
+    status,
+    headers: JSON.stringify(headers),
+    body,
+    bodyOmitted: Number(bodyOmitted),
+  }
+}
+
+/** For every statement that is fenced by the claim's token. */
+export function fenceBindings({ scope, key, token }: Claim): Bindings {
+  return { scope, key, token }
+}
