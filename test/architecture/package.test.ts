@@ -5,7 +5,7 @@ import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PackedPackage, packPackage, run } from '../support/packed-package.ts'
 
-/** Bytes that npm downloads: see docs/decisions/0019-what-the-package-carries.md. */
+/** Bytes that npm downloads: see docs/decisions/0021-what-the-package-carries.md. */
 const LARGEST_TARBALL = 600_000
 
 const CONSUMER = 'test/architecture/consumer'

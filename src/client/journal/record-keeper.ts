@@ -10,7 +10,6 @@ import type {
   Claimant,
   ClaimDue,
   ClaimedRow,
-  DueFilter,
   DurabilityLevel,
   Fence,
   Journal,
@@ -179,15 +178,6 @@ export class RecordKeeper {
   /** Which runners hold leases, and when there is something to claim. */
   survey(query: Omit<Survey, 'do'>): Promise<SurveyResult> {
     return this.#ask({ do: 'survey', ...query })
-  }
-
-  async owners(namespace: string, now: number): Promise<readonly string[]> {
-    return (await this.survey({ namespace, now, deliverNames: [], exceptOrigins: [] })).owners
-  }
-
-  async nextDue(query: DueFilter & { readonly namespace: string }): Promise<number | undefined> {
-    // At the end of time no lease is in force: no owners are collected.
-    return (await this.survey({ ...query, now: Number.MAX_SAFE_INTEGER })).nextDueAt
   }
 
   /** Deletes every record of the namespace; the answer counts them. */

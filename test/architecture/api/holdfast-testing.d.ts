@@ -169,10 +169,9 @@ declare const WRITES: readonly [
     "remove",
     "renew",
     "claim",
-    "claim-one",
+    "claim-by-key",
     "read",
-    "owners",
-    "next-due",
+    "survey",
     "prune"
 ];
 
@@ -214,15 +213,6 @@ interface BrokenPromise {
     readonly at: number;
 }
 
-interface Claim extends Claimant {
-    readonly do: 'claim';
-    readonly after: number;
-    readonly limit: number;
-    readonly dueBy: number;
-    readonly deliverNames: readonly string[] | '*';
-    readonly exceptOrigins: readonly string[];
-}
-
 interface Claim {
     readonly scope: string;
     readonly key: string;
@@ -230,10 +220,17 @@ interface Claim {
     readonly attempt: number;
 }
 
-interface ClaimOne extends Claimant {
-    readonly do: 'claim-one';
+interface ClaimByKey extends Claimant {
+    readonly do: 'claim';
     readonly key: string;
     readonly statuses: readonly OperationStatus[];
+}
+
+interface ClaimDue extends Claimant, DueFilter {
+    readonly do: 'claim';
+    readonly after: number;
+    readonly limit: number;
+    readonly dueBy: number;
 }
 
 interface Claimant {
@@ -257,23 +254,12 @@ interface Clock {
 
 interface CommandResults {
     append: AppendResult;
-    commit: boolean;
-    remove: boolean;
-    renew: boolean;
+    write: boolean;
     claim: ClaimedRow[];
-    'claim-one': ClaimedRow | undefined;
     read: PlacedRow | undefined;
     list: PlacedRow[];
-    owners: string[];
-    'next-due': number | undefined;
-    forget: number;
-    prune: number;
-    'set-aside': boolean;
-}
-
-interface Commit extends Fence {
-    readonly do: 'commit';
-    readonly change: RowChange;
+    survey: SurveyResult;
+    drop: number;
 }
 
 interface Consumed {
@@ -308,6 +294,22 @@ interface CrashAtOptions {
     readonly fetch?: FetchLike | undefined;
     readonly clock?: Clock | undefined;
     readonly occurrence?: number | undefined;
+}
+
+interface DropExpired {
+    readonly do: 'drop';
+    readonly expiredBy: number;
+    readonly limit: number;
+}
+
+interface DropNamespace {
+    readonly do: 'drop';
+    readonly namespace: string;
+}
+
+interface DueFilter {
+    readonly deliverNames: readonly string[] | '*';
+    readonly exceptOrigins: readonly string[];
 }
 
 interface EntriesQuery {
@@ -367,11 +369,6 @@ interface Fence {
     readonly key: string;
     readonly owner: string;
     readonly epoch: number;
-}
-
-interface Forget {
-    readonly do: 'forget';
-    readonly namespace: string;
 }
 
 interface FoundEntry {
@@ -488,27 +485,8 @@ interface MessageDraft {
     readonly now: number;
 }
 
-interface NextDue {
-    readonly do: 'next-due';
-    readonly namespace: string;
-    readonly exceptOrigins: readonly string[];
-    readonly deliverNames: readonly string[] | '*';
-}
-
-interface Owners {
-    readonly do: 'owners';
-    readonly namespace: string;
-    readonly now: number;
-}
-
 interface PlacedRow extends JournalRow {
     readonly place: number;
-}
-
-interface Prune {
-    readonly do: 'prune';
-    readonly now: number;
-    readonly limit: number;
 }
 
 interface Read {
@@ -536,15 +514,6 @@ interface RecordedAnswer {
     readonly bodyOmitted: boolean;
 }
 
-interface Remove extends Fence {
-    readonly do: 'remove';
-}
-
-interface Renew extends Fence {
-    readonly do: 'renew';
-    readonly leaseUntil: number;
-}
-
 interface RolledBack<Kind, Answer> {
     readonly kind: Kind;
     readonly answer?: Answer;
@@ -566,12 +535,6 @@ interface ScriptedFetch extends FetchLike {
 
 interface ScriptedFetchOptions {
     readonly clock?: Clock | undefined;
-}
-
-interface SetAside {
-    readonly do: 'set-aside';
-    readonly namespace: string;
-    readonly key: string;
 }
 
 interface SimulateOptions extends Pick<HistoryOptions, 'journal' | 'api'> {
@@ -605,6 +568,17 @@ interface SimulationReport extends SimulationProgress {
     readonly missing: readonly string[];
 }
 
+interface Survey extends DueFilter {
+    readonly do: 'survey';
+    readonly namespace: string;
+    readonly now: number;
+}
+
+interface SurveyResult {
+    readonly owners: readonly string[];
+    readonly nextDueAt: number | undefined;
+}
+
 interface Timing {
     readonly delay?: number | undefined;
     readonly repeat?: boolean | undefined;
@@ -622,6 +596,11 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
+}
+
+interface Write extends Fence {
+    readonly do: 'write';
+    readonly change: RowChange | Pick<RowChange, 'leaseUntil'> | 'remove' | 'set-aside';
 }
 
 type AppendResult = {
@@ -673,7 +652,7 @@ type Insertion = {
     readonly found: FoundEntry;
 };
 
-type JournalCommand = Append | Commit | Remove | Renew | Claim | ClaimOne | Read | List | Owners | NextDue | Forget | Prune | SetAside;
+type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired;
 
 type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'renew' | 'claim';
 

@@ -1,4 +1,4 @@
-import type { Claimant } from '../../journal/port.ts'
+import type { Claimant, SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
 import { claim } from '../../operation/transition.ts'
@@ -71,9 +71,18 @@ export async function goneOwner(
   return worker === undefined || worker === self ? [lease.owner] : []
 }
 
-/** Owners with leases in force that certainly no longer run. */
-export async function findDeadOwners({ keeper, options, clock, coordination }: Engine): Promise<readonly string[]> {
-  const owners = await keeper.owners(options.namespace, clock.now())
+/** When the next claim can succeed (epoch ms), and which runners have leases in force. */
+export function survey({ keeper, options, clock, handlers, containments }: Engine): Promise<SurveyResult> {
+  return keeper.survey({
+    namespace: options.namespace,
+    now: clock.now(),
+    deliverNames: handlers.names,
+    exceptOrigins: containments.heldOrigins(),
+  })
+}
+
+/** Those of the owners that certainly no longer run. */
+export async function findDeadOwners({ coordination }: Engine, owners: readonly string[]): Promise<readonly string[]> {
   const others = owners.filter((owner) => owner !== coordination.owner)
   // After the journal was asked: a runner that has a lease there has arrived before, and is seen if it lives.
   return others.length > 0 ? coordination.findDead(others) : []

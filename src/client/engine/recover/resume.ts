@@ -7,7 +7,7 @@ import { lacksCredentials, trustsOrigin } from '../run/attempt-headers.ts'
 import { isOffline } from '../run/gate.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { withoutSecrets } from '../run/settle.ts'
-import { adopt, claimant, findDeadOwners, takeOver } from './claiming.ts'
+import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
 import { work } from './follow.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
@@ -57,7 +57,8 @@ export class Resume {
       while (this.#running.size >= this.#concurrency) await Promise.race(this.#running)
       if (this.#signal.aborted || isOffline(engine)) return
       if (engine.clock.now() >= checkAt) {
-        dead = await findDeadOwners(engine)
+        const { owners } = await survey(engine)
+        dead = await findDeadOwners(engine, owners)
         checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
       }
       const { claimed, last } = await this.#claim({ dead, after, dueBy })

@@ -1,7 +1,7 @@
 import { onAbort } from '../../../foundation/abort.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/gate.ts'
-import { findDeadOwners } from './claiming.ts'
+import { findDeadOwners, survey } from './claiming.ts'
 import { Resume, type ResumeReport } from './resume.ts'
 
 /** How often the journal is looked at for what other runners left there. */
@@ -67,10 +67,11 @@ async function untilThereIsWork(engine: Engine, wait: Wait): Promise<void> {
     for (let looks = 1; !controller.signal.aborted; looks++) {
       await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
       if (isOffline(engine)) continue
-      if (await isSomethingDue(engine)) return
+      const { nextDueAt, owners } = await survey(engine)
+      if (nextDueAt !== undefined && nextDueAt <= engine.clock.now()) return
       if (looks % LOOKS_BETWEEN_CHECKS > 0) continue
       engine.upkeep.sweep(engine)
-      if ((await findDeadOwners(engine)).length > 0) return
+      if ((await findDeadOwners(engine, owners)).length > 0) return
     }
   } catch {
     // Ended, stopped, or the journal failed: the next pass finds out.
@@ -78,13 +79,4 @@ async function untilThereIsWork(engine: Engine, wait: Wait): Promise<void> {
     stopListening()
     wait.end = undefined
   }
-}
-
-async function isSomethingDue({ keeper, options, handlers, containments, clock }: Engine): Promise<boolean> {
-  const due = await keeper.nextDue({
-    namespace: options.namespace,
-    deliverNames: handlers.names,
-    exceptOrigins: containments.heldOrigins(),
-  })
-  return due !== undefined && due <= clock.now()
 }
