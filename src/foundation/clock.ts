@@ -23,13 +23,16 @@ export const systemClock: Clock = {
 }
 
 function after(ms: number, callback: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout>
-  const arm = (left: number): void => {
-    const piece = Math.min(Math.max(0, left), LONGEST_TIMER_MS)
-    timer = setTimeout(() => (left > piece ? arm(left - piece) : callback()), piece)
-  }
-  arm(ms)
+  if (ms > LONGEST_TIMER_MS) return afterPieces(ms, callback)
+  const timer = setTimeout(callback, ms)
   return () => clearTimeout(timer)
+}
+
+function afterPieces(ms: number, callback: () => void): () => void {
+  let cancel = after(LONGEST_TIMER_MS, () => {
+    cancel = after(ms - LONGEST_TIMER_MS, callback)
+  })
+  return () => cancel()
 }
 
 type After = (ms: number, callback: () => void) => () => void

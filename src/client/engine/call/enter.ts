@@ -1,5 +1,4 @@
 import { KeyReuseError } from '../../../errors/classes.ts'
-import { startTimer } from '../../../foundation/clock.ts'
 import { unknownOperation, unrecordedError } from '../../operation/outcome.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { BodySnapshot } from '../../request-body.ts'
@@ -13,7 +12,7 @@ import type { NewOperation, StoredOperation } from './call.ts'
 import { newRecord } from './call.ts'
 import type { Caller } from './caller.ts'
 import { joinStored } from './join-stored.ts'
-import { refuseReuse, writeAhead } from './write-ahead.ts'
+import { deadlineOf, refuseReuse, takeBackLate, writeAhead } from './write-ahead.ts'
 
 /*
  * The one way in. A call makes an operation or names one; either way it ends up with one of three:
@@ -65,7 +64,9 @@ function newParts(fresh: NewOperation, body: BodySnapshot, fingerprint: string):
 
 function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
   engine.upkeep.sweep(engine)
-  const existing = engine.live.byId(fresh.options.id) ?? engine.live.byKey(fresh.key)
+  // A key that was made for this very call is new.
+  const { named } = caller.unrecorded
+  const existing = named ? (engine.live.byId(fresh.options.id) ?? engine.live.byKey(fresh.key)) : undefined
   if (!existing) return startJournaled(engine, caller, fresh)
   if (existing.stopOrder?.because === 'cancelled') {
     // It is being given up: a call from now on begins with what the journal says after that.
@@ -194,7 +195,7 @@ async function acceptAndRun(engine: Engine, operation: LiveOperation, caller: Ca
     limit.cancel()
     // Not earlier: until here the operation shows a key that it may never have.
     operation.onRecord = undefined
-    if (limit.hasPassed()) return await takeBackLate(engine, operation, { caller, existing })
+    if (limit.hasPassed) return await takeBackLate(engine, operation, { caller, existing })
     caller.accept(engine.keeper.level)
     if (existing) {
       engine.live.remove(operation)
@@ -214,36 +215,4 @@ function breakOff(engine: Engine, operation: LiveOperation, error: unknown): voi
   engine.live.remove(operation)
   if (!(error instanceof KeyReuseError)) engine.upkeep.reportFailure(operation.record.key, error)
   operation.finish({ is: 'broken', error })
-}
-
-/** Its caller was told that Holdfast has stopped, so that a resume should not find it; unless it is wanted again by now. */
-async function takeBackLate(
-  { live, keeper }: Engine,
-  { record, fence }: LiveOperation,
-  { caller, existing }: { readonly caller: Caller; readonly existing: OperationRecord | undefined },
-): Promise<void> {
-  const again = live.byId(record.id) ?? live.byKey(record.key)
-  const isWanted = caller.call.onGiveUp === 'keep' || again?.record.fingerprint === record.fingerprint
-  if (!existing && !isWanted) await keeper.remove(fence)
-}
-
-const LATE_WRITE = 'the deadline passed while the journal was writing it (a resume may find it there) and'
-
-/**
- * The deadline holds for a disk that hangs, too: the caller is told that nothing was sent. The write may still be done,
- * and found by a resume before it can be taken back: so it counts as pending.
- */
-function deadlineOf(
-  { clock, live }: Engine,
-  operation: LiveOperation,
-  { call, unrecorded }: Caller,
-): { readonly cancel: () => void; readonly hasPassed: () => boolean } {
-  let hasPassed = false
-  const cancel = startTimer(clock, call.deadlineAt - clock.now(), () => {
-    hasPassed = true
-    live.remove(operation)
-    const why = { reason: 'deadline', because: LATE_WRITE, pending: true } as const
-    operation.finish({ is: 'broken', error: unrecordedError(unrecorded, why) })
-  })
-  return { cancel, hasPassed: () => hasPassed }
 }

@@ -1,9 +1,11 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { HoldfastError } from '../../../errors/holdfast-error.ts'
-import { keyReused, operationError, refOf, type Unrecorded } from '../../operation/outcome.ts'
+import { startTimer } from '../../../foundation/clock.ts'
+import { keyReused, operationError, refOf, type Unrecorded, unrecordedError } from '../../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
+import type { Caller } from './caller.ts'
 
 type Parts = Pick<Engine, 'keeper' | 'clock' | 'upkeep'>
 /** Did the caller name the operation? Then an earlier call may have made it. */
@@ -87,4 +89,41 @@ function hasOutlived(record: OperationRecord, now: number): boolean {
 
 export function refuseReuse(existing: OperationRecord, fingerprint: string): void {
   if (existing.fingerprint !== fingerprint) throw keyReused(existing)
+}
+
+/** Its caller was told that Holdfast has stopped, so that a resume should not find it; unless it is wanted again by now. */
+export async function takeBackLate(
+  { live, keeper }: Pick<Engine, 'live' | 'keeper'>,
+  { record, fence }: LiveOperation,
+  { caller, existing }: { readonly caller: Caller; readonly existing: OperationRecord | undefined },
+): Promise<void> {
+  const again = live.byId(record.id) ?? live.byKey(record.key)
+  const isWanted = caller.call.onGiveUp === 'keep' || again?.record.fingerprint === record.fingerprint
+  if (!existing && !isWanted) await keeper.remove(fence)
+}
+
+export interface WriteLimit {
+  readonly hasPassed: boolean
+  readonly cancel: () => void
+}
+
+const LATE_WRITE = 'the deadline passed while the journal was writing it (a resume may find it there) and'
+
+/**
+ * The deadline holds for a disk that hangs, too: the caller is told that nothing was sent. The write may still be done,
+ * and found by a resume before it can be taken back: so it counts as pending.
+ */
+export function deadlineOf(
+  { clock, live }: Pick<Engine, 'clock' | 'live'>,
+  operation: LiveOperation,
+  { call, unrecorded }: Caller,
+): WriteLimit {
+  const limit = { hasPassed: false, cancel: () => {} }
+  limit.cancel = startTimer(clock, call.deadlineAt - clock.now(), () => {
+    limit.hasPassed = true
+    live.remove(operation)
+    const why = { reason: 'deadline', because: LATE_WRITE, pending: true } as const
+    operation.finish({ is: 'broken', error: unrecordedError(unrecorded, why) })
+  })
+  return limit
 }
