@@ -101,7 +101,7 @@ export class ShopTab {
 
   async turn(mode: Mode): Promise<void> {
     const turned = this.page.waitForResponse((response) => response.url().endsWith('/switch') && response.ok())
-    await this.page.getByRole('radio', { name: mode }).check()
+    await this.page.getByRole('radio', { name: mode }).click()
     await turned
   }
 
