@@ -1,4 +1,4 @@
-import { forgetGap, type Pace, quicken, slowDown, standStill, timed, unpaced } from './pace.ts'
+import { forgetGap, hasGap, type Pace, quicken, slowDown, standStill, timed, unpaced } from './pace.ts'
 
 /** The first attempt of a call, a retry, or the first attempt of an operation that a resume goes on with. */
 export type RequestKind = 'call' | 'retry' | 'kept'
@@ -62,7 +62,9 @@ const SILENT_MS = 2000
 const SILENT_FAILURES = 3
 
 export function newContainment({ budget }: ContainmentLimits, now: number): Containment {
-  return { tokens: budget ? budget.rest : 0, at: now, failures: 0, succeededAt: 0, ...unpaced(now) }
+  // Every field from the start: objects of one shape are copied several times faster.
+  const unbroken = { openUntil: undefined, probe: undefined }
+  return { tokens: budget ? budget.rest : 0, at: now, failures: 0, succeededAt: 0, ...unbroken, ...unpaced(now) }
 }
 
 export interface LeaveQuestion {
@@ -160,7 +162,7 @@ function succeeded(before: Containment, limits: ContainmentLimits, ended: EndedR
       ? paidIn(state, limits, { kind: ended.kind, isSlow })
       : Math.max(state.tokens, limits.budget ? limits.budget.rest : 0)
   const well = { ...state, tokens, failures: 0, succeededAt: ended.now, openUntil: undefined, probe: undefined }
-  const done = quicken(well, ended)
+  const done = hasGap(well, ended.now) ? quicken(well, ended) : well
   // In an overload everything that is still answered is slow.
   return isSlow ? slowDown(done, ended) : done
 }

@@ -57,6 +57,11 @@ export function slowDown<State extends Pace>(state: State, { now, random, isSile
   return { ...state, gapMs, keptAt: now + gapMs * 2 * random() }
 }
 
+/** Is there anything to quicken? */
+export function hasGap({ gapMs, keptAt }: Pace, now: number): boolean {
+  return gapMs > 0 || keptAt > now
+}
+
 /** After a success. What is left of the wait shrinks with the gap. */
 export function quicken<State extends Pace>(state: State, { now, kind }: Success): State {
   const gapMs = state.gapMs / QUICKER[kind]
