@@ -1,5 +1,5 @@
 import type { Coordination } from '../../client/coordination/port.ts'
-import { type TabScope, tabNeighbours } from '../../client/coordination/tab-neighbours.ts'
+import { type TabScope, tabPeers } from '../../client/coordination/tab-peers.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
@@ -32,7 +32,7 @@ export class SimulatedBrowser {
     const page: Page = { process, scope: new EventTarget(), channels: new Set() }
     this.#pages.push(page)
     const { clock, name } = process
-    return tabNeighbours(this.#scopeOf(page), { clock, runnerId: name })
+    return tabPeers(this.#scopeOf(page), { clock, runnerId: name })
   }
 
   get isOnline(): boolean {

@@ -36,7 +36,7 @@ export class Slots {
     return {
       owner: process.name,
       findDead: (owners) => owners.filter(isDead),
-      onWake: () => () => {},
+      onActive: () => () => {},
       leave: () => {},
     }
   }

@@ -134,7 +134,7 @@ it('a page that asks for it is followed by the service worker, also where it is 
   const tab = await open()
   await register(tab)
   await leavePending(tab, api)
-  const asked = tab.page.evaluate("import('holdfast/service-worker').then((door) => door.wakeServiceWorker())")
+  const asked = tab.page.evaluate("import('holdfast/service-worker').then((door) => door.requestServiceWorkerResume())")
   expect(await asked).toBe(true)
   await tab.page.close()
   await api.until(({ effects }) => effects === OPERATIONS)

@@ -27,7 +27,7 @@ export interface ContainmentTerms {
   readonly clock: Clock
   readonly random: Random
   readonly events: Emitter | undefined
-  readonly coordination: Pick<Coordination, 'hint'>
+  readonly coordination: Pick<Coordination, 'notifyPeers'>
 }
 
 /** A request of which kind wants to leave, and when (epoch ms). */
@@ -116,7 +116,7 @@ export class Containments {
     this.#untried.clear()
   }
 
-  /** From the journal, or from a neighbour. */
+  /** From the journal, or from a peer. */
   restore(origin: string, stored: unknown): void {
     const now = this.#terms.clock.now()
     const theirs = restoreContainment(stored, this.#limits)
@@ -194,14 +194,14 @@ export class Containments {
     return this.#states.get(origin) ?? newContainment(this.#limits, now)
   }
 
-  /** While an origin is unwell, and when it is well again, the journal and the neighbours must know. */
+  /** While an origin is unwell, and when it is well again, the journal and the peers must know. */
   #keep(origin: string, before: Containment, after: Containment): void {
     this.#put(origin, before, after)
     const unwell = isUnwell(after, this.#limits)
     if (unwell) this.#unwell.add(origin)
     else if (!this.#unwell.delete(origin)) return
     this.#changed.add(origin)
-    this.#terms.coordination.hint?.({ is: 'level', namespace: '', key: origin, level: after })
+    this.#terms.coordination.notifyPeers?.({ is: 'level', namespace: '', key: origin, level: after })
   }
 
   #put(origin: string, before: Containment, after: Containment): void {

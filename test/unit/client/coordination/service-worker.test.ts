@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resumeInServiceWorker, wakeServiceWorker } from '../../../../src/service-worker/index.ts'
+import { requestServiceWorkerResume, resumeInServiceWorker } from '../../../../src/service-worker/index.ts'
 
 /** A worker in which things happen, and what it waits for. */
 function worker(resume: () => Promise<{ pending: number }>) {
@@ -58,22 +58,24 @@ describe('a page', () => {
   it('asks by Background Sync where there is one', async () => {
     const tags: string[] = []
     const sync = { register: async (tag: string) => void tags.push(tag) }
-    expect(await wakeServiceWorker(registered({ sync, active: null }))).toBe(true)
+    expect(await requestServiceWorkerResume(registered({ sync, active: null }))).toBe(true)
     expect(tags).toEqual(['holdfast'])
   })
 
   it('asks with a message where there is none, or where it is not allowed', async () => {
     const said: unknown[] = []
     const active = { postMessage: (message: unknown) => said.push(message) }
-    expect(await wakeServiceWorker(registered({ active }))).toBe(true)
+    expect(await requestServiceWorkerResume(registered({ active }))).toBe(true)
     const sync = { register: () => Promise.reject(new DOMException('denied', 'NotAllowedError')) }
-    expect(await wakeServiceWorker(registered({ active, sync }))).toBe(true)
+    expect(await requestServiceWorkerResume(registered({ active, sync }))).toBe(true)
     expect(said).toEqual(['holdfast', 'holdfast'])
   })
 
   it('says so where nobody could be asked', async () => {
-    expect(await wakeServiceWorker(registered(undefined))).toBe(false)
-    expect(await wakeServiceWorker(undefined)).toBe(false)
-    expect(await wakeServiceWorker({ getRegistration: () => Promise.reject(new Error('insecure')) })).toBe(false)
+    expect(await requestServiceWorkerResume(registered(undefined))).toBe(false)
+    expect(await requestServiceWorkerResume(undefined)).toBe(false)
+    expect(await requestServiceWorkerResume({ getRegistration: () => Promise.reject(new Error('insecure')) })).toBe(
+      false,
+    )
   })
 })
