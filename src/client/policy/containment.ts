@@ -77,11 +77,11 @@ export interface Leave {
   /** Where not given: why, and when it is worth asking again. */
   readonly reason?: 'breaker' | 'budget'
   readonly retryAt?: number
-  /** Where it is the probe: what `learnOutcome` knows it by. */
+  /** Set on the half-open probe: `recordOutcome` recognises it by this. */
   readonly probe?: number
 }
 
-/** Asked right before every request. A request that got leave must be reported to `learnOutcome`. */
+/** Asked right before every request. A request that got leave must be reported to `recordOutcome`. */
 export function askLeave(before: Containment, limits: ContainmentLimits, question: LeaveQuestion): Leave {
   const { now, kind } = question
   const state = settled(before, limits, now)
@@ -130,7 +130,7 @@ export interface EndedRequest extends LeaveQuestion {
 }
 
 /** The state after a request that got leave has ended. */
-export function learnOutcome(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
+export function recordOutcome(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
   const state = settled(before, limits, ended.now)
   if (ended.outcome === 'success') return succeeded(state, limits, ended)
   if (ended.outcome === 'failure') return failed(state, limits, ended)

@@ -2,9 +2,9 @@ import {
   askLeave,
   type Containment,
   type ContainmentLimits,
-  learnOutcome,
   newContainment,
   payForRetry,
+  recordOutcome,
 } from '../../../src/client/policy/containment.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
@@ -81,7 +81,7 @@ class Layer {
       if (!given) return
       callNext()
       const ended = { now, kind, outcome: 'failure', tookMs: 0, probe, random } as const
-      this.#state = learnOutcome(this.#state, this.#limits, ended)
+      this.#state = recordOutcome(this.#state, this.#limits, ended)
     }
   }
 

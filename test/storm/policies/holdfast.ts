@@ -6,10 +6,10 @@ import {
   type ContainmentLimits,
   keptUntil,
   type Leave,
-  learnOutcome,
   newContainment,
   payForRetry,
   type RequestKind,
+  recordOutcome,
 } from '../../../src/client/policy/containment.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
@@ -187,7 +187,7 @@ class HoldfastClient implements ClientModel {
     run.attempts++
     const outcome = end === 'success' ? 'success' : 'failure'
     const ended = { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random } as const
-    this.#memory.state = learnOutcome(this.#state, this.#settings.limits, ended)
+    this.#memory.state = recordOutcome(this.#state, this.#settings.limits, ended)
     if (kind === 'kept') this.#keptEnded()
     if (end === 'success') {
       this.#kept.reconsider()

@@ -9,11 +9,11 @@ import {
   type EndedRequest,
   keptUntil,
   type Leave,
-  learnOutcome,
   newContainment,
   payForRetry,
   phaseOf,
   type RequestKind,
+  recordOutcome,
 } from '../../policy/containment.ts'
 import { isUnwell, mergeContainment, restoreContainment } from '../../policy/containment-level.ts'
 import type { OriginStates } from '../../policy/retry-budget.ts'
@@ -95,7 +95,7 @@ export class Containments {
   learn(origin: string, ended: Omit<EndedRequest, 'random'>): void {
     const { random } = this.#terms
     const before = this.#stateOf(origin, ended.now)
-    this.#keep(origin, before, learnOutcome(before, this.#limits, { ...ended, random }))
+    this.#keep(origin, before, recordOutcome(before, this.#limits, { ...ended, random }))
     if (ended.kind === 'kept') this.#keptEnded(origin)
   }
 

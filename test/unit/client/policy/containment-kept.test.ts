@@ -5,8 +5,8 @@ import {
   type ContainmentLimits,
   type EndedRequest,
   keptUntil,
-  learnOutcome,
   newContainment,
+  recordOutcome,
 } from '../../../../src/client/policy/containment.ts'
 
 const BUDGET = { ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 1 }
@@ -18,7 +18,7 @@ const random = (): number => 0.5
 const BROKE = { ...NEW, tokens: 0.5, failures: 2 }
 
 function ends(state: Containment, outcome: EndedRequest['outcome'], more: Partial<EndedRequest> = {}): Containment {
-  return learnOutcome(state, LIMITS, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
+  return recordOutcome(state, LIMITS, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
 }
 
 const fail = (state: Containment): Containment => ends(state, 'failure')

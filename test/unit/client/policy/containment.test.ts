@@ -5,11 +5,11 @@ import {
   type ContainmentLimits,
   type EndedRequest,
   keptUntil,
-  learnOutcome,
   newContainment,
   payForRetry,
   phaseOf,
   type RequestKind,
+  recordOutcome,
   tokensAt,
 } from '../../../../src/client/policy/containment.ts'
 
@@ -22,7 +22,7 @@ const random = (): number => 0.5
 type More = Partial<EndedRequest> & { readonly limits?: ContainmentLimits }
 
 function ends(state: Containment, outcome: EndedRequest['outcome'], { limits = LIMITS, ...more }: More = {}) {
-  return learnOutcome(state, limits, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
+  return recordOutcome(state, limits, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
 }
 
 const fail = (state: Containment, now = START): Containment => ends(state, 'failure', { now })
