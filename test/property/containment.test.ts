@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  askLeave,
+  acquirePermit,
   type BudgetLimits,
   type Containment,
   type ContainmentLimits,
@@ -68,7 +68,7 @@ function historyOf(given: ContainmentLimits, steps: readonly Step[]): Taken[] {
     const before = state
     const random = (): number => one.dice
     const paid = one.kind === 'retry' ? payForRetry(before, given, now) : before
-    const leave = paid && askLeave(paid, given, { now, kind: one.kind, random })
+    const leave = paid && acquirePermit(paid, given, { now, kind: one.kind, random })
     const ended = { ...one, now, random, probe: leave?.probe }
     state = leave?.given ? recordOutcome(leave.state, given, ended) : (leave?.state ?? before)
     return { ...one, before, after: state, given: leave?.given ?? false, probe: leave?.probe, now }

@@ -6,7 +6,7 @@ import type { DoNotRetryOptions, KeyHeaderOptions } from '../options.ts'
 import { checkHeaderName } from './check-headers.ts'
 import type { ResolvedDoNotRetry, ResolvedOptions } from './resolved-options.ts'
 
-/** Which headers are honoured and which are sent. By default a browser sends none: each needs a server's CORS leave. */
+/** Which headers are honoured and which are sent. By default a browser sends none: each needs the server's CORS permission. */
 export function resolveDoNotRetry(
   options: DoNotRetryOptions | undefined,
   { sendHeaders }: { readonly sendHeaders: boolean },

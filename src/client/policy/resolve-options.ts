@@ -48,7 +48,7 @@ const UNLIMITED = { deadlineMs: Number.POSITIVE_INFINITY, attemptTimeoutMs: Numb
 
 /** What differs between the platforms. */
 export interface PlatformDefaults {
-  /** Does this platform send more than the key on its own? A browser doesn't: each header needs a server's CORS leave. */
+  /** Does this platform send more than the key on its own? A browser doesn't: each header needs the server's CORS permission. */
   readonly sendHeaders: boolean
   /** Where the page, or the script of the worker, came from. */
   readonly pageOrigin?: string | undefined

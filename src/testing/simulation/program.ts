@@ -59,7 +59,7 @@ export class Program {
     )
     this.#onlooker = new Onlooker(this.client, process, around.world)
     this.handlers = new ProgramHandlers(this.client, process, around.world)
-    this.#world.oracle.born(process)
+    this.#world.oracle.processStarted(process)
   }
 
   #options({ world }: Surroundings): ClientOptions {

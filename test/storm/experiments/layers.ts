@@ -1,5 +1,5 @@
 import {
-  askLeave,
+  acquirePermit,
   type Containment,
   type ContainmentLimits,
   newContainment,
@@ -76,7 +76,7 @@ class Layer {
     for (let attempt = 0; attempt < this.#attempts; attempt++) {
       if (attempt > 0 && !this.#pays(now)) return
       const kind = attempt === 0 ? 'call' : 'retry'
-      const { state, given, probe } = askLeave(this.#state, this.#limits, { now, kind, random })
+      const { state, given, probe } = acquirePermit(this.#state, this.#limits, { now, kind, random })
       this.#state = state
       if (!given) return
       callNext()

@@ -1,12 +1,12 @@
 import { PATIENCE_MS } from '../../../src/client/engine/run/containments.ts'
 import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
 import {
-  askLeave,
+  acquirePermit,
   type Containment,
   type ContainmentLimits,
   keptUntil,
-  type Leave,
   newContainment,
+  type Permit,
   payForRetry,
   type RequestKind,
   recordOutcome,
@@ -165,9 +165,9 @@ class HoldfastClient implements ClientModel {
     else this.#stop(run, { reason, retryAt })
   }
 
-  #ask(kind: RequestKind): Leave {
+  #ask(kind: RequestKind): Permit {
     const { now, random } = this.#world
-    const leave = askLeave(this.#state, this.#settings.limits, { now, kind, random })
+    const leave = acquirePermit(this.#state, this.#settings.limits, { now, kind, random })
     this.#memory.state = leave.state
     return leave
   }

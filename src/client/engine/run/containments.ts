@@ -2,14 +2,14 @@ import type { Clock } from '../../../foundation/clock.ts'
 import type { Random } from '../../../foundation/random.ts'
 import type { Coordination } from '../../coordination/port.ts'
 import {
-  askLeave,
+  acquirePermit,
   type BreakerPhase,
   type Containment,
   type ContainmentLimits,
   type EndedRequest,
   keptUntil,
-  type Leave,
   newContainment,
+  type Permit,
   payForRetry,
   phaseOf,
   type RequestKind,
@@ -68,15 +68,15 @@ export class Containments {
     this.#terms = terms
   }
 
-  /** A request that got leave must be reported to `learn`. */
-  ask(origin: string, { kind, now }: Asking): Omit<Leave, 'state'> {
+  /** A request that got a permit must be reported to `learn`. */
+  ask(origin: string, { kind, now }: Asking): Omit<Permit, 'state'> {
     const known = this.#states.get(origin)
     // A call costs nothing and changes nothing while the circuit breaker is closed.
     if (kind !== 'kept' && known && known.openUntil === undefined) return GIVEN
     const before = known ?? newContainment(this.#limits, now)
     const asking = kind === 'kept' ? this.#hurried(origin, before) : before
     if (kind === 'kept') this.#untried.delete(origin)
-    const { state, ...leave } = askLeave(asking, this.#limits, { now, kind, random: this.#terms.random })
+    const { state, ...leave } = acquirePermit(asking, this.#limits, { now, kind, random: this.#terms.random })
     this.#put(origin, before, state)
     if (kind === 'kept' && leave.given) this.#keptUnderWay.set(origin, this.#underWay(origin) + 1)
     return leave
@@ -157,7 +157,7 @@ export class Containments {
     const state = this.#states.get(origin)
     const now = this.#terms.clock.now()
     if (!this.#limits.breaker || state?.openUntil === undefined) return undefined
-    const { given, retryAt } = askLeave(state, this.#limits, { now, kind: 'call', random: this.#terms.random })
+    const { given, retryAt } = acquirePermit(state, this.#limits, { now, kind: 'call', random: this.#terms.random })
     return given ? undefined : retryAt
   }
 

@@ -52,7 +52,7 @@ function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolea
   const fact = sent === undefined ? undefined : oracle.sents[sent - 1]
   const { result } = call
   if (!fact || result?.is !== 'error') return false
-  const { bornAt = 0 } = oracle.shadows.get(result.error.operation?.key ?? '') ?? {}
+  const { appendedAt: bornAt = 0 } = oracle.shadows.get(result.error.operation?.key ?? '') ?? {}
   // By a life of its key that was over, and forgotten, when this call was made.
   if (fact.at < Math.min(bornAt, result.at)) return false
   if (fact.at <= result.at && result.error.attempts.length > 0) return true
@@ -75,7 +75,7 @@ function judgeRecordedEffect(oracle: Oracle, shadow: Shadow, effects: readonly E
   if (status === 'pending' || head.effect !== 'none') return
   const before = effects.some((effect) => {
     const at = oracle.sents[(effect.sent ?? 0) - 1]?.at ?? 0
-    return effect.key === key && effect.label === label && at >= shadow.bornAt && at < settledAt
+    return effect.key === key && effect.label === label && at >= shadow.appendedAt && at < settledAt
   })
   if (before) oracle.breaks(['P3', `an operation is on record as ${status} without effect, and had been done`])
 }

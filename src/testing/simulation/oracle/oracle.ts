@@ -94,8 +94,8 @@ export class Oracle {
 
   // The processes and the program.
 
-  born(process: SimulatedProcess): void {
-    this.roster.born(process)
+  processStarted(process: SimulatedProcess): void {
+    this.roster.started(process)
     const { burst } = this.#terms.plan
     if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
   }
@@ -216,7 +216,7 @@ export class Oracle {
     const again = this.#book.asksAgain(process, shadow)
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
-    this.breaks(this.#credentials.left(sent, { asked, life: shadow?.bornAt ?? 0 }))
+    this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
     this.breaks(judgeLeaving({ sent, process, shadow, until, leaseIsLaw: this.#leaseIsLaw && !again }))
   }
 

@@ -13,7 +13,7 @@ export class Roster {
     this.#now = now
   }
 
-  born(process: SimulatedProcess): void {
+  started(process: SimulatedProcess): void {
     this.#processes.set(process.owner, process)
   }
 

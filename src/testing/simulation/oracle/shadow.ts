@@ -25,7 +25,7 @@ export class Shadow {
   /** The runner that removed it from the journal. */
   removedBy: string | undefined
   settledAt = 0
-  readonly bornAt: number
+  readonly appendedAt: number
   /** When the holder of its lease last wrote. */
   touchedAt: number
   settlements = 0
@@ -35,9 +35,9 @@ export class Shadow {
   /** How often a handler has taken its settlement. */
   taken = 0
 
-  constructor(row: JournalRow, bornAt: number) {
-    this.bornAt = bornAt
-    this.touchedAt = bornAt
+  constructor(row: JournalRow, appendedAt: number) {
+    this.appendedAt = appendedAt
+    this.touchedAt = appendedAt
     this.key = row.key
     this.name = row.name
     this.body = row.body && new Uint8Array(row.body)
