@@ -1,11 +1,11 @@
-import { checkBoolean, checkObject, refuse } from '../configuration/option-checks.ts'
+import { checkBoolean, checkObject, refuseOption } from '../configuration/option-checks.ts'
 import { readFields } from '../configuration/read-options.ts'
 
 /** What an outer layer asks of every call made while serving it. */
 export interface CallContext {
-  /** Make one attempt only: whoever is outside retries. */
+  /** Make one attempt only: the outer layer retries. */
   readonly doNotRetry?: boolean | undefined
-  /** Epoch milliseconds after which nobody waits for the answer any more. */
+  /** The outer layer's deadline, in epoch milliseconds. */
   readonly deadlineAt?: number | undefined
 }
 
@@ -19,5 +19,5 @@ export function checkContext(context: CallContext): CallContext {
 
 function checkTime(option: string, value: unknown): number {
   if (typeof value === 'number' && !Number.isNaN(value)) return value
-  return refuse(option, 'a time in epoch milliseconds', value)
+  return refuseOption(option, 'a time in epoch milliseconds', value)
 }

@@ -4,7 +4,7 @@ import { Emitter } from './engine/emitter.ts'
 import type { Engine } from './engine/engine.ts'
 import { Handlers } from './engine/recover/deliver.ts'
 import { LeaseKeeper } from './engine/recover/lease-keeper.ts'
-import { receiveHint, Upkeep } from './engine/recover/upkeep.ts'
+import { receivePeerMessage, Upkeep } from './engine/recover/upkeep.ts'
 import { AnnouncedHorizons } from './engine/run/announced-horizons.ts'
 import { LearnedCredentials } from './engine/run/attempt-headers.ts'
 import { Containments } from './engine/run/containments.ts'
@@ -62,8 +62,8 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     live: new LiveOperations(),
     upkeep,
   }
-  engine.leases.onHeld = () => coordination.arrive?.()
-  coordination.onHint?.((hint) => receiveHint(engine, hint))
+  engine.leases.onHeld = () => coordination.heartbeat?.()
+  coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
   return engine
 }
 

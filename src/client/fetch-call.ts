@@ -76,7 +76,7 @@ function toCall(asked: Asked, body: FetchBody): FetchCall {
   const { input, init, request, signal, options } = asked
   const { ownKey, keyed, honoursKeys } = asked.key
   const journaled = keyed && body.bytes !== undefined && isJournaling(options)
-  // Where the client was told to journal everything, a request that it can't journal is not sent.
+  // With the client option `durable: true`, a request that can't be journaled is not sent.
   if (options.durable === true && !journaled) throw unjournalable(options.maxBodyBytes)
   const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined))
   const { deadlineMs, attemptTimeoutMs } = options.dropInCall

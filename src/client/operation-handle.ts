@@ -120,14 +120,14 @@ export class OperationHandle implements Promise<Response> {
 function bytesOf(answer: Answer): Uint8Array | Promise<Uint8Array> {
   const { response, rest, operation, attempts } = answer
   if (!rest && !response.body && (response.bodyOmitted || isBodyOmitted(response.headers))) {
-    const message = 'It was done, but the record of its answer has no body: that was too large to keep'
+    const message = 'It was done, but its recorded answer has no body: larger than maxResponseBytes'
     throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
   }
   if (!rest) return response.body ?? new Uint8Array()
   return (isResponse(rest) ? rest : new Response(rest)).arrayBuffer().then(
     (buffer) => new Uint8Array(buffer),
     (cause: unknown) => {
-      const message = 'It was done, but its answer did not arrive whole'
+      const message = 'It was done, but its answer was cut off'
       throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
     },
   )

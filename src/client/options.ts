@@ -55,13 +55,13 @@ export interface DoNotRetryOptions {
   readonly shouldRetry?: readonly string[] | undefined
   /** Response headers whose negative number says "do not retry". Default `['grpc-retry-pushback-ms']`. */
   readonly pushback?: readonly string[] | undefined
-  /** Request header that tells inner layers not to retry, sent when this client retries. Default `'Do-Not-Retry'` in Node, off in browsers. */
+  /** Request header that asks inner layers not to retry, sent when this client retries. Default `'Do-Not-Retry'` in Node, off in browsers. */
   readonly send?: string | false | undefined
   /** Request header that counts attempts from 1. Default `'Holdfast-Attempt'` in Node, off in browsers. */
   readonly attempt?: string | false | undefined
-  /** Request header that tells what is left of the deadline. Default `'Request-Timeout-Ms'`, as above. */
+  /** Request header with the rest of the deadline in milliseconds. Default `'Request-Timeout-Ms'`, as above. */
   readonly timeout?: string | false | undefined
-  /** Request header that tells when the operation was accepted (OASIS). Default `'Repeatability-First-Sent'`, as above. */
+  /** Request header with the time of acceptance (OASIS). Default `'Repeatability-First-Sent'`, as above. */
   readonly firstSent?: string | false | undefined
 }
 
@@ -78,7 +78,7 @@ export interface Encryption {
   open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
 }
 
-/** What a `headers` function is told. */
+/** What a `headers` function gets. */
 export interface AttemptContext {
   /** Counts from 1 over the whole life of the operation. */
   readonly attempt: number
@@ -169,7 +169,7 @@ export interface ClientOptions {
   readonly fetch?: FetchLike | undefined
   /** Node: an undici dispatcher. */
   readonly dispatcher?: DispatcherLike | undefined
-  /** Told every event; can't break a call. */
+  /** Called with every event; can't break a call. */
   readonly observe?: Observer | undefined
   /** Around bodies at rest. */
   readonly encryption?: Encryption | undefined

@@ -17,7 +17,7 @@ export async function prepareOperation(
   const { options: client, keeper, digest, clock, horizons, credentials: learned } = engine
   const limits = resolveCall(options, client)
   if (options.durable === false)
-    throw new ConfigurationError('`durable: false` can not be prepared: a prepared operation is a record')
+    throw new ConfigurationError('prepare() needs a durable operation; leave out `durable: false`')
   const input = readCallRequest(engine, target, options)
   const { credentials, origin } = input
   const body = await snapshotBody(options, client.maxBodyBytes)

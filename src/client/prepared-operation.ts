@@ -56,6 +56,6 @@ export function preparedFrom(parts: PreparedParts): PreparedOperation {
 
 export function partsOf(prepared: PreparedOperation): PreparedParts {
   const parts = PARTS.get(prepared)
-  if (!parts) throw new ConfigurationError('send takes what `prepare` gave')
+  if (!parts) throw new ConfigurationError('send() takes an operation from prepare()')
   return parts
 }

@@ -93,7 +93,9 @@ function readBody(body: BodyInput, limit: number): Promise<BodySnapshot> {
   if (body instanceof FormData) return readForm(body, limit).catch(unreadable)
   if (body instanceof ReadableStream) {
     if (body.locked)
-      throw unsendable('The body is a stream that somebody else is already reading; it cannot be replayed')
+      throw unsendable(
+        'The body is a stream that is already being read (locked), so it cannot be replayed. Nothing was sent',
+      )
     return readChunks(body as unknown as AsyncIterable<unknown>, limit).catch(unreadable)
   }
   if (isAsyncIterable(body)) return readChunks(body, limit).catch(unreadable)

@@ -98,8 +98,8 @@ function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
   try {
     return urlParts(baseUrl ? joinToBase(text, baseUrl) : text)
   } catch {
-    const hint = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
-    throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(text).split('?')[0])} (${hint})`)
+    const why = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
+    throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(text).split('?')[0])} (${why})`)
   }
 }
 

@@ -16,7 +16,7 @@ function overlaps(one: string, other: string): boolean {
   return Math.min(one.length, other.length) > 2 && (one.includes(other) || other.includes(one))
 }
 
-/** Levenshtein distance, with two swapped neighbours counting as one slip. */
+/** Levenshtein distance, with two swapped adjacent letters counting as one edit. */
 function editDistance(from: string, to: string): number {
   let beforePrevious: number[] = []
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column)

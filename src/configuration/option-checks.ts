@@ -9,7 +9,7 @@ import { nearestName } from './nearest-name.ts'
  */
 export type Check<T> = (option: string, value: unknown) => T
 
-export function refuse(option: string, expected: string, given: unknown): never {
+export function refuseOption(option: string, expected: string, given: unknown): never {
   throw new ConfigurationError(`The option \`${option}\` must be ${expected}; it was given ${describe(given)}.`)
 }
 
@@ -38,7 +38,7 @@ export function isObject(value: unknown): value is Fields {
 
 /** A nested options object; unknown names in it are refused with the nearest right spelling. */
 export function checkObject(option: string, value: unknown, known: readonly string[]): Fields {
-  if (!isObject(value)) return refuse(option, 'an object', value)
+  if (!isObject(value)) return refuseOption(option, 'an object', value)
   for (const name of Object.keys(value)) if (!known.includes(name)) refuseUnknown(`${option}.`, name, known)
   return value
 }
@@ -58,34 +58,34 @@ export function unknownName(owner: string, name: string, known: readonly string[
 export function checkDuration(option: string, value: unknown): number {
   return (
     parseDuration(value) ??
-    refuse(option, "milliseconds (0 or more) or a duration such as '250ms', '30s', '5m', '24h'", value)
+    refuseOption(option, "milliseconds (0 or more) or a duration such as '250ms', '30s', '5m', '24h'", value)
   )
 }
 
 /** Milliseconds, more than 0. */
 export function checkPositiveDuration(option: string, value: unknown): number {
   const ms = checkDuration(option, value)
-  return ms > 0 ? ms : refuse(option, 'longer than 0', value)
+  return ms > 0 ? ms : refuseOption(option, 'longer than 0', value)
 }
 
 export function wholeFrom(least: number): Check<number> {
   return (option, value) =>
     Number.isSafeInteger(value) && (value as number) >= least
       ? (value as number)
-      : refuse(option, `a whole number of at least ${least}`, value)
+      : refuseOption(option, `a whole number of at least ${least}`, value)
 }
 
 export function checkBoolean(option: string, value: unknown): boolean {
-  return typeof value === 'boolean' ? value : refuse(option, 'true or false', value)
+  return typeof value === 'boolean' ? value : refuseOption(option, 'true or false', value)
 }
 
 export function checkFunction<T>(option: string, value: T): T {
-  return typeof value === 'function' ? value : refuse(option, 'a function', value)
+  return typeof value === 'function' ? value : refuseOption(option, 'a function', value)
 }
 
 export function checkSignal(option: string, value: unknown): AbortSignal {
   const fits = isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
-  return fits ? (value as unknown as AbortSignal) : refuse(option, 'an AbortSignal', value)
+  return fits ? (value as unknown as AbortSignal) : refuseOption(option, 'an AbortSignal', value)
 }
 
 /** An object with these methods. */
@@ -93,13 +93,13 @@ export function objectWith<T>(...methods: readonly string[]): Check<T> {
   return (option, value) => {
     const fits = isObject(value) && methods.every((method) => typeof value[method] === 'function')
     if (fits) return value as T
-    return refuse(option, `an object with ${methods.map((method) => `${method}()`).join(', ')}`, value)
+    return refuseOption(option, `an object with ${methods.map((method) => `${method}()`).join(', ')}`, value)
   }
 }
 
 export function oneOf<T extends string>(...words: readonly T[]): Check<T> {
   return (option, value) =>
-    words.find((word) => word === value) ?? refuse(option, words.map((word) => `'${word}'`).join(' or '), value)
+    words.find((word) => word === value) ?? refuseOption(option, words.map((word) => `'${word}'`).join(' or '), value)
 }
 
 const LONGEST_LABEL = 512
@@ -108,5 +108,7 @@ const LONGEST_LABEL = 512
 export function checkLabel(option: string, value: unknown): string {
   const fits =
     typeof value === 'string' && value.length > 0 && value.length <= LONGEST_LABEL && !/[\p{Cc}\p{Cs}]/u.test(value)
-  return fits ? value : refuse(option, `a string of 1 to ${LONGEST_LABEL} characters without control characters`, value)
+  return fits
+    ? value
+    : refuseOption(option, `a string of 1 to ${LONGEST_LABEL} characters without control characters`, value)
 }

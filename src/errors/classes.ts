@@ -4,12 +4,12 @@ import { type ErrorDetails, HoldfastError, type OperationRef } from './holdfast-
 import type { Effect } from './reason.ts'
 
 /**
- * What the makers of an error say of it. The effect is theirs to say, from the record or the outcome that they have:
+ * What the code that throws says of an error. It must name the effect, from the record or the outcome at hand:
  * no class makes up one. A class only narrows which effects make sense for it.
  */
-type Details<Name extends keyof CodesOf, Told extends Effect> = Omit<ErrorDetails, 'code' | 'effect'> & {
+type Details<Name extends keyof CodesOf, Known extends Effect> = Omit<ErrorDetails, 'code' | 'effect'> & {
   readonly code?: CodesOf[Name]
-  readonly effect: Told
+  readonly effect: Known
 }
 
 /** The final answer that an error carries: a fresh, readable `Response` and its parsed problem details. */
@@ -96,7 +96,7 @@ export class IndeterminateError extends HoldfastError {
 }
 
 /**
- * The journal could not be opened, read or written. Told to a caller, the effect is that of the operation, as far as
+ * The journal could not be opened, read or written. For a caller, `effect` is that of the operation, as far as
  * it is recorded. Between a store and the engine it is that of the batch: `none` (what a rejection means unless it
  * says otherwise), nothing of it was written; `unknown`, it may have been. The engine passes no store's error on.
  */

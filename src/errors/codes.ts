@@ -35,7 +35,7 @@ export interface CodesOf {
 /** What `error.code` can be. */
 export type HoldfastCode = CodesOf[keyof CodesOf]
 
-/** Every error that Holdfast makes; its `code` tells which one it is. */
+/** Every error that Holdfast makes; its `code` says which one it is. */
 export type AnyHoldfastError =
   | ConfigurationError
   | BodyError

@@ -8,7 +8,7 @@ export interface OperationRef {
   readonly name?: string | undefined
 }
 
-/** One attempt, as errors, settlements and records tell it: it ended with a status or with a fault. */
+/** One attempt, as errors, settlements and records show it: it ended with a status or with a fault. */
 export interface AttemptSummary {
   /** Counts from 1 over the whole life of the operation. */
   readonly number: number
@@ -37,7 +37,7 @@ const BRAND = Symbol.for('holdfast.error')
 /** The parent of every error that Holdfast makes. */
 export class HoldfastError extends Error {
   override name = 'HoldfastError'
-  /** A stable string to switch on, such as `HOLDFAST_NOT_SENT`; it tells the class. */
+  /** A stable string to switch on, such as `HOLDFAST_NOT_SENT`; one per class or cause. */
   readonly code: HoldfastCode
   /** Did it happen? Doing it again with a new key is safe only where this is `'none'` and `pending` is false. */
   readonly effect: Effect

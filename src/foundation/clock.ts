@@ -1,7 +1,7 @@
 import { abortReason } from './abort.ts'
 
 /**
- * The only way the library learns what time it is and the only way it waits.
+ * The library's only source of time, and its only way to wait.
  * `now()` is epoch milliseconds. `sleep` rejects with the signal's reason when the signal aborts.
  */
 export interface Clock {

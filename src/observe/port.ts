@@ -1,11 +1,11 @@
 import type { AttemptSummary, OperationRef } from '../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../errors/reason.ts'
 
-interface Told {
+interface EventBase {
   /** Epoch milliseconds. */
   readonly at: number
 }
-interface OfOperation extends Told {
+interface OfOperation extends EventBase {
   readonly operation: OperationRef
   readonly method: string
   /** Without its query. */
@@ -35,7 +35,7 @@ export type HoldfastEvent =
     })
   | (OfOperation & { readonly type: 'operation.resumed'; readonly attempts: number })
   | (OfOperation & { readonly type: 'lease.lost' })
-  | (Told & {
+  | (EventBase & {
       readonly type: 'horizon.shortened'
       readonly origin: string
       /** Of the operation whose answer announced it. */
@@ -45,20 +45,20 @@ export type HoldfastEvent =
       /** When that operation is attempted no more, as it is now. */
       readonly horizonAt: number
     })
-  | (Told & { readonly type: 'budget.exhausted'; readonly origin: string })
-  | (Told & {
+  | (EventBase & { readonly type: 'budget.exhausted'; readonly origin: string })
+  | (EventBase & {
       readonly type: 'breaker.changed'
       readonly origin: string
       readonly from: 'closed' | 'open' | 'half-open'
       readonly to: 'closed' | 'open' | 'half-open'
     })
-  | (Told & {
+  | (EventBase & {
       readonly type: 'journal.unattended'
       /** How many operations of an earlier run are pending; 20 where there may be more. */
       readonly operations: number
       /** When the oldest of them was accepted; epoch milliseconds. */
       readonly oldestAt: number
     })
-  | (Told & { readonly type: 'journal.failed'; readonly error: Error; readonly key?: string | undefined })
+  | (EventBase & { readonly type: 'journal.failed'; readonly error: Error; readonly key?: string | undefined })
 
 export type Observer = (event: HoldfastEvent) => void

@@ -1,4 +1,4 @@
-import { checkDuration, checkLabel, checkObject, refuse } from '../configuration/option-checks.ts'
+import { checkDuration, checkLabel, checkObject, refuseOption } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { isThenable } from '../foundation/thenable.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
@@ -14,7 +14,7 @@ export async function once<T>(
   options: OnceOptions<unknown>,
 ): Promise<Once<T>> {
   const id = checkLabel('id', message.id)
-  if (typeof message.work !== 'function') refuse('work', 'a function', message.work)
+  if (typeof message.work !== 'function') refuseOption('work', 'a function', message.work)
   if (options !== undefined) checkObject('once', options, OPTIONS)
   if (options?.scope === undefined) {
     throw new ConfigurationError('The option `scope` is missing: whose message it is, e.g. the queue, topic or tenant')

@@ -6,7 +6,7 @@ import {
   isObject,
   objectWith,
   oneOf,
-  refuse,
+  refuseOption,
   refuseUnknown,
   wholeFrom,
 } from '../configuration/option-checks.ts'
@@ -57,7 +57,7 @@ export function resolveLedgerOptions(
   given: LedgerOptions<unknown, unknown, unknown>,
   digest: GuardOptions['digest'],
 ): GuardOptions {
-  if (!isObject(given)) return refuse('options', 'an object', given)
+  if (!isObject(given)) return refuseOption('options', 'an object', given)
   const known = Object.keys(FIELDS)
   for (const name of Object.keys(given)) if (!known.includes(name)) refuseUnknown('', name, known)
   const read = readFields('', given, FIELDS)
@@ -117,7 +117,7 @@ export function resolveEntriesQuery(given: EntriesQuery = {}): EntriesQuery {
 }
 
 function checkText(option: string, value: unknown): string {
-  return typeof value === 'string' && value !== '' ? value : refuse(option, 'a string that is not empty', value)
+  return typeof value === 'string' && value !== '' ? value : refuseOption(option, 'a string that is not empty', value)
 }
 
 function checkPlace(option: string, value: unknown): EntryPlace {
@@ -126,7 +126,7 @@ function checkPlace(option: string, value: unknown): EntryPlace {
     typeof value.scope === 'string' &&
     typeof value.key === 'string' &&
     typeof value.createdAt === 'number'
-  return fits ? (value as unknown as EntryPlace) : refuse(option, 'an entry, the last one seen', value)
+  return fits ? (value as unknown as EntryPlace) : refuseOption(option, 'an entry, the last one seen', value)
 }
 
 function checkTimes({
@@ -156,21 +156,21 @@ function missing(option: string, what: string): ConfigurationError {
 
 function checkScope(option: string, value: unknown): unknown {
   if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
-  return refuse(option, "a function from a request to a string, or 'public'", value)
+  return refuseOption(option, "a function from a request to a string, or 'public'", value)
 }
 
 /** As it may stand between `<` and `>` in a header. */
 function checkLink(option: string, value: unknown): string {
   if (typeof value === 'string' && /^(?:https?:\/\/|\/)[\x21\x23-\x3b\x3d\x3f-\x7e]+$/.test(value)) return value
-  return refuse(option, "the beginning of a URL, such as 'https://docs.example.com/problems/'", value)
+  return refuseOption(option, "the beginning of a URL, such as 'https://docs.example.com/problems/'", value)
 }
 
 function checkName(option: string, value: unknown): string {
   if (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return value
-  return refuse(option, 'a name of HTTP', value)
+  return refuseOption(option, 'a name of HTTP', value)
 }
 
 function checkNames(option: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return refuse(option, 'an array of names', value)
+  if (!Array.isArray(value)) return refuseOption(option, 'an array of names', value)
   return value.map((name, index) => checkName(`${option}[${index}]`, name))
 }

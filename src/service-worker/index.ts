@@ -1,6 +1,6 @@
 export {
   type Resuming,
+  wakeServiceWorker,
   resumeInServiceWorker,
   type ServiceWorkerScope,
-} from '../client/coordination/resume-in-service-worker.ts'
-export { wakeServiceWorker } from '../client/coordination/wake-service-worker.ts'
+} from '../client/coordination/service-worker-resume.ts'

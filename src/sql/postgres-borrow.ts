@@ -1,10 +1,10 @@
 import { isThenable } from '../foundation/thenable.ts'
 import type { PostgresClient, PostgresPool } from './postgres-driver.ts'
 
-/** A client that is ours for a while. */
+/** A client that is checked out of the pool. */
 export interface Borrowed {
   readonly client: PostgresClient
-  /** Nobody knows what state it is in: it is closed instead of given back. */
+  /** Its state is unknown: it is closed instead of returned to the pool. */
   spoil(): void
   /** What ended its connection while no statement ran; undefined as long as it lives. */
   lost(): Error | undefined
@@ -36,9 +36,9 @@ export async function borrowed<T>(pool: PostgresPool, work: (borrowed: Borrowed)
 type TakeClient = (given: (error: unknown, client?: PostgresClient) => void) => unknown
 
 /**
- * A client that loses its connection while no statement runs tells so to `onLost`, and would end the process otherwise.
- * By a callback, which the driver calls in the moment in which it takes its own listener away: a promise comes later,
- * and the end of the connection may have been read in the same piece as what came before it.
+ * `onLost` hears of a connection that ends while no statement runs; unheard, that error would end the process. Taken by
+ * callback, which the driver calls as it removes its own listener: a promise resolves later, and an error in between
+ * would have no listener.
  */
 function taken(pool: PostgresPool, onLost: (error: Error) => void): Promise<PostgresClient> {
   return new Promise((resolve, reject) => {

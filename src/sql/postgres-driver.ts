@@ -49,7 +49,7 @@ const PATIENCE = {
 export async function openPostgresPool(connectionString: string): Promise<PostgresPool> {
   const { Pool } = await loadPostgresDriver()
   const pool = new Pool({ connectionString, ...PATIENCE })
-  // A connection that dies while nobody uses it is replaced by the next one; without a listener it ends the process.
+  // The pool replaces an idle connection that dies; without a listener the error would end the process.
   pool.on('error', () => {})
   return pool
 }

@@ -1,6 +1,6 @@
 import { StorageError } from '../errors/classes.ts'
 
-/** The first whose name the error's code begins with tells what happened, and what to do about it. */
+/** By the beginning of the error's code; the first match wins. Each says what happened and what to do. */
 const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['ECONNREFUSED', 'cannot be reached: the connection was refused'],
   ['ENOTFOUND', 'cannot be reached: its host has no address'],
@@ -27,7 +27,7 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['22021', 'cannot keep a text with a NUL character'],
 ]
 
-/** What the driver says of a client whose connection is gone. */
+/** The driver's messages for a client without a connection. */
 const LOST = /connection terminated|not queryable|client was closed|connection ended/i
 
 /** What the driver itself says has no code. */

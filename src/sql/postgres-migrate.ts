@@ -13,13 +13,13 @@ export interface PostgresSchema {
   readonly steps: readonly string[]
 }
 
-/** Any number that nobody else is likely to lock. */
+/** An advisory lock number that other software is unlikely to use. */
 const LOCK = 0x686f6c64
 
 /**
  * Brings the tables of one component up to date. Forward only: tables of a newer library are refused and left
- * untouched. Safe when several replicas do it at once, since whoever gets the lock looks again. A role that may not
- * create anything can use tables that are there.
+ * untouched. Safe when several replicas do it at once, since each checks the version again under the lock. A role
+ * without the right to create can use existing tables.
  */
 export async function migratePostgres(pool: PostgresPool, schema: PostgresSchema): Promise<void> {
   if ((await versionOf(pool, schema)) === schema.steps.length) return

@@ -4,7 +4,7 @@ import { isUnloadable, unloadable } from './sqlite-driver.ts'
 /** How long a writer waits for the write lock of another connection. */
 export const LOCK_PATIENCE_MS = 5_000
 
-/** The first whose name the error's code begins with tells what happened, and what to do about it. */
+/** By the beginning of the error's code; the first match wins. Each says what happened and what to do. */
 const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['SQLITE_BUSY', `is locked: another connection held its write lock for more than ${LOCK_PATIENCE_MS / 1000} s`],
   ['SQLITE_LOCKED', 'is locked by another statement of the same connection'],

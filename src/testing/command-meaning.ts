@@ -6,7 +6,7 @@ export interface Commit extends Write {
   readonly change: RowChange
 }
 
-/** What a command does, where the port's word says less: the kinds of a write, a claim and a drop are told apart. */
+/** What a command does, in more detail than the port: the kinds of a write, a claim and a drop are distinguished. */
 export type CommandKind =
   | Exclude<JournalCommand['do'], 'write' | 'claim' | 'drop'>
   | 'commit'
@@ -30,7 +30,7 @@ export function isCommit(command: JournalCommand): command is Commit {
   return command.do === 'write' && typeof command.change === 'object' && 'head' in command.change
 }
 
-export function headOf(head: string): HeadV1 {
+export function parseHead(head: string): HeadV1 {
   return JSON.parse(head) as HeadV1
 }
 
@@ -42,5 +42,5 @@ export function meaningOf(commit: Commit, isSettled: IsSettled): 'attempt' | 'wa
   const { status, owner, head } = commit.change
   if (status !== 'pending') return isSettled(commit) ? 'deliver' : 'settle'
   if (owner === null) return 'release'
-  return headOf(head).inFlightSince === undefined ? 'wait' : 'attempt'
+  return parseHead(head).inFlightSince === undefined ? 'wait' : 'attempt'
 }

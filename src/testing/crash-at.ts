@@ -1,7 +1,7 @@
 import type { Journal } from '../client/journal/port.ts'
 import type { FetchLike } from '../client/options.ts'
 import { nearestName } from '../configuration/nearest-name.ts'
-import { checkFunction, isObject, objectWith, refuse, wholeFrom } from '../configuration/option-checks.ts'
+import { checkFunction, isObject, objectWith, refuseOption, wholeFrom } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { type Clock, systemClock } from '../foundation/clock.ts'
@@ -54,7 +54,7 @@ export interface Crash {
  * From the crash on nothing that the client asks of its journal is done, no timer of it fires, nothing answers it. A
  * request that has left goes on to the server. Its promises stay open for ever, those of `flush()` and `close()`
  * too: a process that has ended closes nothing. In Node other clients see that its runner is dead and take its
- * operations over at once; where nobody can see that, they wait for the lease to lapse (30 s on the clock).
+ * operations over at once; on other platforms they wait for the lease to lapse (30 s on the clock).
  */
 export function crashAt(point: CrashPoint, options: CrashAtOptions): Crash {
   checkPoint(point)
@@ -88,13 +88,13 @@ const platformFetch: FetchLike = (input, init) => globalThis.fetch(input, init)
 function checkPoint(point: CrashPoint): void {
   if (crashPoints.includes(point)) return
   const nearest = nearestName(String(point), crashPoints)
-  const hint = nearest ? `did you mean '${nearest}'?` : `there are ${crashPoints.join(', ')}`
-  throw new ConfigurationError(`crashAt: '${point}' is no point; ${hint}`)
+  const advice = nearest ? `did you mean '${nearest}'?` : `there are ${crashPoints.join(', ')}`
+  throw new ConfigurationError(`crashAt: '${point}' is no point; ${advice}`)
 }
 
 function checkJournal(option: string, journal: unknown): Journal {
   if (isObject(journal) && typeof journal.execute === 'function') return journal as unknown as Journal
-  return refuse(option, 'the journal that outlives the crash, such as memoryJournal()', journal)
+  return refuseOption(option, 'the journal that outlives the crash, such as memoryJournal()', journal)
 }
 
 async function endedWithout(fuse: Fuse, work: PromiseLike<unknown>): Promise<never> {

@@ -1,8 +1,8 @@
-import { refuse } from '../configuration/option-checks.ts'
+import { refuseOption } from '../configuration/option-checks.ts'
 import { type Clock, sleepOn, yieldToEventLoop } from '../foundation/clock.ts'
 import { type Duration, parseDuration } from '../foundation/duration.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until `advance` is called. */
 export interface ManualClock extends Clock {
   after(ms: number, callback: () => void): () => void
   /**
@@ -44,7 +44,7 @@ const DEFAULT_START = 1_735_732_800_000
  * ```
  */
 export function manualClock(startAt: number = DEFAULT_START): ManualClock {
-  if (!Number.isFinite(startAt)) refuse('startAt', 'a time in epoch milliseconds', startAt)
+  if (!Number.isFinite(startAt)) refuseOption('startAt', 'a time in epoch milliseconds', startAt)
   let now = startAt
   // In the order of setting, which is the order of firing among timers of the same time.
   const timers = new Set<Timer>()

@@ -159,7 +159,7 @@ function answer(step: AnswerStep, request: Request): Response {
   return Object.defineProperties(response, { url: { value: url }, redirected: { value: url !== request.url } })
 }
 
-/** A copy: who reads a stream of bytes may keep them. */
+/** A copy: the reader of a stream may keep or change its bytes. */
 function bytesOf(body: AnswerStep['body']): string | Uint8Array<ArrayBuffer> | null | undefined {
   return body instanceof Uint8Array ? new Uint8Array(body) : body
 }

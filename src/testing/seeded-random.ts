@@ -18,7 +18,7 @@ export function seededRandom(seed: number | string): SeededRandom {
 
 type State = [number, number, number, number]
 
-/** Four words that differ in about half of their bits even where seeds are neighbours. */
+/** Four words that differ in about half of their bits even where seeds are adjacent. */
 function scatter(text: string): State {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)

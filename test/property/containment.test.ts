@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  askLeave,
+  acquirePermit,
   type BudgetLimits,
   type Containment,
   type ContainmentLimits,
   keptUntil,
-  learnOutcome,
   newContainment,
   payForRetry,
   phaseOf,
   type RequestKind,
   type RequestOutcome,
+  recordOutcome,
 } from '../../src/client/policy/containment.ts'
 import { restoreContainment } from '../../src/client/policy/containment-level.ts'
 
@@ -68,9 +68,9 @@ function historyOf(given: ContainmentLimits, steps: readonly Step[]): Taken[] {
     const before = state
     const random = (): number => one.dice
     const paid = one.kind === 'retry' ? payForRetry(before, given, now) : before
-    const leave = paid && askLeave(paid, given, { now, kind: one.kind, random })
+    const leave = paid && acquirePermit(paid, given, { now, kind: one.kind, random })
     const ended = { ...one, now, random, probe: leave?.probe }
-    state = leave?.given ? learnOutcome(leave.state, given, ended) : (leave?.state ?? before)
+    state = leave?.given ? recordOutcome(leave.state, given, ended) : (leave?.state ?? before)
     return { ...one, before, after: state, given: leave?.given ?? false, probe: leave?.probe, now }
   })
 }
@@ -110,7 +110,7 @@ describe('containment', () => {
     histories((given, taken) => {
       for (const { after, now } of taken) {
         const late = { now, kind: 'call', outcome: 'success', tookMs: 1, random: () => 0.5 } as const
-        expect(phaseOf(learnOutcome(after, given, late))).toBe(phaseOf(after))
+        expect(phaseOf(recordOutcome(after, given, late))).toBe(phaseOf(after))
       }
     })
   })

@@ -238,7 +238,7 @@ describe('the tabs of one origin', () => {
     const [one, other] = [neighbour(), neighbour()]
     const client = place.client(DEFAULTS, one)
     for (const level of [undefined, null, 'open', { tokens: 0 }]) {
-      other.hint?.({ is: 'level', namespace: '', key: ORIGIN, level })
+      other.notifyPeers?.({ is: 'level', namespace: '', key: ORIGIN, level })
     }
     expect(client.budget(ORIGIN)).toBe(2)
   })

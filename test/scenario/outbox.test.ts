@@ -46,7 +46,7 @@ for (const kind of ['path', 'database'] as const) {
         url: `${ORIGIN}/charges`,
       })
       expect(Object.keys(prepared)).toEqual(['key', 'id', 'name', 'method', 'url', 'persist'])
-      expect(() => client.send({ ...prepared })).toThrow(/`prepare`/)
+      expect(() => client.send({ ...prepared })).toThrow(/prepare\(\)/)
       expect(await listed(client)).toEqual([])
       expect(await client.resume()).toMatchObject({ claimed: 0 })
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tabNeighbours } from '../../src/client/coordination/tab-neighbours.ts'
+import { tabPeers } from '../../src/client/coordination/tab-peers.ts'
 import type { SurveyResult } from '../../src/client/journal/port.ts'
 import { street } from '../support/fake-coordination.ts'
 import { FakeLocks, FakeTab, fakeChannels } from '../support/fake-tab.ts'
@@ -89,7 +89,7 @@ describe('a tab that lives', () => {
     const place = neighbourhood()
     const locks = new FakeLocks()
     const { Channel } = fakeChannels()
-    const tab = () => place.client({}, tabNeighbours(new FakeTab(locks, Channel)))
+    const tab = () => place.client({}, tabPeers(new FakeTab(locks, Channel)))
     const older = tab()
     await leaveBehind(place)
     await older.resume()
@@ -150,7 +150,7 @@ describe('a hint', () => {
     const watching = clients.map((client) => client.resume({ continuous: true }))
     const before = server.calls.length
     for (let second = 0; second < 60; second++) {
-      mine.hint?.({ is: 'pending', namespace: 'default', key: 'another' })
+      mine.notifyPeers?.({ is: 'pending', namespace: 'default', key: 'another' })
       await clock.advance(1000)
     }
     expect(server.calls.length - before).toBeLessThan(10)

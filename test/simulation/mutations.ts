@@ -162,9 +162,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'taking an old list of locks for what tabs there are',
-    file: 'src/client/coordination/tab-neighbours.ts',
-    find: 'const alive = await LifeSign.given(this.#locks)',
-    replace: 'const alive = await (this.seen ??= LifeSign.given(this.#locks))',
+    file: 'src/client/coordination/tab-peers.ts',
+    find: 'const alive = await LivenessLock.names(this.#locks)',
+    replace: 'const alive = await (this.seen ??= LivenessLock.names(this.#locks))',
     breaks: ['P8'],
     within: 3000,
   },

@@ -1,5 +1,5 @@
 import { composeClient } from '../../src/client/compose-client.ts'
-import type { Coordination, Hint } from '../../src/client/coordination/port.ts'
+import type { Coordination, PeerMessage } from '../../src/client/coordination/port.ts'
 import { platform } from '../../src/client/platform/node.ts'
 import type { Client, ClientOptions } from '../../src/index.ts'
 
@@ -12,14 +12,14 @@ export interface FakeCoordination extends Coordination {
   wake(): void
 }
 
-/** Tabs that hear each other's hints, as over one channel: everybody but who speaks. */
-export function street(): { neighbour(): FakeCoordination; readonly said: Hint[] } {
-  const listening = new Map<FakeCoordination, Set<(hint: Hint) => void>>()
-  const said: Hint[] = []
+/** Tabs that hear each other's messages, as over one channel: all but the sender. */
+export function street(): { neighbour(): FakeCoordination; readonly said: PeerMessage[] } {
+  const listening = new Map<FakeCoordination, Set<(message: PeerMessage) => void>>()
+  const said: PeerMessage[] = []
   let count = 0
   const neighbour = (): FakeCoordination => {
     const wakers = new Set<() => void>()
-    const ears = new Set<(hint: Hint) => void>()
+    const ears = new Set<(message: PeerMessage) => void>()
     const self: FakeCoordination = {
       owner: `tab-${++count}`,
       online: true,
@@ -34,11 +34,11 @@ export function street(): { neighbour(): FakeCoordination; readonly said: Hint[]
         self.looks++
         return owners.filter((owner) => self.dead.has(owner))
       },
-      onWake: (listener) => subscribe(wakers, listener),
-      onHint: (listener) => subscribe(ears, listener),
-      hint(hint) {
-        said.push(hint)
-        for (const [other, theirs] of listening) if (other !== self) for (const ear of theirs) ear(hint)
+      onActive: (listener) => subscribe(wakers, listener),
+      onPeerMessage: (listener) => subscribe(ears, listener),
+      notifyPeers(message) {
+        said.push(message)
+        for (const [other, theirs] of listening) if (other !== self) for (const ear of theirs) ear(message)
       },
       leave: () => void listening.delete(self),
     }

@@ -1,4 +1,4 @@
-import type { TabScope } from '../../src/client/coordination/tab-neighbours.ts'
+import type { TabScope } from '../../src/client/coordination/tab-peers.ts'
 
 /** The locks of one origin, as a browser keeps them: granted at once, gone with the page. */
 export class FakeLocks {

@@ -1,7 +1,7 @@
 import { isDeadOwner, newProcessOwner } from '../../foundation/process-owner.ts'
 import type { Coordination } from './port.ts'
 
-/** Which runners of this host are dead is told by their process ids. */
+/** Finds dead runners of this host by their process ids. */
 export function processLiveness(): Coordination {
-  return { ...newProcessOwner(), findDead: (owners) => owners.filter(isDeadOwner), onWake: () => () => {} }
+  return { ...newProcessOwner(), findDead: (owners) => owners.filter(isDeadOwner), onActive: () => () => {} }
 }

@@ -18,7 +18,7 @@ export function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption {
     throw new ConfigurationError('aesGcm needs WebCrypto, which a page has only over https or on localhost')
   }
   const imported = importKey(key)
-  // Whoever seals or opens first is told.
+  // `seal` and `open` await it: they report the failure, so it is no unhandled rejection.
   imported.catch(() => {})
   return {
     async seal(bytes) {

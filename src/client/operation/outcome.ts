@@ -77,13 +77,13 @@ export interface WhyUnrecorded {
   readonly retryAt?: number
 }
 
-/** It sent nothing itself; more is known only of a key that was made for this very call. */
+/** This call sent nothing; with an id or a key of the caller's, an earlier call may have. */
 export function unrecordedError(call: Unrecorded, why: WhyUnrecorded): HoldfastError {
   const { because = BECAUSE[why.reason], ...said } = why
   const details = { ...said, operation: call.operation }
-  const message = `${call.method} ${call.origin}: ${because} before anything was sent`
-  if (!call.named) return new NotSentError(`${message}. It was not done.`, { ...details, effect: 'none' })
-  const known = `${message}. Whether an earlier call with this id or key has done it, or still will, the journal could not be asked.`
+  const message = `${call.method} ${call.origin}: ${because}. Nothing was sent`
+  if (!call.named) return new NotSentError(`${message}: it was not done.`, { ...details, effect: 'none' })
+  const known = `${message}, but an earlier call with this id or key may have done it, or still will: the journal could not be asked.`
   return new IndeterminateError(known, { ...details, effect: 'unknown', pending: true })
 }
 
@@ -105,21 +105,20 @@ export function errorForCall(error: unknown, { operation, named }: Pick<Unrecord
 
 /** A key or id that was used before for another request. */
 export function keyReused(existing: OperationRecord): KeyReuseError {
-  const name = existing.id === undefined ? `key ${existing.key}` : `id ${JSON.stringify(existing.id)}`
-  const message = `The ${name} was used before for another method, URL or body. Of this request nothing was sent`
+  const name = existing.id === undefined ? `Idempotency key ${existing.key}` : `The id ${JSON.stringify(existing.id)}`
+  const message = `${name} was reused with a different request (method, URL or body). Nothing was sent for this call`
   return new KeyReuseError(message, { operation: refOf(existing), effect: 'none' })
 }
 
 /** The journal has no record under this key or id. */
 export function unknownOperation(keyOrId: string, effect: 'none' | 'unknown'): StorageError {
-  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} is in the journal: it was never accepted, or its record is gone by now`
+  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} in the journal: never accepted, or past its retention`
   return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect, operation: { key: keyOrId } })
 }
 
-/** The record went while its end was waited for. */
+/** The record was deleted while a caller waited for its settlement. */
 export function recordGone(record: OperationRecord): StorageError {
-  const message =
-    'The record of this operation is gone from the journal: it was forgotten, or its answer was already taken'
+  const message = 'The record of this operation was deleted from the journal. It may have been done'
   const { attempts } = record
   return new StorageError(message, {
     code: 'HOLDFAST_RECORD_GONE',
@@ -129,9 +128,13 @@ export function recordGone(record: OperationRecord): StorageError {
   })
 }
 
-/** For what concerns no operation in particular. */
+/** Without an operation: for calls such as `resume()`. */
 export function clientClosed(): NotSentError {
-  return new NotSentError('This client is closed', { code: 'HOLDFAST_CLOSED', reason: 'aborted', effect: 'none' })
+  return new NotSentError('The client is closed. Nothing was sent', {
+    code: 'HOLDFAST_CLOSED',
+    reason: 'aborted',
+    effect: 'none',
+  })
 }
 
 function answerDetails({ response }: OperationRecord, rest: FailedOperation['rest']): AnswerDetails {
@@ -140,27 +143,27 @@ function answerDetails({ response }: OperationRecord, rest: FailedOperation['res
 }
 
 const BECAUSE: Record<Reason, string> = {
-  attempts: 'every attempt was used',
-  deadline: 'the deadline passed',
-  horizon: 'its horizon passed, after which the server may no longer know the key',
-  budget: 'the retry budget of this origin is empty',
-  breaker: 'the circuit breaker of this origin is open',
+  attempts: 'all attempts failed',
+  deadline: 'deadline exceeded',
+  horizon: 'horizon exceeded, the server may have forgotten the idempotency key',
+  budget: 'retry budget exhausted for this origin',
+  breaker: 'circuit breaker is open for this origin',
   'do-not-retry': 'the server said not to retry',
-  status: 'the server refused it',
+  status: 'the server rejected it',
   aborted: 'it was cancelled',
-  'not-replayable': 'sending it again could do it twice: its server is not known to honour idempotency keys',
+  'not-replayable': 'not replayable, a server that ignores idempotency keys could do it twice',
   storage: 'the journal failed',
-  'key-reuse': 'its key was used before for a different request',
-  'lease-lost': 'another runner took it over',
-  auth: 'the credentials were refused or could not be made',
-  poison: 'its runner died again and again while working on it',
-  network: 'the network failed',
+  'key-reuse': 'idempotency key reused with a different request',
+  'lease-lost': 'lease lost to another runner',
+  auth: 'credentials refused or missing',
+  poison: 'parked, its runner died too often while working on it',
+  network: 'network error',
 }
 
 const SO: Record<Effect, string> = {
   none: 'It was not done.',
   unknown: 'It may have been done.',
-  applied: 'It was done, but its answer did not arrive whole.',
+  applied: 'It was done, but its answer was cut off.',
 }
 
 function describe({ record, reason, pending }: FailedOperation, effect: Effect): string {
@@ -169,6 +172,6 @@ function describe({ record, reason, pending }: FailedOperation, effect: Effect):
   const last = record.response ? `status ${record.response.status}` : record.error?.detail
   const status = last ? ` (last: ${last})` : ''
   const why = reason ? BECAUSE[reason] : isSettled(record) ? record.status : 'Holdfast itself failed, see the cause'
-  const next = pending ? ' It stays pending, and a resume goes on with it.' : ''
+  const next = pending ? ' It stays pending: resume() goes on with it.' : ''
   return `${method} ${origin}${pathname}: ${why}${status}. ${SO[effect]}${next}`
 }

@@ -62,11 +62,11 @@ export interface OperationRecord {
   readonly effect: Effect
   /** The server asked not to be called before this (epoch ms, 0 = never asked). */
   readonly notBefore: number
-  /** Our own delay between runs that nobody waits for (epoch ms, 0 = at once). */
+  /** The next background run is not due before this (epoch ms, 0 = at once). */
   readonly dueAt: number
   /** Runs by a resume that ended without a settlement; the delay between runs grows with it. */
   readonly fruitlessRuns: number
-  /** How many runners died while they held it. */
+  /** How many runners died while holding its lease. */
   readonly deaths: number
   /** Why a pending operation is not being worked on, where there is a reason. */
   readonly heldBy: Reason | undefined
@@ -81,11 +81,11 @@ export interface OperationRecord {
   readonly mayHaveRepeated: boolean
   /** Does a handler still have to take the settlement? */
   readonly deliveryDue: boolean
-  /** Somebody in another process may still wait for the answer: keep it although it has no id. */
+  /** A caller in another process may still wait for the answer: keep it although it has no id. */
   readonly awaited: boolean
 
   readonly lease: Lease | undefined
-  /** Grows with every claim, also while nobody holds the lease. */
+  /** Grows with every claim, also while no runner holds the lease. */
   readonly epoch: number
 }
 
@@ -95,7 +95,7 @@ export interface StoredFailure {
   readonly retryAt: number | undefined
 }
 
-/** Did it happen, as far as the record tells? An attempt that is on record without an end may have been done. */
+/** Did it happen, as far as the record shows? An attempt that is on record without an end may have been done. */
 export function effectOf({ effect, inFlightSince }: Pick<OperationRecord, 'effect' | 'inFlightSince'>): Effect {
   return effect === 'none' && inFlightSince !== undefined ? 'unknown' : effect
 }

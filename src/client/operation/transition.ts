@@ -12,7 +12,7 @@ import type { Lease, OperationRecord, SettledStatus, StoredFailure } from './rec
  *      └───────────── claim / release / park ───────────┘◀──── reopen ──────┘  (failed or cancelled only)
  */
 
-/** How many attempts a record tells in detail; older ones are only counted. */
+/** How many attempts a record keeps in detail; older ones are only counted. */
 export const ATTEMPTS_TOLD = 50
 
 /** What is known of an attempt once it ended. */
@@ -26,7 +26,7 @@ export interface AttemptEnd {
   readonly notBefore?: number | undefined
 }
 
-export interface Settlement {
+export interface SettlementChange {
   readonly status: SettledStatus
   readonly at: number
   readonly reason: Reason | undefined
@@ -40,7 +40,7 @@ export interface Settlement {
 
 export interface ReleaseTerms {
   readonly dueAt: number
-  /** Not before then, whoever resumes it; only asking for it by key takes that back. */
+  /** No runner sends it before this (epoch ms); only a call by key or id overrides it. */
   readonly notBefore?: number | undefined
   readonly heldBy: Reason | undefined
 }
@@ -52,7 +52,7 @@ export function worseEffect(a: Effect, b: Effect): Effect {
   return WEIGHT[a] >= WEIGHT[b] ? a : b
 }
 
-/** Writes down that an attempt is about to start: a crash from here on means that its fate is unknown. */
+/** Written before the attempt is sent: after a crash from here on its effect is unknown. */
 export function startAttempt(record: OperationRecord, now: number): OperationRecord {
   demand(record.status === 'pending' && record.lease !== undefined, 'start an attempt of', record)
   demand(record.inFlightSince === undefined, 'start a second attempt of', record)
@@ -74,12 +74,12 @@ export function endAttempt(record: OperationRecord, end: AttemptEnd): OperationR
     attempts: [...record.attempts, summary].slice(-ATTEMPTS_TOLD),
     attemptCount: record.attemptCount + 1,
     effect: worseEffect(record.effect, end.effect),
-    // No wish of a server reaches beyond the horizon: then the operation expires, whatever it asked for.
+    // No `Retry-After` reaches beyond the horizon: there the operation expires.
     notBefore: Math.min(Math.max(record.notBefore, end.notBefore ?? 0), record.horizonAt),
   }
 }
 
-/** The server forgets keys sooner than was believed. Never longer than before. */
+/** The server announced a shorter dedup window. A horizon never grows. */
 export function shortenHorizon(record: OperationRecord, to: number): OperationRecord {
   return to < record.horizonAt ? { ...record, horizonAt: to } : record
 }
@@ -90,7 +90,7 @@ export function withdrawAttempt(record: OperationRecord): OperationRecord {
   return { ...record, inFlightSince: undefined }
 }
 
-/** The lease of a record that has just been claimed; an attempt that its dead runner left open has an unknown fate. */
+/** Under its new lease; the effect of an attempt that a dead runner left in flight is unknown. */
 export function claim(record: OperationRecord, lease: Lease, runnerDied: number): OperationRecord {
   const claimed: OperationRecord = { ...record, lease, epoch: lease.epoch, deaths: record.deaths + runnerDied }
   if (claimed.inFlightSince === undefined) return claimed
@@ -98,7 +98,7 @@ export function claim(record: OperationRecord, lease: Lease, runnerDied: number)
   return endAttempt(claimed, { startedAt, durationMs: 0, fault: 'interrupted', effect: 'unknown' })
 }
 
-export function settle(record: OperationRecord, settlement: Settlement): OperationRecord {
+export function settle(record: OperationRecord, settlement: SettlementChange): OperationRecord {
   if (record.status !== 'pending' || !record.lease) throw illegalMove('settle', record)
   if (record.inFlightSince !== undefined) throw illegalMove('settle, with an attempt in flight,', record)
   return {
@@ -117,7 +117,7 @@ export function settle(record: OperationRecord, settlement: Settlement): Operati
   }
 }
 
-/** Lets go of the lease: the operation stays pending, for a resume to go on with. */
+/** Releases the lease: the operation stays pending, for a resume to go on with. */
 export function release(record: OperationRecord, terms: ReleaseTerms): OperationRecord {
   demand(record.lease !== undefined, 'release', record)
   const { horizonAt } = record
@@ -125,7 +125,7 @@ export function release(record: OperationRecord, terms: ReleaseTerms): Operation
   return { ...record, lease: undefined, dueAt: terms.dueAt, notBefore, heldBy: terms.heldBy }
 }
 
-/** A run that nobody waited for ended without a settlement. */
+/** A run without a waiting caller ended without a settlement. */
 export function countFruitlessRun(record: OperationRecord): OperationRecord {
   return { ...record, fruitlessRuns: record.fruitlessRuns + 1 }
 }

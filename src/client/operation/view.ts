@@ -12,7 +12,7 @@ export interface OperationView {
   readonly acceptedAt: number
   readonly method: string
   readonly url: string
-  /** Did it happen, as far as the record tells? */
+  /** Did it happen, as far as the record shows? */
   readonly effect: Effect
   /** Is an attempt on record that has not ended? Of a runner that died in it, too, until a resume takes it over. */
   readonly inFlight: boolean

@@ -1,6 +1,6 @@
 import { webDigest } from '../../foundation/digest.ts'
 import { globalFetch } from '../../foundation/own-fetch.ts'
-import { tabNeighbours } from '../coordination/tab-neighbours.ts'
+import { tabPeers } from '../coordination/tab-peers.ts'
 import { indexedDbJournal } from '../journal/indexeddb/indexeddb-journal.ts'
 import { fetchTransport } from '../transport/fetch/fetch-transport.ts'
 import type { Platform } from './port.ts'
@@ -11,5 +11,5 @@ export const platform: Platform = {
   digest: webDigest,
   defaultJournal: indexedDbJournal,
   transport: ({ fetch }) => fetchTransport(fetch ?? globalFetch),
-  coordination: () => tabNeighbours(),
+  coordination: () => tabPeers(),
 }

@@ -19,6 +19,6 @@ export interface Platform {
   inboundContext?(): InboundContext | undefined
   /** One line for a developer; says nothing in production. */
   warn?(sentence: string): void
-  /** The same place: runs work that nobody who is being served waits for. */
+  /** Runs work outside of that context: background work must not inherit a request's deadline. */
   outside?<T>(work: () => T): T
 }

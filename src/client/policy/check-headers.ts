@@ -1,4 +1,4 @@
-import { isObject, refuse } from '../../configuration/option-checks.ts'
+import { isObject, refuseOption } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isToken } from '../../protocol/token.ts'
@@ -10,10 +10,10 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** A header name, in lower case. */
 export function checkHeaderName(option: string, value: unknown): string {
   if (isToken(value)) return value.toLowerCase()
-  return refuse(option, 'a header name (letters, digits and hyphens)', value)
+  return refuseOption(option, 'a header name (letters, digits and hyphens)', value)
 }
 
-/** The headers as plain, trimmed values with lower-case names. What is refused is told by name: values may be credentials. */
+/** The headers as plain, trimmed values with lower-case names. Errors quote names only: values may be credentials. */
 export function checkHeaders(option: string, input: HeadersInput): HeaderList {
   const list: (readonly [string, string])[] = []
   for (const [name, value] of fieldsOf(option, input)) {
@@ -30,11 +30,11 @@ function fieldsOf(option: string, input: unknown): Iterable<Field> {
     const pairs: readonly unknown[] = input
     return pairs.map((pair) => {
       const fits = Array.isArray(pair) && pair.length === 2
-      return fits ? ([pair[0], pair[1]] as const) : refuse(option, 'made of [name, value] pairs', pair)
+      return fits ? ([pair[0], pair[1]] as const) : refuseOption(option, 'made of [name, value] pairs', pair)
     })
   }
   if (isObject(input)) return isHeadersLike(input) ? input : Object.entries(input)
-  return refuse(option, 'headers: an object, pairs, or Headers', input)
+  return refuseOption(option, 'headers: an object, pairs, or Headers', input)
 }
 
 /** `Headers`, also of another realm or of a polyfill. */

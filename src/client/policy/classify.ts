@@ -108,7 +108,7 @@ function isCertainlyUndone(answer: AnswerFacts, { override }: Circumstances): bo
 
 function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'retry' | undefined): boolean {
   if (circumstances.override !== undefined) return circumstances.override
-  // The same failure, told again from the server's record, is definitive.
+  // A failure that is replayed from the server's record is final.
   if (isReplayed(answer.headers)) return false
   if (said === 'retry' || circumstances.statuses.has(answer.status)) return true
   return isInFlight(answer, circumstances) || (answer.status === 413 && namesRetryTime(answer))

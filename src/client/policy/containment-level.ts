@@ -2,7 +2,7 @@ import type { Containment, ContainmentLimits } from './containment.ts'
 
 const NUMBERS = ['tokens', 'at', 'failures', 'succeededAt', 'gapMs', 'keptAt', 'usualMs', 'answers'] as const
 
-/** What others must know of an origin: without it they would send more than they should. */
+/** What other clients must know of an origin: without it each would spend its own burst. */
 export function isUnwell({ tokens, openUntil, gapMs }: Containment, { budget }: ContainmentLimits): boolean {
   return openUntil !== undefined || gapMs > 0 || (budget !== false && tokens < budget.rest)
 }

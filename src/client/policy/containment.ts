@@ -67,24 +67,24 @@ export function newContainment({ budget }: ContainmentLimits, now: number): Cont
   return { tokens: budget ? budget.rest : 0, at: now, failures: 0, succeededAt: 0, ...unbroken, ...unpaced(now) }
 }
 
-export interface LeaveQuestion {
+export interface PermitRequest {
   readonly now: number
   readonly kind: RequestKind
   readonly random: () => number
 }
 
-export interface Leave {
+export interface Permit {
   readonly state: Containment
   readonly given: boolean
-  /** Where not given: why, and when it is worth asking again. */
+  /** Where not given: why, and when to ask again. */
   readonly reason?: 'breaker' | 'budget'
   readonly retryAt?: number
-  /** Where it is the probe: what `learnOutcome` knows it by. */
+  /** Set on the half-open probe: `recordOutcome` recognises it by this. */
   readonly probe?: number
 }
 
-/** Asked right before every request. A request that got leave must be reported to `learnOutcome`. */
-export function askLeave(before: Containment, limits: ContainmentLimits, question: LeaveQuestion): Leave {
+/** Asked right before every request. A request with a permit must be reported to `recordOutcome`. */
+export function acquirePermit(before: Containment, limits: ContainmentLimits, question: PermitRequest): Permit {
   const { now, kind } = question
   const state = settled(before, limits, now)
   const refused = refusalOf(state, limits, question)
@@ -96,12 +96,12 @@ export function askLeave(before: Containment, limits: ContainmentLimits, questio
   return { state: { ...paid, openUntil: Math.min(openUntil, now), probe: now }, given: true, probe: now }
 }
 
-type Refusal = Required<Pick<Leave, 'reason' | 'retryAt'>>
+type Refusal = Required<Pick<Permit, 'reason' | 'retryAt'>>
 
 function refusalOf(
   state: Containment,
   limits: ContainmentLimits,
-  { now, kind }: Pick<LeaveQuestion, 'now' | 'kind'>,
+  { now, kind }: Pick<PermitRequest, 'now' | 'kind'>,
 ): Refusal | undefined {
   if (kind === 'kept') {
     if (standStill(state, now)) return { reason: 'budget', retryAt: state.keptAt }
@@ -124,15 +124,15 @@ export function keptUntil(before: Containment, limits: ContainmentLimits, now: n
   return refusalOf(settled(before, limits, now), limits, { now, kind: 'kept' })?.retryAt
 }
 
-export interface EndedRequest extends LeaveQuestion {
+export interface EndedRequest extends PermitRequest {
   readonly outcome: RequestOutcome
   readonly tookMs: number
-  /** As its leave had it. */
+  /** As in its permit. */
   readonly probe?: number | undefined
 }
 
-/** The state after a request that got leave has ended. */
-export function learnOutcome(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
+/** The state after a request with a permit has ended. */
+export function recordOutcome(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
   const state = settled(before, limits, ended.now)
   if (ended.outcome === 'success') return succeeded(state, limits, ended)
   if (ended.outcome === 'failure') return failed(state, limits, ended)
@@ -223,7 +223,7 @@ function closedUntil({ openUntil, probe }: Containment, limits: BreakerLimits, n
 }
 
 /** Paid in advance, so that no more are under way than there are tokens: the slow start of a backlog. */
-function keptSent(state: Containment, { budget }: ContainmentLimits, { now, random }: LeaveQuestion): Containment {
+function keptSent(state: Containment, { budget }: ContainmentLimits, { now, random }: PermitRequest): Containment {
   const tokens = budget ? state.tokens - 1 : state.tokens
   return { ...state, tokens, keptAt: now + state.gapMs * 2 * random() }
 }

@@ -50,7 +50,7 @@ export function decideRetry(question: RetryQuestion, random: Random): RetryDecis
   }
 }
 
-/** Never earlier than the server asked; the jitter comes on top, so that those who were told the same time don't return together. */
+/** Never earlier than the server asked; the jitter comes on top, so that clients with the same `Retry-After` don't return together. */
 function spread(backoffMs: number, floorMs: number | undefined, { jitter }: ResolvedRetry): number {
   if (floorMs === undefined) return backoffMs
   return jitter === 'none' ? Math.max(floorMs, backoffMs) : floorMs + backoffMs
@@ -64,7 +64,7 @@ function fitted(delayMs: number, { floorMs, room }: { floorMs: number | undefine
 const FIRST_RUN_DELAY_MS = 1000
 const LONGEST_RUN_DELAY_MS = 300_000
 
-/** The delay between runs that nobody waits for: grows from a second to at most five minutes, upper half jittered. */
+/** The delay between background runs: grows from a second to at most five minutes, upper half jittered. */
 export function delayBetweenRuns(fruitlessRuns: number, random: Random): number {
   const ceiling = Math.min(LONGEST_RUN_DELAY_MS, FIRST_RUN_DELAY_MS * 2 ** fruitlessRuns)
   return Math.round(ceiling / 2 + (random() * ceiling) / 2)

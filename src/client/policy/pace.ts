@@ -1,6 +1,6 @@
 /**
- * How fast operations that nobody waits for come back: a gap between two of them, which a failure or a slow answer
- * widens and everything that is done in time cuts. At a healthy server there is none.
+ * How fast operations without a waiting caller are sent again: a gap between two of them, which a failure or a slow
+ * answer widens and each timely answer narrows. At a healthy server there is none.
  */
 export interface Pace {
   /** Between two kept operations. 0: as fast as the tokens allow. */

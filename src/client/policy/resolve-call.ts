@@ -7,8 +7,8 @@ import {
   checkSignal,
   isObject,
   oneOf,
-  refuse,
   refuseBoth,
+  refuseOption,
   unknownName,
 } from '../../configuration/option-checks.ts'
 import { readFields } from '../../configuration/read-options.ts'
@@ -47,11 +47,12 @@ const CHECK_OF = new Map(Object.entries(CHECKS))
 function anything(): void {}
 
 function checkSearchParams(option: string, value: unknown): void {
-  if (typeof value !== 'string' && !isObject(value)) refuse(option, 'a string, URLSearchParams or an object', value)
+  if (typeof value !== 'string' && !isObject(value))
+    refuseOption(option, 'a string, URLSearchParams or an object', value)
 }
 
 function checkKey(option: string, value: unknown): void {
-  if (!isValidKey(value)) refuse(option, 'a string of 1 to 255 visible ASCII characters', value)
+  if (!isValidKey(value)) refuseOption(option, 'a string of 1 to 255 visible ASCII characters', value)
 }
 
 /** An object that was meant as the body, as some clients take it, has names of its own. */

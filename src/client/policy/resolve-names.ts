@@ -1,4 +1,4 @@
-import { oneOf, refuse } from '../../configuration/option-checks.ts'
+import { oneOf, refuseOption } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HEADER } from '../../protocol/header-names.ts'
@@ -6,7 +6,7 @@ import type { DoNotRetryOptions, KeyHeaderOptions } from '../options.ts'
 import { checkHeaderName } from './check-headers.ts'
 import type { ResolvedDoNotRetry, ResolvedOptions } from './resolved-options.ts'
 
-/** Which headers are honoured and which are sent. By default a browser sends none: each needs a server's CORS leave. */
+/** Which headers are honoured and which are sent. By default a browser sends none: each needs the server's CORS permission. */
 export function resolveDoNotRetry(
   options: DoNotRetryOptions | undefined,
   { sendHeaders }: { readonly sendHeaders: boolean },
@@ -25,7 +25,7 @@ export function resolveDoNotRetry(
 }
 
 function checkNames(option: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return refuse(option, 'an array of header names', value)
+  if (!Array.isArray(value)) return refuseOption(option, 'an array of header names', value)
   return Object.freeze(value.map((name) => checkHeaderName(option, name)))
 }
 

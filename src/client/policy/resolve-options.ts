@@ -9,8 +9,8 @@ import {
   isObject,
   objectWith,
   oneOf,
-  refuse,
   refuseBoth,
+  refuseOption,
   refuseUnknown,
   wholeFrom,
 } from '../../configuration/option-checks.ts'
@@ -48,7 +48,7 @@ const UNLIMITED = { deadlineMs: Number.POSITIVE_INFINITY, attemptTimeoutMs: Numb
 
 /** What differs between the platforms. */
 export interface PlatformDefaults {
-  /** Does this platform send more than the key on its own? A browser doesn't: each header needs a server's CORS leave. */
+  /** Does this platform send more than the key on its own? A browser doesn't: each header needs the server's CORS permission. */
   readonly sendHeaders: boolean
   /** Where the page, or the script of the worker, came from. */
   readonly pageOrigin?: string | undefined
@@ -147,7 +147,7 @@ function resolveLifetimes(given: ClientOptions): Lifetimes {
   const horizonMs = horizon ?? Math.floor(dedupWindow / 3)
   if (horizonMs >= dedupWindow) {
     // A retry after the server has forgotten the key would be a second effect.
-    refuse(
+    refuseOption(
       'horizon',
       `shorter than \`dedupWindow\` (${dedupWindow} ms), after which the server has forgotten the key`,
       horizonMs,
@@ -158,12 +158,12 @@ function resolveLifetimes(given: ClientOptions): Lifetimes {
 
 function checkHonoursKeys(option: string, given: unknown): HonoursKeys {
   if (typeof given === 'boolean' || typeof given === 'function') return given as HonoursKeys
-  return refuse(option, 'true, false, or a function of the URL', given)
+  return refuseOption(option, 'true, false, or a function of the URL', given)
 }
 
 function checkJournal(option: string, given: unknown): ResolvedOptions['journal'] {
   if (given === false) return false
-  if (!isObject(given)) return refuse(option, "a journal, { fallback: 'memory' }, or false", given)
+  if (!isObject(given)) return refuseOption(option, "a journal, { fallback: 'memory' }, or false", given)
   if ('execute' in given) return objectWith<Journal>('open', 'execute', 'close')(option, given)
   const { fallback } = checkObject(option, given, ['fallback'])
   oneOf('memory')(`${option}.fallback`, fallback)
@@ -174,7 +174,7 @@ function resolveBudget(given: ClientOptions['budget']): OriginStates {
   if (given === false) return new OriginStates(false)
   if (isRetryBudget(given)) return given
   if (given !== undefined && typeof given !== 'object') {
-    return refuse('budget', 'an object, a RetryBudget, or false for none', given)
+    return refuseOption('budget', 'an object, a RetryBudget, or false for none', given)
   }
   return createRetryBudget(given as BudgetOptions) as OriginStates
 }

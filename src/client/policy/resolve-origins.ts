@@ -1,4 +1,4 @@
-import { refuse } from '../../configuration/option-checks.ts'
+import { refuseOption } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { redactUrl } from '../../observe/redact.ts'
 
@@ -8,25 +8,26 @@ export function resolveBaseUrl(given: unknown, pageOrigin: string | undefined): 
   if (given === undefined) return page === undefined ? undefined : new URL(page)
   const isPath = page !== undefined && typeof given === 'string' && /^\/(?![\\/])/.test(given)
   const url = checkHttpUrl('baseUrl', isPath ? page + given : given, 'a full http or https URL')
-  if (url.search !== '' || url.hash !== '') refuse('baseUrl', 'without a query or fragment', shown(given))
+  if (url.search !== '' || url.hash !== '') refuseOption('baseUrl', 'without a query or fragment', shown(given))
   return url
 }
 
 export function checkOrigins(option: string, value: unknown): ReadonlySet<string> {
-  if (!Array.isArray(value)) return refuse(option, 'an array of origins', value)
+  if (!Array.isArray(value)) return refuseOption(option, 'an array of origins', value)
   return new Set(value.map((origin) => checkOrigin(option, origin)))
 }
 
 function checkOrigin(option: string, value: unknown): string {
   const expected = "made of origins such as 'https://api.example.com', without a path"
   const url = checkHttpUrl(option, value, expected)
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') refuse(option, expected, shown(value))
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') refuseOption(option, expected, shown(value))
   return url.origin
 }
 
 function checkHttpUrl(option: string, value: unknown, expected: string): URL {
   const url = typeof value === 'string' || value instanceof URL ? parseUrl(value) : undefined
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return refuse(option, expected, shown(value))
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return refuseOption(option, expected, shown(value))
   if (url.username !== '' || url.password !== '') {
     throw new ConfigurationError(`The option \`${option}\` must not carry credentials; put them into \`headers\`.`)
   }

@@ -1,4 +1,4 @@
-import { checkDuration, checkFunction, oneOf, refuse, wholeFrom } from '../../configuration/option-checks.ts'
+import { checkDuration, checkFunction, oneOf, refuseOption, wholeFrom } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import type { RetryOptions } from '../options.ts'
 import type { ResolvedRetry } from './resolved-options.ts'
@@ -17,7 +17,7 @@ export const DEFAULT_RETRY: ResolvedRetry = Object.freeze({
 export function resolveRetry(given: RetryOptions | false | undefined, fallback: ResolvedRetry): ResolvedRetry {
   if (given === undefined) return fallback
   if (given === false) return Object.freeze({ ...fallback, maxAttempts: 1 })
-  if (typeof given !== 'object') refuse('retry', 'an object, or false for one attempt', given)
+  if (typeof given !== 'object') refuseOption('retry', 'an object, or false for one attempt', given)
   const { base, cap, ...rest } = readOptions('retry', given, {
     jitter: [fallback.jitter, oneOf('full', 'equal', 'decorrelated', 'none')],
     base: [fallback.baseMs, checkDuration],
@@ -26,15 +26,15 @@ export function resolveRetry(given: RetryOptions | false | undefined, fallback: 
     statuses: [fallback.statuses, checkStatuses],
     shouldRetry: [fallback.shouldRetry, checkFunction<ResolvedRetry['shouldRetry']>],
   })
-  if (cap < base) refuse('retry.cap', `at least \`retry.base\` (${base} ms)`, cap)
+  if (cap < base) refuseOption('retry.cap', `at least \`retry.base\` (${base} ms)`, cap)
   return Object.freeze({ ...rest, baseMs: base, capMs: cap })
 }
 
 function checkStatuses(option: string, value: unknown): ReadonlySet<number> {
-  if (!Array.isArray(value)) return refuse(option, 'an array of statuses', value)
+  if (!Array.isArray(value)) return refuseOption(option, 'an array of statuses', value)
   for (const status of value) {
     if (!Number.isInteger(status) || status < 300 || status > 599) {
-      refuse(option, 'made of statuses from 300 to 599 (a 2xx is never retried)', status)
+      refuseOption(option, 'made of statuses from 300 to 599 (a 2xx is never retried)', status)
     }
   }
   return new Set<number>(value)

@@ -1,4 +1,4 @@
-import { refuse } from '../../configuration/option-checks.ts'
+import { refuseOption } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import { type BudgetLimits, type Containment, tokensAt } from './containment.ts'
 
@@ -49,7 +49,7 @@ function resolveLimits(options: BudgetOptions | undefined): BudgetLimits {
 
 function checkAmount(option: string, value: unknown): number {
   if (typeof value === 'number' && value >= 0 && value <= MOST_TOKENS) return value
-  return refuse(option, `a number from 0 to ${MOST_TOKENS}`, value)
+  return refuseOption(option, `a number from 0 to ${MOST_TOKENS}`, value)
 }
 
 /** The state of each origin that was called; without limits where there is no budget. */

@@ -24,7 +24,7 @@ export function admit(found: FoundEntry, fingerprint: string, policy: AdmissionP
   const { entry, now } = found
   if (entry.version > ENTRY_VERSION) return refuse('written-by-newer')
   if (entry.state === 'done' && entry.expiresAt <= now) return takeOver('run')
-  // First of all: another request under the same key must not learn the state of this one.
+  // First of all: another request under the same key must not see the state of this one.
   const compared = compareFingerprints(entry.fingerprint, fingerprint)
   if (compared === 'different') return refuse('key-reused')
   // Perhaps the same request, perhaps another: neither run nor refused for good.

@@ -25,7 +25,7 @@ export function judgeAnswer(answer: Answer, policy: AnswerPolicy, transient: Wit
   return { kind: 'recorded', writes: 'rolled-back', answer: recordedAnswer(answer, policy) }
 }
 
-/** As far as the status alone tells. */
+/** By the status alone. */
 export function isTransient(status: number): boolean {
   return status >= 500 || TRANSIENT.has(status)
 }

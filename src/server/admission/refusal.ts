@@ -41,7 +41,7 @@ const REFUSALS: Readonly<Record<RefusalReason, RefusalText>> = {
     type: PROBLEM.bodyTooLarge,
     status: 413,
     title: 'Body too large',
-    detail: 'The body of this request is larger than this service takes.',
+    detail: 'The body of this request is larger than this service accepts. Nothing was done.',
   },
   'key-missing': {
     type: PROBLEM.keyMissing,
@@ -62,13 +62,13 @@ const REFUSALS: Readonly<Record<RefusalReason, RefusalText>> = {
     status: 422,
     title: 'Idempotency key reused',
     detail:
-      'This key has been used for a different request. A new operation needs a new key; a retry must repeat the request.',
+      'This idempotency key was used with a different request. Use a new key for a new operation; repeat the request for a retry.',
   },
   'in-flight': {
     type: PROBLEM.inFlight,
     status: 409,
     title: 'Operation in flight',
-    detail: 'The first request with this key is still being worked on. Ask again with the same key.',
+    detail: 'The first request with this key is still in flight. Retry with the same key.',
     retryAfter: 1,
   },
   'outcome-unknown': {
@@ -76,7 +76,7 @@ const REFUSALS: Readonly<Record<RefusalReason, RefusalText>> = {
     status: 409,
     title: 'Outcome unknown',
     detail:
-      'The first request with this key was cut off where it may have had an effect. It is not run again until that is found out.',
+      'The first request with this key was interrupted and may have been done. It is not run again until its outcome is known.',
     retryAfter: 60,
   },
   'window-passed': {
@@ -84,20 +84,20 @@ const REFUSALS: Readonly<Record<RefusalReason, RefusalText>> = {
     status: 412,
     title: 'First sent too long ago',
     detail:
-      'This operation was first sent before the time for which keys are remembered, so it cannot be told whether it has been done.',
+      'This operation was first sent before the dedup window, so it may have been done already. It is not run again.',
   },
   unavailable: {
     type: PROBLEM.unavailable,
     status: 503,
     title: 'Ledger unavailable',
-    detail: 'The record of what has been done cannot be reached right now. Ask again with the same key.',
+    detail: 'The idempotency ledger cannot be reached right now. Retry with the same key.',
     retryAfter: 1,
   },
   'written-by-newer': {
     type: PROBLEM.unavailable,
     status: 503,
     title: 'Ledger unavailable',
-    detail: 'The entry of this key was written by a newer version of this service. Ask again with the same key.',
+    detail: 'The entry of this key was written by a newer version of this service. Retry with the same key.',
     retryAfter: 5,
   },
   'other-version': {
@@ -105,8 +105,8 @@ const REFUSALS: Readonly<Record<RefusalReason, RefusalText>> = {
     status: 503,
     title: 'Ledger unavailable',
     detail:
-      'Another version of this service has worked on this key, so this request cannot be compared with the first one. ' +
-      'Ask again with the same key.',
+      'Another version of this service has claimed this key, so this request cannot be compared with the first one. ' +
+      'Retry with the same key.',
     retryAfter: 5,
   },
 }

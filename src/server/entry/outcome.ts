@@ -11,7 +11,7 @@ import type { RecordedAnswer } from './entry.ts'
  * | `released` | rolled back | absent: the key is free |
  * | `abandoned` | rolled back | `unknown`: something may have been done outside of the transaction |
  * | `lost` | rolled back | under the claim of another request: not changed |
- * | `in-doubt` | committed or rolled back: the store failed at the commit | only the entry can tell |
+ * | `in-doubt` | committed or rolled back: the store failed at the commit | only the entry shows it |
  */
 export type Outcome<Answer = RecordedAnswer> =
   | { readonly kind: 'recorded'; readonly writes: 'committed' | 'rolled-back'; readonly answer: Answer }

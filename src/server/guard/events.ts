@@ -59,6 +59,6 @@ export function emitForEntry(
   event: EntryEvent,
 ): void {
   const { scope, key, method, path } = request
-  if (END_A_CLAIM.includes(event.type)) guard.waiters.wake(request)
+  if (END_A_CLAIM.includes(event.type)) guard.waiters.pollNow(request)
   emit(guard, { ...event, scope, key, method, path } as Without<LedgerEvent, 'at'>)
 }

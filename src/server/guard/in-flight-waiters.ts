@@ -6,7 +6,7 @@ const SHORTEST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 500
 
 /** A request whose key is in flight. */
-export interface Waiting {
+export interface InFlightWaiter {
   readonly request: KeyRequest
   readonly tryAgain: () => Promise<ClaimResult>
   readonly until: number
@@ -17,7 +17,7 @@ interface Queue {
   /** The first of them has left: with an answer for all, or with undefined, so that the next one polls. */
   readonly left: Promise<ClaimResult | undefined>
   /** The first of them polls now. Latched: a call during a poll ends the next pause. */
-  wake(): void
+  pollNow(): void
 }
 
 /**
@@ -33,12 +33,12 @@ export class InFlightWaiters {
   }
 
   /** A claim of this process has ended. */
-  wake(request: KeyRequest): void {
-    this.#queues.get(queueKey(request))?.wake()
+  pollNow(request: KeyRequest): void {
+    this.#queues.get(queueKey(request))?.pollNow()
   }
 
   /** Resolves at `until` at the latest, then with `in-flight`. */
-  async wait(waiting: Waiting): Promise<ClaimResult> {
+  async wait(waiting: InFlightWaiter): Promise<ClaimResult> {
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = 0) {
       const queue = this.#queues.get(queueKey(waiting.request))
       if (!queue) return this.#poll(waiting, pauseMs)
@@ -49,7 +49,7 @@ export class InFlightWaiters {
   }
 
   /** For the first of a queue. */
-  async #poll(waiting: Waiting, firstPauseMs: number): Promise<ClaimResult> {
+  async #poll(waiting: InFlightWaiter, firstPauseMs: number): Promise<ClaimResult> {
     const queue = queueKey(waiting.request)
     const pause = new Pause(this.#clock)
     let found: ClaimResult | undefined
@@ -57,7 +57,7 @@ export class InFlightWaiters {
     const left = new Promise<ClaimResult | undefined>((resolve) => {
       leave = resolve
     })
-    this.#queues.set(queue, { left, wake: () => pause.end() })
+    this.#queues.set(queue, { left, pollNow: () => pause.end() })
     try {
       for (let pauseMs = firstPauseMs; ; pauseMs = nextPause(pauseMs)) {
         await pause.wait(Math.min(pauseMs, waiting.until - this.#clock.now()))
@@ -70,7 +70,7 @@ export class InFlightWaiters {
     }
   }
 
-  async #within(waiting: Waiting, left: Queue['left']): Promise<ClaimResult | undefined> {
+  async #within(waiting: InFlightWaiter, left: Queue['left']): Promise<ClaimResult | undefined> {
     let cancel = (): void => {}
     const late = new Promise<undefined>((resolve) => {
       cancel = startTimer(this.#clock, waiting.until - this.#clock.now(), () => resolve(undefined))
@@ -83,7 +83,7 @@ export class InFlightWaiters {
 class Pause {
   readonly #clock: Clock
   #isEnded = false
-  #wake = (): void => {}
+  #finish = (): void => {}
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -91,14 +91,14 @@ class Pause {
 
   end(): void {
     this.#isEnded = true
-    this.#wake()
+    this.#finish()
   }
 
   async wait(ms: number): Promise<void> {
     if (!this.#isEnded) {
       await new Promise<void>((resolve) => {
         const cancel = startTimer(this.#clock, ms, resolve)
-        this.#wake = () => {
+        this.#finish = () => {
           cancel()
           resolve()
         }

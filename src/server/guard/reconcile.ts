@@ -16,8 +16,8 @@ import { abandonClaim, type ClaimedRequest, endWithoutAnswer, renewLease } from 
 import { inDoubt, withinStoreTime } from './store-call.ts'
 
 /*
- * Entries whose outcome is unknown: found out by `reconcile`, for a request or for the reaper, or told by an operator.
- * Each of them holds a claim, so that only one works on an entry at a time.
+ * Entries whose outcome is unknown: settled by `reconcile`, for a request or for the reaper, or by an operator. Each
+ * takes a claim first, so that only one of them works on an entry at a time.
  */
 
 /** Records the answer that `reconcile` returns. `'rerun'`: the claim is still ours, and the handler may run. */

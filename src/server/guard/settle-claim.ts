@@ -78,7 +78,7 @@ export async function settleClaim(guard: GuardOptions, claimed: ClaimedRequest, 
   const completed = await completeClaim(guard, claimed, outcome.answer)
   if (completed === 'lost') return refusal('in-flight')
   // A success is done although the store failed. A 4xx is final only once it is recorded: until then another run could
-  // succeed, after the caller was told that nothing was done.
+  // succeed, after the caller got an answer that nothing was done.
   return completed === 'in-doubt' && answer.status >= 400 ? inDoubtRefusal() : answer
 }
 

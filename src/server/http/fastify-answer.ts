@@ -5,7 +5,7 @@ import type { HeaderList } from '../../protocol/headers.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { Session } from '../guard/session.ts'
 import { bufferBody } from './buffered-body.ts'
-import { isResponse } from './fetch-handler.ts'
+import { isFetchResponse } from './fetch-handler.ts'
 import { type HandlerAnswer, headerListOf, headersOfHandler, isHandlers, valuesByName } from './handler-answer.ts'
 import type { Answer, StreamedAnswer } from './port.ts'
 
@@ -95,7 +95,7 @@ interface BufferedPayload {
 }
 
 async function bufferPayload(payload: unknown, reply: FastifyReply, limit: number): Promise<BufferedPayload> {
-  const given = isResponse(payload) ? unpackResponse(payload, reply) : payload
+  const given = isFetchResponse(payload) ? unpackResponse(payload, reply) : payload
   if (given === undefined || given === null) return { body: null }
   if (typeof given === 'string' || given instanceof Uint8Array) return { body: bytesOf(given) }
   if (isEventStream(replyHeaders(reply))) return { body: null, stream: given }

@@ -92,7 +92,7 @@ export interface FetchAnswer {
 }
 
 /** Also of another realm, or of a package with a Response of its own. */
-export function isResponse(value: unknown): value is Response {
+export function isFetchResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]'
 }
 

@@ -31,7 +31,7 @@ export interface Claim {
 /**
  * An entry that an insert met, read at `now` on the store's clock.
  * `owner`: `alive` where the store sees that the claim's transaction is open, `gone` where it sees that its handler is
- * dead, `unsure` where only the lease can tell.
+ * dead, `unsure` where only the lease decides.
  */
 export interface FoundEntry {
   readonly entry: Entry
@@ -107,7 +107,7 @@ export interface LedgerStats {
  * no promise).
  *
  * Every method rejects with a StorageError where the store can't be reached or fails. A rejected `complete` or
- * `transact` may have been committed: a later `insert` of the same key tells.
+ * `transact` may have been committed: a later `insert` of the same key shows which.
  */
 export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** For messages and statistics: `memory`, `sqlite`, `postgres`. */

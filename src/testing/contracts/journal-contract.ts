@@ -2,9 +2,9 @@ import { checkFunction, checkObject } from '../../configuration/option-checks.ts
 import { appendCases } from './journal/append-cases.ts'
 import { claimCases } from './journal/claim-cases.ts'
 import { type CaseBody, type ContractCase, contractCase, type JournalContractOptions } from './journal/contract-case.ts'
-import { fenceCases } from './journal/fence-cases.ts'
+import { journalFenceCases } from './journal/fence-cases.ts'
 import { keepingCases } from './journal/keeping-cases.ts'
-import { lastingCases, sharingCases } from './journal/sharing-cases.ts'
+import { journalSharingCases, lastingCases } from './journal/sharing-cases.ts'
 
 /**
  * Every promise of the Journal port as a named case, for any test runner:
@@ -16,10 +16,10 @@ export function journalContract(options: JournalContractOptions): ContractCase[]
   checkFunction('journalContract.open', options.open)
   const bodies: Record<string, CaseBody> = {
     ...appendCases,
-    ...fenceCases,
+    ...journalFenceCases,
     ...claimCases,
     ...keepingCases,
-    ...(options.another ? sharingCases(options.another) : {}),
+    ...(options.another ? journalSharingCases(options.another) : {}),
     ...(options.reopen ? lastingCases(options.reopen) : {}),
   }
   return Object.entries(bodies).map(([name, body]) => contractCase(options, name, body))

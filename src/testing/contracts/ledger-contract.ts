@@ -3,14 +3,14 @@ import type { ContractCase } from './journal/contract-case.ts'
 import { answerCases } from './ledger/answer-cases.ts'
 import { type LedgerCase, type LedgerContractOptions, ledgerCase } from './ledger/contract-case.ts'
 import { entriesCases } from './ledger/entries-cases.ts'
-import { fenceCases } from './ledger/fence-cases.ts'
+import { ledgerFenceCases } from './ledger/fence-cases.ts'
 import { givenTransactionCases } from './ledger/given-transaction-cases.ts'
 import { insertCases } from './ledger/insert-cases.ts'
 import { messageCases } from './ledger/message-cases.ts'
 import { moveCases } from './ledger/move-cases.ts'
 import { openTransactionCases, synchronousCases } from './ledger/open-transaction-cases.ts'
 import { reapCases } from './ledger/reap-cases.ts'
-import { sharingCases } from './ledger/sharing-cases.ts'
+import { ledgerSharingCases } from './ledger/sharing-cases.ts'
 import { takeOverCases } from './ledger/take-over-cases.ts'
 import { transactCases } from './ledger/transact-cases.ts'
 
@@ -28,7 +28,7 @@ export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCa
     ...insertCases,
     ...takeOverCases,
     ...moveCases,
-    ...fenceCases,
+    ...ledgerFenceCases,
     ...transactCases,
     ...(options.synchronous ? synchronousCases : openTransactionCases),
     ...(options.inTransaction ? givenTransactionCases(options.inTransaction) : {}),
@@ -36,7 +36,7 @@ export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCa
     ...messageCases,
     ...reapCases,
     ...entriesCases,
-    ...(options.another ? sharingCases(options.another) : {}),
+    ...(options.another ? ledgerSharingCases(options.another) : {}),
   }
   return Object.entries(bodies).map(([name, body]) => ledgerCase(options, name, body))
 }

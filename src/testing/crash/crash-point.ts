@@ -8,7 +8,7 @@ export type SendMoment = 'leaving' | 'travelling' | 'answered'
  * A moment at which a process can end.
  *
  * For each write to the journal, `asked`: the client has asked for it and the store has not got it, so it never
- * happens; `durable`: the store has it, and the client has not been told. The writes are
+ * happens; `durable`: the store has it, and the client has no answer yet. The writes are
  *
  * - `append`: the operation is accepted, with its first attempt on record;
  * - `attempt`: a further attempt is put on record, before it is sent;

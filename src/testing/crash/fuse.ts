@@ -6,7 +6,7 @@ export class Fuse {
   readonly passed: CrashPoint[] = []
   readonly happened: Promise<void>
   readonly #atTheEnd = new Set<() => void>()
-  #tell: () => void = () => {}
+  #resolveHappened: () => void = () => {}
   #left: number
   #reached = false
 
@@ -14,7 +14,7 @@ export class Fuse {
     this.point = point
     this.#left = occurrence
     this.happened = new Promise((resolve) => {
-      this.#tell = resolve
+      this.#resolveHappened = resolve
     })
   }
 
@@ -42,7 +42,7 @@ export class Fuse {
     this.#reached = true
     for (const task of this.#atTheEnd) task()
     this.#atTheEnd.clear()
-    this.#tell()
+    this.#resolveHappened()
   }
 }
 

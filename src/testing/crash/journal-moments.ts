@@ -5,9 +5,9 @@ import type { CrashPoint, JournalMoment } from './crash-point.ts'
 
 type Named = Pick<JournalRow, 'namespace' | 'key'>
 
-/** Tells what a client's commands mean. */
+/** Says what a client's commands mean. */
 export class JournalMoments {
-  /** What has been settled: a later settled commit says that a handler was told. */
+  /** What has been settled: a later settled commit says that a handler has taken it. */
   readonly #settled = new Set<string>()
 
   /** The points before a batch. */
@@ -23,7 +23,7 @@ export class JournalMoments {
     return commands.flatMap((command, index) => {
       const result = results[index]
       const moment = hasChanged(command, result) ? this.#momentOf(command) : undefined
-      this.#learn(command, result)
+      this.#remember(command, result)
       return moment ? [`${moment}:durable` as const] : []
     })
   }
@@ -35,7 +35,7 @@ export class JournalMoments {
     return kindOf(command) === 'renew' ? 'renew' : undefined
   }
 
-  #learn(command: JournalCommand, result: JournalResult): void {
+  #remember(command: JournalCommand, result: JournalResult): void {
     if (isCommit(command) && result === true) this.#note(command, command.change.status)
     if (command.do === 'write' && command.change === 'remove') this.#settled.delete(nameOf(command))
     if (command.do === 'claim') for (const row of result as ClaimedRow[]) this.#note(row, row.status)

@@ -54,7 +54,7 @@ export class ApiServer implements WireServer {
     }
   }
 
-  /** What this request did, as far as the server's own count tells. */
+  /** What this request did, by the server's own count. */
   async #count({ key, label, number }: Sent): Promise<void> {
     const before = this.#effects.filter((effect) => effect.key === key).length
     const now = await this.#world.timeline.outside(Promise.resolve(this.#api.effects(key)))

@@ -1,4 +1,4 @@
-import { CLAIMS, CRASH_POINTS, FAULTS, SIGHTS, STATES, TRANSITIONS } from './vocabulary.ts'
+import { CLAIMS, CRASH_POINTS, FAULTS, OBSERVATIONS, STATES, TRANSITIONS } from './vocabulary.ts'
 
 /** What a run has to have met, by kind. */
 const EXPECTED = {
@@ -6,7 +6,7 @@ const EXPECTED = {
   transition: TRANSITIONS,
   fault: FAULTS,
   'crash point': CRASH_POINTS,
-  sight: SIGHTS,
+  observation: OBSERVATIONS,
   claim: CLAIMS,
 } as const
 
@@ -17,7 +17,14 @@ export type CoverageCounts = Record<CoverageKind, Record<string, number>>
 
 /** Counts what occurred in histories. */
 export class Coverage {
-  readonly counts: CoverageCounts = { state: {}, transition: {}, fault: {}, 'crash point': {}, sight: {}, claim: {} }
+  readonly counts: CoverageCounts = {
+    state: {},
+    transition: {},
+    fault: {},
+    'crash point': {},
+    observation: {},
+    claim: {},
+  }
 
   saw(kind: CoverageKind, name: string, times = 1): void {
     const counts = this.counts[kind]

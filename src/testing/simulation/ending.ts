@@ -12,7 +12,7 @@ const MOST_ROUNDS = 60
 const STRAGGLERS_MS = 120_000
 
 /**
- * The end of a history: nothing goes wrong any more, and somebody with the same journal keeps resuming. Everything
+ * The end of a history: nothing goes wrong any more, and a client with the same journal keeps resuming. Everything
  * that was accepted now has to come to its end.
  */
 export class Ending {
@@ -52,7 +52,7 @@ export class Ending {
     await timeline.run(timeline.now + ROUND_MS, () => this.#isOver())
   }
 
-  /** What died too often is only sent again when somebody asks for it. */
+  /** A parked operation is only sent again by `retry`. */
   #askFor(caretaker: Program, shadow: Shadow): void {
     if (shadow.head.heldBy !== 'poison' || this.#asked.has(shadow.key)) return
     this.#asked.add(shadow.key)
@@ -64,6 +64,6 @@ export class Ending {
     if (!this.#disk.idle) return false
     const { shadows, calls } = this.#world.oracle
     for (const shadow of shadows.values()) if (shadow.open) return false
-    return calls.every((call) => call.told !== undefined || !call.process.alive)
+    return calls.every((call) => call.result !== undefined || !call.process.alive)
   }
 }

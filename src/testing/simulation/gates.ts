@@ -20,16 +20,18 @@ export class Gates {
   /** What stands before the operation: it says that this request did nothing. */
   #gate(): WireAnswer | undefined {
     const world = this.#world
-    if (world.strikes('do-not-retry')) return refusal(503, [['do-not-retry', 'true']])
-    if (world.strikes('unauthorized')) return refusal(401)
+    if (world.strikes('do-not-retry')) return refusingAnswer(503, [['do-not-retry', 'true']])
+    if (world.strikes('unauthorized')) return refusingAnswer(401)
     if (world.strikes('busy-with-timing')) {
       const seconds = world.dice('timing').pick([1, 5, 45, 200, 2000])
-      return refusal(world.dice('timing').pick([429, 503]), [['retry-after', String(seconds)]])
+      return refusingAnswer(world.dice('timing').pick([429, 503]), [['retry-after', String(seconds)]])
     }
-    return world.strikes('busy') ? refusal(world.dice('busy').pick([500, 503, 429, 408, 425, 502, 504])) : undefined
+    return world.strikes('busy')
+      ? refusingAnswer(world.dice('busy').pick([500, 503, 429, 408, 425, 502, 504]))
+      : undefined
   }
 }
 
-export function refusal(status: number, headers: HeaderList = []): WireAnswer {
+export function refusingAnswer(status: number, headers: HeaderList = []): WireAnswer {
   return { status, headers, body: '' }
 }

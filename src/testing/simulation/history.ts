@@ -78,7 +78,7 @@ async function serverOf(world: World, { api }: HistoryOptions): Promise<WireServ
   return world.plan.server === 'ledger' ? new LedgerServer(world) : new ModelServer(world)
 }
 
-/** Simulated time, by a machine whose clock nobody sets. */
+/** Simulated time, by a machine whose clock is never set. */
 function rightClock({ timeline }: World): Clock {
   const after = (ms: number, callback: () => void): (() => void) => timeline.at(timeline.now + ms, callback)
   return { now: () => BEGINNING + timeline.now, after, sleep: (ms, signal) => sleepOn(after, ms, signal) }

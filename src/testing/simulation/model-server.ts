@@ -1,5 +1,5 @@
 import { PROBLEM } from '../../protocol/problem-details.ts'
-import { Gates, refusal } from './gates.ts'
+import { Gates, refusingAnswer } from './gates.ts'
 import type { Effect, Reply, Sent, WireAnswer, WireServer } from './wire.ts'
 import type { World } from './world.ts'
 
@@ -16,7 +16,7 @@ interface Entry {
 export const SECRET = 'hf-s3cr3t'
 
 /**
- * A server that honours the key: the first request with a key takes effect, every further one is told what came of it.
+ * A server that honours the key: the first request with a key takes effect, every further one gets the outcome of the first.
  * In some histories it is one that ignores keys: every POST and PATCH takes effect.
  */
 export class ModelServer implements WireServer {
@@ -63,7 +63,7 @@ export class ModelServer implements WireServer {
     const forgotten = known?.answer && timeline.now - known.since > plan.windowMs
     if (!known || forgotten) return undefined
     if (known.body !== text(sent) || known.sent.url !== sent.url) return problem(422, PROBLEM.keyReused)
-    oracle.sight(known.answer ? 'replayed answer' : 'in-flight answer')
+    oracle.observed(known.answer ? 'replayed answer' : 'in-flight answer')
     return known.answer ? replayed(known.answer) : problem(409, PROBLEM.inFlight)
   }
 
@@ -84,7 +84,7 @@ export class ModelServer implements WireServer {
 
   #finish(entry: Entry, reply: Reply): void {
     const world = this.#world
-    if (world.strikes('declined')) entry.answer = refusal(world.dice('declined').pick([400, 402, 404, 409, 422]))
+    if (world.strikes('declined')) entry.answer = refusingAnswer(world.dice('declined').pick([400, 402, 404, 409, 422]))
     else {
       const odd = world.strikes('odd-body')
       const body = odd ? world.dice('odd-body').pick(['', '<html>done</html>']) : `{"done":"${entry.sent.label}"}`
@@ -92,8 +92,8 @@ export class ModelServer implements WireServer {
       this.#do(entry.sent)
     }
     if (world.strikes('server-crash-after')) this.#crashAnd(reply)
-    else if (world.strikes('gateway-error-after')) reply(refusal(502))
-    else if (world.strikes('do-not-retry-after')) reply(refusal(500, [['do-not-retry', 'true']]))
+    else if (world.strikes('gateway-error-after')) reply(refusingAnswer(502))
+    else if (world.strikes('do-not-retry-after')) reply(refusingAnswer(500, [['do-not-retry', 'true']]))
     else reply(entry.answer)
   }
 

@@ -7,7 +7,7 @@ export const BEGINNING = 1_735_732_800_000
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 
-/** What every client of every history is told, and what an honest server keeps. */
+/** Every client's `dedupWindow`, and what an honest server keeps. */
 export const DEDUP_WINDOW_MS = 30 * MINUTE
 export const HORIZON_MS = 4 * MINUTE
 /** How long a call by a resume, by key or through `client.fetch` may take. */
@@ -102,7 +102,7 @@ export interface Plan {
   readonly burst: number | undefined
   /** Processes of services, or tabs of one browser. */
   readonly platform: 'processes' | 'tabs'
-  /** Can a process tell that a neighbour is dead, or does only its lease tell? */
+  /** Can a process see that a peer is dead, or only that its lease has lapsed? */
   readonly liveness: 'known' | 'lease-only'
   /** Does the program have its credentials at hand, or does it ask for them at every attempt? */
   readonly credentials: 'at-hand' | 'asked-for'

@@ -7,7 +7,7 @@ import type { HoldfastEvent } from '../../observe/port.ts'
 import { callOptions, fetchInit, pathOf } from './call-arguments.ts'
 import { SECRET } from './model-server.ts'
 import { Onlooker } from './onlooker.ts'
-import type { CallFact, Told } from './oracle/facts.ts'
+import type { CallFact, CallResult } from './oracle/facts.ts'
 import { type CallPlan, DEDUP_WINDOW_MS, RUN_DEADLINE_MS, type SlotPlan } from './plan.ts'
 import { ProgramHandlers } from './program-handlers.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly world: World
   readonly disk: SimulatedDisk
   readonly network: SimulatedNetwork
-  /** How a process knows of its neighbours. */
+  /** How a process knows of its peers. */
   readonly coordinationOf: (process: SimulatedProcess) => Coordination
   /** What the client's headers make. */
   readonly headers: SlotPlan['headers']
@@ -59,7 +59,7 @@ export class Program {
     )
     this.#onlooker = new Onlooker(this.client, process, around.world)
     this.handlers = new ProgramHandlers(this.client, process, around.world)
-    this.#world.oracle.born(process)
+    this.#world.oracle.processStarted(process)
   }
 
   #options({ world }: Surroundings): ClientOptions {
@@ -91,10 +91,10 @@ export class Program {
   #observe(event: HoldfastEvent): void {
     if (!this.process.alive) return
     const { oracle } = this.#world
-    if (event.type === 'lease.lost') oracle.sight('lease lost')
-    if (event.type === 'budget.exhausted') oracle.sight('budget exhausted')
-    if (event.type === 'breaker.changed' && event.to === 'open') oracle.sight('breaker opened')
-    if (event.type === 'operation.resumed') oracle.sight('resumed')
+    if (event.type === 'lease.lost') oracle.observed('lease lost')
+    if (event.type === 'budget.exhausted') oracle.observed('budget exhausted')
+    if (event.type === 'breaker.changed' && event.to === 'open') oracle.observed('breaker opened')
+    if (event.type === 'operation.resumed') oracle.observed('resumed')
     if (event.type === 'operation.settled')
       oracle.claimed(event.operation.key, { effect: event.effect, by: 'an event' })
     if (JSON.stringify(event).includes(SECRET)) oracle.breaks(['P9', `a credential is in the event ${event.type}`])
@@ -158,8 +158,8 @@ export class Program {
     )
     const read: PromiseLike<unknown> = plan.reads === 'json' ? handle.json() : handle
     read.then(
-      () => this.#tell(fact, { is: 'response', at: this.#world.timeline.now }),
-      (error: unknown) => this.#tell(fact, this.#failure(error)),
+      () => this.#recordResult(fact, { is: 'response', at: this.#world.timeline.now }),
+      (error: unknown) => this.#recordResult(fact, this.#failure(error)),
     )
     this.#later(plan, handle.key, controller)
   }
@@ -167,8 +167,8 @@ export class Program {
   #fetch(plan: CallPlan, fact: CallFact, signal: AbortSignal): void {
     const at = (): number => this.#world.timeline.now
     this.client.fetch(pathOf(plan), fetchInit(plan, signal)).then(
-      ({ ok }) => this.#tell(fact, { is: ok ? 'response' : 'other', at: at() }),
-      (error: Error) => this.#tell(fact, this.#failure(error.cause)),
+      ({ ok }) => this.#recordResult(fact, { is: ok ? 'response' : 'other', at: at() }),
+      (error: Error) => this.#recordResult(fact, this.#failure(error.cause)),
     )
   }
 
@@ -204,12 +204,12 @@ export class Program {
     this.#world.say(process.name, `asks for ${plan.label} again by ${plan.id ? 'id' : 'key'}`)
     const fact = this.#world.oracle.called(process, { ...plan, deadlineMs: RUN_DEADLINE_MS })
     this.client.retry(keyOrId, { deadline: RUN_DEADLINE_MS }).then(
-      () => this.#tell(fact, { is: 'response', at: this.#world.timeline.now }),
-      (error: unknown) => this.#tell(fact, this.#failure(error)),
+      () => this.#recordResult(fact, { is: 'response', at: this.#world.timeline.now }),
+      (error: unknown) => this.#recordResult(fact, this.#failure(error)),
     )
   }
 
-  #failure(error: unknown): Told {
+  #failure(error: unknown): CallResult {
     const at = this.#world.timeline.now
     if (!isHoldfastError(error)) return { is: 'other', at }
     const text = `${error.message} ${JSON.stringify(error)} ${String(error.cause)}`
@@ -218,19 +218,19 @@ export class Program {
     return error.code === 'HOLDFAST_UNKNOWN_OPERATION' ? { is: 'other', at } : { is: 'error', at, error }
   }
 
-  #tell(fact: CallFact, told: Told): void {
+  #recordResult(fact: CallFact, result: CallResult): void {
     if (!this.process.alive) return
     const what =
-      told.is === 'error'
-        ? `${told.error.name} (${told.error.reason}), effect ${told.error.effect}${told.error.pending ? ', pending' : ''}`
-        : told.is
-    this.#world.say(this.process.name, `is told of ${fact.plan.label}: ${what}`)
-    this.#world.oracle.told(fact, told)
+      result.is === 'error'
+        ? `${result.error.name} (${result.error.reason}), effect ${result.error.effect}${result.error.pending ? ', pending' : ''}`
+        : result.is
+    this.#world.say(this.process.name, `gets the result of ${fact.plan.label}: ${what}`)
+    this.#world.oracle.callEnded(fact, result)
   }
 }
 
 function describeEvent(event: HoldfastEvent): string {
   const reason = 'reason' in event && event.reason ? ` (${event.reason})` : ''
   const status = 'status' in event ? ` ${event.status}` : ''
-  return `tells: ${event.type}${status}${reason}`
+  return `emits: ${event.type}${status}${reason}`
 }

@@ -1,4 +1,4 @@
-import { type Check, checkFunction, refuse, wholeFrom } from '../../configuration/option-checks.ts'
+import { type Check, checkFunction, refuseOption, wholeFrom } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import { systemClock, yieldToEventLoop } from '../../foundation/clock.ts'
 import { Coverage, type CoverageCounts } from './coverage.ts'
@@ -15,7 +15,7 @@ export interface SimulateOptions extends Pick<HistoryOptions, 'journal' | 'api'>
   readonly minutes?: number | undefined
   /** Faults that never happen, by name: what remains of each history happens as before. */
   readonly without?: readonly string[] | undefined
-  /** Told about twice a second. */
+  /** Called about twice a second. */
   readonly onProgress?: ((progress: SimulationProgress) => void) | undefined
   /** Stops after so many histories with a broken promise. Default 1. */
   readonly stopAfter?: number | undefined
@@ -38,13 +38,13 @@ export interface FailedHistory {
   readonly broken: readonly BrokenPromise[]
   /** The faults without which the same promise is broken just as well. */
   readonly without: readonly string[]
-  /** Who did what when, with these faults left out. */
+  /** One line per act, with these faults left out. */
   readonly trace: readonly string[]
 }
 
 export interface SimulationReport extends SimulationProgress {
   readonly failed: readonly FailedHistory[]
-  /** How often each state, transition, fault, crash point and sight occurred. */
+  /** How often each state, transition, fault, crash point and observation occurred. */
   readonly coverage: CoverageCounts
   /** What never occurred; in a run of some thousand histories, that is a failure of the simulation. */
   readonly missing: readonly string[]
@@ -55,15 +55,21 @@ const PROGRESS_EVERY_MS = 500
 const CHECKS = {
   histories: [undefined, wholeFrom(0)],
   seed: [undefined, wholeFrom(0)],
-  minutes: [undefined, (option, value) => (typeof value === 'number' ? value : refuse(option, 'a number', value))],
-  without: [undefined, (option, value) => (Array.isArray(value) ? value : refuse(option, 'an array of names', value))],
+  minutes: [
+    undefined,
+    (option, value) => (typeof value === 'number' ? value : refuseOption(option, 'a number', value)),
+  ],
+  without: [
+    undefined,
+    (option, value) => (Array.isArray(value) ? value : refuseOption(option, 'an array of names', value)),
+  ],
   onProgress: [undefined, checkFunction],
   stopAfter: [undefined, wholeFrom(1)],
   journal: [undefined, checkFunction],
   api: [undefined, checkFunction],
 } satisfies { [Name in keyof SimulateOptions]-?: [undefined, Check<unknown>] }
 
-/** Lets many histories happen and holds the promises against each. A failing one is made smaller and told with its trace. */
+/** Lets many histories happen and holds the promises against each. A failing one is shrunk and reported with its trace. */
 export async function simulate(options: SimulateOptions = {}): Promise<SimulationReport> {
   readOptions('simulate', options, CHECKS)
   const run = new SimulationRun(options)
@@ -90,13 +96,13 @@ class SimulationRun {
 
   async go(): Promise<void> {
     const { seed = 1, minutes = Number.POSITIVE_INFINITY, stopAfter = 1, onProgress } = this.#options
-    let toldAt = this.#startedAt
+    let reportedAt = this.#startedAt
     while (this.#histories < this.#of && this.#failed.length < stopAfter) {
       await this.#one(seed + this.#histories)
       const now = systemClock.now()
       if (now - this.#startedAt >= minutes * 60_000) break
-      if (now - toldAt < PROGRESS_EVERY_MS) continue
-      toldAt = now
+      if (now - reportedAt < PROGRESS_EVERY_MS) continue
+      reportedAt = now
       onProgress?.(this.#progress())
       await yieldToEventLoop()
     }

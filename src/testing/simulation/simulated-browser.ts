@@ -1,5 +1,5 @@
 import type { Coordination } from '../../client/coordination/port.ts'
-import { type TabScope, tabNeighbours } from '../../client/coordination/tab-neighbours.ts'
+import { type TabScope, tabPeers } from '../../client/coordination/tab-peers.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
@@ -32,7 +32,7 @@ export class SimulatedBrowser {
     const page: Page = { process, scope: new EventTarget(), channels: new Set() }
     this.#pages.push(page)
     const { clock, name } = process
-    return tabNeighbours(this.#scopeOf(page), { clock, runnerId: name })
+    return tabPeers(this.#scopeOf(page), { clock, runnerId: name })
   }
 
   get isOnline(): boolean {
@@ -45,15 +45,15 @@ export class SimulatedBrowser {
     this.#world.happened('offline')
     this.#world.say('browser', `is offline for ${ms} ms`)
     this.#offlineUntil = Math.max(this.#offlineUntil, timeline.now + ms)
-    timeline.at(this.#offlineUntil, () => this.#tellOnline())
+    timeline.at(this.#offlineUntil, () => this.#fireOnline())
   }
 
-  #tellOnline(): void {
+  #fireOnline(): void {
     if (!this.isOnline) return
     for (const { process, scope } of this.#pages) process.later(0, () => scope.dispatchEvent(new Event('online')))
   }
 
-  /** Into the back/forward cache: the page is told, stands still, and comes back. */
+  /** Into the back/forward cache: the page gets `pagehide`, stands still, and comes back. */
   hide(process: SimulatedProcess, ms: number): void {
     const page = this.#pages.find((one) => one.process === process)
     // A hidden page can't be hidden again.
@@ -130,7 +130,7 @@ export class SimulatedBrowser {
 
 type RequestLock = (name: string, work: () => Promise<void>) => Promise<void>
 
-/** Long enough to let go of a lock and to say goodbye. */
+/** Long enough to release a lock and to send a message. */
 const PAGEHIDE_MS = 5
 
 class SimulatedChannel {

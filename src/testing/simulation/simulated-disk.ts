@@ -21,7 +21,7 @@ interface Batch {
 }
 
 /**
- * One store for all processes of a history. A batch is asked for, written and synced, and only then told; whatever was
+ * One store for all processes of a history. A batch is asked for, written and synced, and only then answered; whatever was
  * not synced is gone after a power cut. What the commands mean is left to a real journal.
  */
 export class SimulatedDisk {
@@ -91,28 +91,28 @@ export class SimulatedDisk {
     const { timeline } = this.#world
     if (timeline.now < this.#fullUntil && !this.#world.calm && changesAnything(batch)) {
       this.#world.say('disk', `is full: refuses ${batch.words.join(' + ')}`)
-      return this.#tell(batch, () => this.#fail(batch, new StorageError('The disk is full')))
+      return this.#answerLater(batch, () => this.#fail(batch, new StorageError('The disk is full')))
     }
     if (this.#world.strikes('store-blinks')) {
       this.#world.say('disk', `blinks: ${batch.words.join(' + ')} was not done`)
-      return this.#tell(batch, () => this.#fail(batch, new StorageError('The store did not answer')))
+      return this.#answerLater(batch, () => this.#fail(batch, new StorageError('The store did not answer')))
     }
     try {
       const results = await timeline.outside(this.#store.execute(batch.commands))
       this.#world.oracle.journaled(batch.process, batch.commands, results)
       this.#answer(batch, results)
     } catch (error) {
-      this.#tell(batch, () => batch.reject(error))
+      this.#answerLater(batch, () => batch.reject(error))
     }
   }
 
   #answer(batch: Batch, results: JournalResult[]): void {
     const lost = changesAnything(batch) && this.#world.strikes('disk-answer-lost')
-    this.#tell(batch, () => {
+    this.#answerLater(batch, () => {
       if (!reachAll(batch, 'durable')) return
       this.#world.oracle.acknowledged(batch.process, batch.commands, results)
       if (!lost) return batch.resolve(results)
-      this.#world.say('disk', `has done ${batch.words.join(' + ')}, but ${batch.process.name} is told that it failed`)
+      this.#world.say('disk', `has done ${batch.words.join(' + ')}, but ${batch.process.name} gets a failure`)
       this.#fail(batch, new StorageError('The connection to the store was lost', { effect: 'unknown' }))
     })
   }
@@ -123,7 +123,7 @@ export class SimulatedDisk {
     batch.reject(error)
   }
 
-  #tell(batch: Batch, tell: () => void): void {
+  #answerLater(batch: Batch, tell: () => void): void {
     batch.process.later(this.#world.dice('disk').between(0, 1), tell)
   }
 }

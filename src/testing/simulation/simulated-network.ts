@@ -52,7 +52,7 @@ export class SimulatedNetwork {
     process.reach('send:travelling')
   }
 
-  /** What a proxy or a driver sends once more, at once or when nobody expects it. Nobody waits for its answer. */
+  /** A proxy or a driver sends the request once more, at once or much later. Its answer goes nowhere. */
   #duplicate({ sent }: Exchange): void {
     const { timeline } = this.#world
     const again = (after: number): void => {
@@ -187,8 +187,8 @@ class Exchange {
   #end(word: string, outcome: TransportOutcome): void {
     if (this.#over || !this.#process.alive) return
     this.#over = true
-    this.#world.say(this.#process.name, `learns of request ${this.sent.number} (${this.sent.label}): ${word}`)
-    this.#world.oracle.learned(this.#process, this.sent, outcome)
+    this.#world.say(this.#process.name, `gets the end of request ${this.sent.number} (${this.sent.label}): ${word}`)
+    this.#world.oracle.exchangeEnded(this.#process, this.sent, outcome)
     this.#resolve(outcome)
   }
 }

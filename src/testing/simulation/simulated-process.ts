@@ -1,10 +1,10 @@
 import { abortReason, onAbort } from '../../foundation/abort.ts'
 import type { Clock } from '../../foundation/clock.ts'
-import type { CrashPoint } from './vocabulary.ts'
+import type { SimulatedCrashPoint } from './vocabulary.ts'
 import type { Machine, World } from './world.ts'
 
 /** Says whether the process ends at this point. */
-export type CrashRule = (point: CrashPoint) => boolean
+export type CrashRule = (point: SimulatedCrashPoint) => boolean
 
 /**
  * A process that can end or freeze at any moment. Everything that it waits for goes through `later`: once it has ended
@@ -67,7 +67,7 @@ export class SimulatedProcess {
   }
 
   /** The process comes to a point where it may end. False: it did, and nothing more may be done for it. */
-  reach(point: CrashPoint): boolean {
+  reach(point: SimulatedCrashPoint): boolean {
     if (!this.#alive) return false
     if (this.#world.calm || !this.#endsAt(point)) return true
     this.#world.coverage.saw('crash point', point)

@@ -3,7 +3,7 @@ import type { Act, CallPlan, PlannedCrash, SlotPlan } from './plan.ts'
 import { Program, type Surroundings } from './program.ts'
 import type { SimulatedBrowser } from './simulated-browser.ts'
 import { SimulatedProcess } from './simulated-process.ts'
-import type { CrashPoint } from './vocabulary.ts'
+import type { SimulatedCrashPoint } from './vocabulary.ts'
 import type { World } from './world.ts'
 
 /** A crash of the plan, and how often its point has been reached. */
@@ -36,7 +36,7 @@ export class Slots {
     return {
       owner: process.name,
       findDead: (owners) => owners.filter(isDead),
-      onWake: () => () => {},
+      onActive: () => () => {},
       leave: () => {},
     }
   }
@@ -47,7 +47,7 @@ export class Slots {
     })
   }
 
-  /** Who has nothing to do with the plan and only brings things to their end. */
+  /** A program outside of the plan that only brings operations to their end. */
   caretaker(n: number): Program {
     const program = this.#spawn(`Z${n}`, { machine: 0, headers: 'full', endsAt: () => false })
     program.start({ handlers: 'all', resume: 'none' })
@@ -94,7 +94,7 @@ export class Slots {
     for (const program of this.#programs) program.discard()
   }
 
-  /** By then nobody is frozen any more. */
+  /** By then no process is frozen any more. */
   get thawedAt(): number {
     return Math.max(0, ...[...this.#processes.values()].map((process) => process.thawsAt))
   }
@@ -119,7 +119,11 @@ export class Slots {
 
   #spawn(
     name: string,
-    { machine, headers, endsAt }: Pick<SlotPlan, 'machine' | 'headers'> & { endsAt: (point: CrashPoint) => boolean },
+    {
+      machine,
+      headers,
+      endsAt,
+    }: Pick<SlotPlan, 'machine' | 'headers'> & { endsAt: (point: SimulatedCrashPoint) => boolean },
   ): Program {
     const on = this.#world.machines[machine] ?? this.#world.machines[0]
     if (!on) throw new Error('A world needs a machine')
@@ -131,7 +135,7 @@ export class Slots {
     return program
   }
 
-  #endsAt(slot: number, point: CrashPoint): boolean {
+  #endsAt(slot: number, point: SimulatedCrashPoint): boolean {
     let ends = false
     for (const trap of this.#traps) {
       if (trap.slot === slot && trap.point === point && ++trap.reached === trap.occurrence) ends = true

@@ -29,7 +29,7 @@ export class Timeline {
     return this.#happened
   }
 
-  /** Calls back at that time; the returned function takes it back. Among equals, whoever asked first is first. */
+  /** Calls back at that time; the returned function takes it back. At the same time, in the order of the calls. */
   at(time: number, run: () => void): () => void {
     const happening: Happening = { at: Math.max(time, this.#now), order: this.#order++, run }
     push(this.#heap, happening)

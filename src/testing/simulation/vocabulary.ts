@@ -140,8 +140,8 @@ export const CLIENT_POINTS: readonly ClientPoint[] = [
   ...POINTS_BESIDE,
 ]
 
-export type CrashPoint = ClientPoint | LedgerPoint
-export const CRASH_POINTS: readonly CrashPoint[] = [...CLIENT_POINTS, ...LEDGER_POINTS]
+export type SimulatedCrashPoint = ClientPoint | LedgerPoint
+export const CRASH_POINTS: readonly SimulatedCrashPoint[] = [...CLIENT_POINTS, ...LEDGER_POINTS]
 
 export const STATES = ['pending', 'succeeded', 'rejected', 'failed', 'expired', 'cancelled', 'parked', 'held'] as const
 export type State = (typeof STATES)[number]
@@ -161,13 +161,13 @@ export const TRANSITIONS = [
   'settle cancelled',
   'reopen',
   'delivered',
-  'let go',
+  'drop',
   'pruned',
 ] as const
 export type Transition = (typeof TRANSITIONS)[number]
 
-/** What the client tells of itself, and what the oracle saw beside faults. */
-export const SIGHTS = [
+/** What the client's events show, and what the oracle saw beside faults. */
+export const OBSERVATIONS = [
   'lease lost',
   'stale write refused',
   'budget exhausted',
@@ -190,7 +190,7 @@ export const SIGHTS = [
   'key-reused answer',
   'answer recorded late',
 ] as const
-export type Sight = (typeof SIGHTS)[number]
+export type Observation = (typeof OBSERVATIONS)[number]
 
 /** The claims that the client makes about an operation: in which of its voices, and of what effect. */
 export const CLAIMS = [

@@ -25,10 +25,10 @@ export type Reply = (answer: WireAnswer | 'reset') => void
 
 /** The other end of the wire. */
 export interface WireServer {
-  /** False: nobody listens, and the connection is refused. */
+  /** False: the connection is refused. */
   listens(): boolean
   receive(sent: Sent, reply: Reply): void
-  /** An outage: nobody listens for so long. */
+  /** An outage: connections are refused for so long. */
   stopFor(ms: number): void
   /** How often each operation took effect, and by which requests. */
   effects(): readonly Effect[]

@@ -119,8 +119,8 @@ export class World {
     return BEGINNING + this.timeline.now + aheadMs
   }
 
-  say(who: string, what: string): void {
-    this.#trace?.say(this.timeline.now, who, what)
+  say(actor: string, what: string): void {
+    this.#trace?.say(this.timeline.now, actor, what)
   }
 
   get traced(): boolean {

@@ -11,8 +11,8 @@ declare class Background {
 declare class InFlightWaiters {
     #private;
     constructor(clock: Clock);
-    wake(request: KeyRequest): void;
-    wait(waiting: Waiting): Promise<ClaimResult>;
+    pollNow(request: KeyRequest): void;
+    wait(waiting: InFlightWaiter): Promise<ClaimResult>;
 }
 
 declare class Session {
@@ -155,6 +155,12 @@ interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
     effect(work: (tx: Tx) => Returned, options?: TransactOptions<Tx>): Promise<Reply>;
     deriveKey(label: string): string;
     notDone(): void;
+}
+
+interface InFlightWaiter {
+    readonly request: KeyRequest;
+    readonly tryAgain: () => Promise<ClaimResult>;
+    readonly until: number;
 }
 
 interface Inbound<Native = unknown> {
@@ -335,12 +341,6 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface Waiting {
-    readonly request: KeyRequest;
-    readonly tryAgain: () => Promise<ClaimResult>;
-    readonly until: number;
 }
 
 type Admission = {

@@ -11,8 +11,8 @@ declare class Background {
 declare class InFlightWaiters {
     #private;
     constructor(clock: Clock);
-    wake(request: KeyRequest): void;
-    wait(waiting: Waiting): Promise<ClaimResult>;
+    pollNow(request: KeyRequest): void;
+    wait(waiting: InFlightWaiter): Promise<ClaimResult>;
 }
 
 declare class Session {
@@ -173,6 +173,12 @@ interface IdempotencyVariables<Ledger = unknown> {
     idempotency: Ledger extends GuardedLedger<infer Tx, infer Returned, never> ? HonoIdempotency<Tx, Returned> : never;
 }
 
+interface InFlightWaiter {
+    readonly request: KeyRequest;
+    readonly tryAgain: () => Promise<ClaimResult>;
+    readonly until: number;
+}
+
 interface Inbound<Native = unknown> {
     readonly native: Native;
     readonly method: string;
@@ -331,12 +337,6 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
-}
-
-interface Waiting {
-    readonly request: KeyRequest;
-    readonly tryAgain: () => Promise<ClaimResult>;
-    readonly until: number;
 }
 
 type Admission = {

@@ -26,7 +26,7 @@ declare const EXPECTED: {
         "settle cancelled",
         "reopen",
         "delivered",
-        "let go",
+        "drop",
         "pruned"
     ];
     readonly fault: readonly [
@@ -88,8 +88,8 @@ declare const EXPECTED: {
         "work-fails-after",
         "work-slow"
     ];
-    readonly 'crash point': readonly CrashPoint[];
-    readonly sight: readonly [
+    readonly 'crash point': readonly SimulatedCrashPoint[];
+    readonly observation: readonly [
         "lease lost",
         "stale write refused",
         "budget exhausted",
@@ -175,9 +175,9 @@ declare const WRITES: readonly [
     "prune"
 ];
 
-declare const crashPoints: readonly CrashPoint$1[];
+declare const crashPoints: readonly CrashPoint[];
 
-declare function crashAt(point: CrashPoint$1, options: CrashAtOptions): Crash;
+declare function crashAt(point: CrashPoint, options: CrashAtOptions): Crash;
 
 declare function journalContract(options: JournalContractOptions): ContractCase[];
 
@@ -285,7 +285,7 @@ interface Crash {
     };
     readonly happened: Promise<void>;
     readonly reached: boolean;
-    readonly passed: readonly CrashPoint$1[];
+    readonly passed: readonly CrashPoint[];
     during(work: PromiseLike<unknown>): Promise<void>;
 }
 
@@ -616,9 +616,7 @@ type CoverageCounts = Record<CoverageKind, Record<string, number>>;
 
 type CoverageKind = keyof typeof EXPECTED;
 
-type CrashPoint = ClientPoint | LedgerPoint;
-
-type CrashPoint$1 = `${JournalMoment}:${'asked' | 'durable'}` | `send:${SendMoment}`;
+type CrashPoint = `${JournalMoment}:${'asked' | 'durable'}` | `send:${SendMoment}`;
 
 type DurabilityLevel = 'memory' | 'process' | 'power';
 
@@ -697,6 +695,8 @@ type SeededRandom = Random & {
 type SendMoment = 'leaving' | 'travelling' | 'answered';
 
 type SettledStatus = 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled';
+
+type SimulatedCrashPoint = ClientPoint | LedgerPoint;
 
 type Stage = (typeof STAGES)[number];
 

@@ -325,6 +325,10 @@ interface ErrorDetails {
     readonly cause?: unknown;
 }
 
+interface EventBase {
+    readonly at: number;
+}
+
 interface Fence {
     readonly namespace: string;
     readonly key: string;
@@ -390,7 +394,7 @@ interface List {
     readonly limit: number;
 }
 
-interface OfOperation extends Told {
+interface OfOperation extends EventBase {
     readonly operation: OperationRef;
     readonly method: string;
     readonly url: string;
@@ -534,10 +538,6 @@ interface SurveyResult {
     readonly nextDueAt: number | undefined;
 }
 
-interface Told {
-    readonly at: number;
-}
-
 interface Write extends Fence {
     readonly do: 'write';
     readonly change: RowChange | Pick<RowChange, 'leaseUntil'> | 'remove' | 'set-aside';
@@ -560,9 +560,9 @@ type BodyInput = string | Uint8Array | ArrayBuffer | ArrayBufferView | Blob | UR
 
 type CredentialsMode = 'omit' | 'same-origin' | 'include';
 
-type Details<Name extends keyof CodesOf, Told extends Effect> = Omit<ErrorDetails, 'code' | 'effect'> & {
+type Details<Name extends keyof CodesOf, Known extends Effect> = Omit<ErrorDetails, 'code' | 'effect'> & {
     readonly code?: CodesOf[Name];
-    readonly effect: Told;
+    readonly effect: Known;
 };
 
 type DurabilityLevel = 'memory' | 'process' | 'power';
@@ -619,25 +619,25 @@ type HoldfastEvent = (OfOperation & {
     readonly attempts: number;
 }) | (OfOperation & {
     readonly type: 'lease.lost';
-}) | (Told & {
+}) | (EventBase & {
     readonly type: 'horizon.shortened';
     readonly origin: string;
     readonly key: string;
     readonly windowMs: number;
     readonly horizonAt: number;
-}) | (Told & {
+}) | (EventBase & {
     readonly type: 'budget.exhausted';
     readonly origin: string;
-}) | (Told & {
+}) | (EventBase & {
     readonly type: 'breaker.changed';
     readonly origin: string;
     readonly from: 'closed' | 'open' | 'half-open';
     readonly to: 'closed' | 'open' | 'half-open';
-}) | (Told & {
+}) | (EventBase & {
     readonly type: 'journal.unattended';
     readonly operations: number;
     readonly oldestAt: number;
-}) | (Told & {
+}) | (EventBase & {
     readonly type: 'journal.failed';
     readonly error: Error;
     readonly key?: string | undefined;

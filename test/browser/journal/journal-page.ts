@@ -78,7 +78,7 @@ export const page = {
   async drain(name: string, owner: string): Promise<string[]> {
     const keys: string[] = []
     for (let taken: { key: string }[]; ; ) {
-      taken = (await execute(name, [sample.claim({ owner, limit: 3 })]))[0] as never
+      taken = (await execute(name, [sample.claimCommand({ owner, limit: 3 })]))[0] as never
       if (taken.length === 0) return keys
       keys.push(...taken.map(({ key }) => key))
     }

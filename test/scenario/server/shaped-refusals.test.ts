@@ -38,7 +38,7 @@ describe('the option `refusal`', () => {
         type: 'urn:holdfast:problem:in-flight',
         status: 409,
         title: 'Operation in flight',
-        detail: 'The first request with this key is still being worked on. Ask again with the same key.',
+        detail: 'The first request with this key is still in flight. Retry with the same key.',
       },
       'http://127.0.0.1/orders',
     ])

@@ -1,10 +1,10 @@
 import {
-  askLeave,
+  acquirePermit,
   type Containment,
   type ContainmentLimits,
-  learnOutcome,
   newContainment,
   payForRetry,
+  recordOutcome,
 } from '../../../src/client/policy/containment.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
@@ -76,12 +76,12 @@ class Layer {
     for (let attempt = 0; attempt < this.#attempts; attempt++) {
       if (attempt > 0 && !this.#pays(now)) return
       const kind = attempt === 0 ? 'call' : 'retry'
-      const { state, given, probe } = askLeave(this.#state, this.#limits, { now, kind, random })
+      const { state, given, probe } = acquirePermit(this.#state, this.#limits, { now, kind, random })
       this.#state = state
       if (!given) return
       callNext()
       const ended = { now, kind, outcome: 'failure', tookMs: 0, probe, random } as const
-      this.#state = learnOutcome(this.#state, this.#limits, ended)
+      this.#state = recordOutcome(this.#state, this.#limits, ended)
     }
   }
 

@@ -1,15 +1,15 @@
 import { PATIENCE_MS } from '../../../src/client/engine/run/containments.ts'
 import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
 import {
-  askLeave,
+  acquirePermit,
   type Containment,
   type ContainmentLimits,
   keptUntil,
-  type Leave,
-  learnOutcome,
   newContainment,
+  type Permit,
   payForRetry,
   type RequestKind,
+  recordOutcome,
 } from '../../../src/client/policy/containment.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
@@ -165,9 +165,9 @@ class HoldfastClient implements ClientModel {
     else this.#stop(run, { reason, retryAt })
   }
 
-  #ask(kind: RequestKind): Leave {
+  #ask(kind: RequestKind): Permit {
     const { now, random } = this.#world
-    const leave = askLeave(this.#state, this.#settings.limits, { now, kind, random })
+    const leave = acquirePermit(this.#state, this.#settings.limits, { now, kind, random })
     this.#memory.state = leave.state
     return leave
   }
@@ -187,7 +187,7 @@ class HoldfastClient implements ClientModel {
     run.attempts++
     const outcome = end === 'success' ? 'success' : 'failure'
     const ended = { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random } as const
-    this.#memory.state = learnOutcome(this.#state, this.#settings.limits, ended)
+    this.#memory.state = recordOutcome(this.#state, this.#settings.limits, ended)
     if (kind === 'kept') this.#keptEnded()
     if (end === 'success') {
       this.#kept.reconsider()

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { composeClient } from '../../../src/client/compose-client.ts'
-import { soloRunner } from '../../../src/client/coordination/solo-runner.ts'
+import { leaseOnly } from '../../../src/client/coordination/lease-only.ts'
 import { platform } from '../../../src/client/platform/node.ts'
 import { type Client, type ClientOptions, ConfigurationError, createClient, memoryJournal } from '../../../src/index.ts'
 import {
@@ -340,7 +340,7 @@ describe('the client that has crashed', () => {
     const scene = place()
     const { clock, journal, server } = scene
     const crash = crashAt('append:durable', worldOf(scene))
-    const afar = { ...platform, coordination: soloRunner }
+    const afar = { ...platform, coordination: leaseOnly }
     const before = composeClient(afar, { baseUrl: ORIGIN, ...crash.options })
     await elapse(clock, 10, crash.during(before.post('/orders', { body: BODY })))
     const after = composeClient(afar, { baseUrl: ORIGIN, journal, clock, fetch: server.fetch })

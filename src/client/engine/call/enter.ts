@@ -169,7 +169,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
   const { options, coordination, horizons, credentials, live } = engine
   const now = engine.clock.now()
   const { origin } = fresh.input
-  if (call.durable) coordination.arrive?.()
+  if (call.durable) coordination.heartbeat?.()
   const record = newRecord({
     namespace: options.namespace,
     key: fresh.key,

@@ -107,7 +107,7 @@ export interface WriteLimit {
   readonly cancel: () => void
 }
 
-const LATE_WRITE = 'the deadline passed while the journal was writing it (a resume may find it there) and'
+const LATE_WRITE = 'deadline exceeded while the journal was writing it (a resume may find it there)'
 
 /**
  * The deadline holds for a disk that hangs, too: the caller is told that nothing was sent. The write may still be done,

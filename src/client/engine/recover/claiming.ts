@@ -8,7 +8,7 @@ import { LEASE_MS } from './lease-keeper.ts'
 
 /** Under which name leases are taken here, and whose leases count as free. */
 export function claimant(engine: Engine, deadOwners: readonly string[]): Claimant {
-  engine.coordination.arrive?.()
+  engine.coordination.heartbeat?.()
   const now = engine.clock.now()
   return {
     namespace: engine.options.namespace,

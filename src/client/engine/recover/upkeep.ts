@@ -1,6 +1,6 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { waitAtMost } from '../../../foundation/wait.ts'
-import type { Hint } from '../../coordination/port.ts'
+import type { PeerMessage } from '../../coordination/port.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { Emitter } from '../emitter.ts'
 import type { Engine } from '../engine.ts'
@@ -99,7 +99,10 @@ function isOrphan(
 }
 
 /** What another runner said of an origin, or of an operation that is waited for here. */
-export function receiveHint({ containments, live, options }: Engine, { is, namespace, key, level }: Hint): void {
+export function receivePeerMessage(
+  { containments, live, options }: Engine,
+  { is, namespace, key, level }: PeerMessage,
+): void {
   if (is === 'level') containments.restore(key, level)
   if (is !== 'settled' || namespace !== options.namespace) return
   live.byKey(key)?.notify()

@@ -15,12 +15,12 @@ export async function watch(engine: Engine, concurrency: number, signal: AbortSi
   const { coordination, options } = engine
   const wait: Wait = { signal, end: undefined }
   let takesDelaysBack = false
-  const stopWaking = coordination.onWake(() => {
+  const stopWaking = coordination.onActive(() => {
     takesDelaysBack = true
     wait.end?.()
   })
   // Another runner has left work that is due; it does not take the delays of others back.
-  const stopHearing = coordination.onHint?.(({ is, namespace }) => {
+  const stopHearing = coordination.onPeerMessage?.(({ is, namespace }) => {
     if (is === 'left' || (is === 'pending' && namespace === options.namespace)) wait.end?.()
   })
   try {

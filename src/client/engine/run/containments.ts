@@ -2,18 +2,18 @@ import type { Clock } from '../../../foundation/clock.ts'
 import type { Random } from '../../../foundation/random.ts'
 import type { Coordination } from '../../coordination/port.ts'
 import {
-  askLeave,
+  acquirePermit,
   type BreakerPhase,
   type Containment,
   type ContainmentLimits,
   type EndedRequest,
   keptUntil,
-  type Leave,
-  learnOutcome,
   newContainment,
+  type Permit,
   payForRetry,
   phaseOf,
   type RequestKind,
+  recordOutcome,
 } from '../../policy/containment.ts'
 import { isUnwell, mergeContainment, restoreContainment } from '../../policy/containment-level.ts'
 import type { OriginStates } from '../../policy/retry-budget.ts'
@@ -27,7 +27,7 @@ export interface ContainmentTerms {
   readonly clock: Clock
   readonly random: Random
   readonly events: Emitter | undefined
-  readonly coordination: Pick<Coordination, 'hint'>
+  readonly coordination: Pick<Coordination, 'notifyPeers'>
 }
 
 /** A request of which kind wants to leave, and when (epoch ms). */
@@ -68,15 +68,15 @@ export class Containments {
     this.#terms = terms
   }
 
-  /** A request that got leave must be reported to `learn`. */
-  ask(origin: string, { kind, now }: Asking): Omit<Leave, 'state'> {
+  /** A request that got a permit must be reported to `learn`. */
+  ask(origin: string, { kind, now }: Asking): Omit<Permit, 'state'> {
     const known = this.#states.get(origin)
     // A call costs nothing and changes nothing while the circuit breaker is closed.
     if (kind !== 'kept' && known && known.openUntil === undefined) return GIVEN
     const before = known ?? newContainment(this.#limits, now)
     const asking = kind === 'kept' ? this.#hurried(origin, before) : before
     if (kind === 'kept') this.#untried.delete(origin)
-    const { state, ...leave } = askLeave(asking, this.#limits, { now, kind, random: this.#terms.random })
+    const { state, ...leave } = acquirePermit(asking, this.#limits, { now, kind, random: this.#terms.random })
     this.#put(origin, before, state)
     if (kind === 'kept' && leave.given) this.#keptUnderWay.set(origin, this.#underWay(origin) + 1)
     return leave
@@ -95,7 +95,7 @@ export class Containments {
   learn(origin: string, ended: Omit<EndedRequest, 'random'>): void {
     const { random } = this.#terms
     const before = this.#stateOf(origin, ended.now)
-    this.#keep(origin, before, learnOutcome(before, this.#limits, { ...ended, random }))
+    this.#keep(origin, before, recordOutcome(before, this.#limits, { ...ended, random }))
     if (ended.kind === 'kept') this.#keptEnded(origin)
   }
 
@@ -116,7 +116,7 @@ export class Containments {
     this.#untried.clear()
   }
 
-  /** From the journal, or from a neighbour. */
+  /** From the journal, or from a peer. */
   restore(origin: string, stored: unknown): void {
     const now = this.#terms.clock.now()
     const theirs = restoreContainment(stored, this.#limits)
@@ -157,7 +157,7 @@ export class Containments {
     const state = this.#states.get(origin)
     const now = this.#terms.clock.now()
     if (!this.#limits.breaker || state?.openUntil === undefined) return undefined
-    const { given, retryAt } = askLeave(state, this.#limits, { now, kind: 'call', random: this.#terms.random })
+    const { given, retryAt } = acquirePermit(state, this.#limits, { now, kind: 'call', random: this.#terms.random })
     return given ? undefined : retryAt
   }
 
@@ -194,14 +194,14 @@ export class Containments {
     return this.#states.get(origin) ?? newContainment(this.#limits, now)
   }
 
-  /** While an origin is unwell, and when it is well again, the journal and the neighbours must know. */
+  /** While an origin is unwell, and when it is well again, the journal and the peers must know. */
   #keep(origin: string, before: Containment, after: Containment): void {
     this.#put(origin, before, after)
     const unwell = isUnwell(after, this.#limits)
     if (unwell) this.#unwell.add(origin)
     else if (!this.#unwell.delete(origin)) return
     this.#changed.add(origin)
-    this.#terms.coordination.hint?.({ is: 'level', namespace: '', key: origin, level: after })
+    this.#terms.coordination.notifyPeers?.({ is: 'level', namespace: '', key: origin, level: after })
   }
 
   #put(origin: string, before: Containment, after: Containment): void {

@@ -159,7 +159,7 @@ export async function keep(run: RunState, stop: Stop): Promise<Finish> {
   const record = release(before, { dueAt, heldBy: stop.reason })
   if (!(await releaseLease(engine, operation, record))) return { is: 'lost' }
   const { namespace, key } = record
-  if (Math.max(dueAt, record.notBefore) <= now) coordination.hint?.({ is: 'pending', namespace, key })
+  if (Math.max(dueAt, record.notBefore) <= now) coordination.notifyPeers?.({ is: 'pending', namespace, key })
   events?.emitFor(record, { type: 'operation.waiting', at: now, until: dueAt && until, reason: stop.reason })
   const answered = lastAnswer ? { ...record, response: storable(lastAnswer) } : record
   const { reason, retryAt } = stop

@@ -68,7 +68,7 @@ export class Gate {
     const operation = this.#operation
     const { clock, coordination, events } = this.#engine
     const limitAt = Math.min(this.#call.deadlineAt, operation.record.horizonAt)
-    const stopListening = coordination.onWake(() => operation.notify())
+    const stopListening = coordination.onActive(() => operation.notify())
     events?.emitFor(operation.record, { type: 'operation.waiting', until: limitAt, reason: 'network' })
     try {
       while (isOffline(this.#engine)) {

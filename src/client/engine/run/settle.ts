@@ -100,7 +100,7 @@ function writeSettlement(
 function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | 'elsewhere'): void {
   const { record } = operation
   if (engine.events) emitSettled(engine.events, record)
-  engine.coordination.hint?.({ is: 'settled', namespace: record.namespace, key: record.key })
+  engine.coordination.notifyPeers?.({ is: 'settled', namespace: record.namespace, key: record.key })
   engine.live.notifyFollowers(record.key)
   if (delivery === 'elsewhere') return
   operation.delivered = engine.handlers.deliver(engine, operation)

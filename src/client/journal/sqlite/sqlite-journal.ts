@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { oneOf, refuse } from '../../../configuration/option-checks.ts'
+import { oneOf, refuseOption } from '../../../configuration/option-checks.ts'
 import { readOptions } from '../../../configuration/read-options.ts'
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
@@ -57,11 +57,11 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal {
 function checkHandle(option: string, value: unknown): SqliteDatabase {
   const handle = value as Partial<SqliteDatabase> | null
   if (typeof handle?.prepare === 'function' && typeof handle.pragma === 'function') return handle as SqliteDatabase
-  return refuse(option, 'a better-sqlite3 handle', value)
+  return refuseOption(option, 'a better-sqlite3 handle', value)
 }
 
 function checkPath(option: string, path: unknown): string {
-  if (typeof path !== 'string' || path === '') return refuse(option, 'the path of a file', path)
+  if (typeof path !== 'string' || path === '') return refuseOption(option, 'the path of a file', path)
   if (path === ':memory:')
     throw new ConfigurationError('A journal in memory keeps nothing; if that is wanted, use memoryJournal()')
   return resolve(path)

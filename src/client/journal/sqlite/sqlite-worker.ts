@@ -25,7 +25,7 @@ export type WorkerRequest =
   | { readonly ask: 'execute'; readonly commands: readonly JournalCommand[] }
   | { readonly ask: 'close' }
 
-/** How the connection stands after opening, as SQLite tells it. */
+/** How the connection stands after opening, as SQLite reports it. */
 export interface ConnectionFacts {
   readonly synchronous: number
   readonly journalMode: string

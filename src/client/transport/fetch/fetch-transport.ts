@@ -19,7 +19,7 @@ export interface FetchMeans {
 export interface FetchRoute {
   readonly fetch: FetchLike
   readonly toFault: ToFault
-  /** This fetch was seen to follow a redirect that it was told to leave alone. */
+  /** This fetch has followed a redirect in spite of `redirect: 'manual'`. */
   followsUnasked: boolean
 }
 

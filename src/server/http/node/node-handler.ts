@@ -9,7 +9,7 @@ import { type GuardedLedger, guardOf } from '../../guard/begin.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { ProtectOptions } from '../../guard/guard-options.ts'
 import type { Session } from '../../guard/session.ts'
-import { fetchAnswer, isResponse } from '../fetch-handler.ts'
+import { fetchAnswer, isFetchResponse } from '../fetch-handler.ts'
 import type { Answer } from '../port.ts'
 import { contextOf, type RetryContextOptions } from '../retry-context.ts'
 import { BufferedResponse } from './buffered-response.ts'
@@ -147,7 +147,7 @@ async function runHandler(
     if (buffered.isAnswered) return
     if (isReply(returned)) await buffered.answer(returned)
     else if (session.answersWith !== 'handler') await buffered.answer(NOTHING)
-    else if (isResponse(returned)) await sendResponse(run, buffered, returned)
+    else if (isFetchResponse(returned)) await sendResponse(run, buffered, returned)
   } catch (error) {
     await fail(run, buffered, error)
   }

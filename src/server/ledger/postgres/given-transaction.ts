@@ -51,7 +51,7 @@ export interface GivenWork {
 /**
  * The work inside of a transaction that the caller has begun and will end. The entry is `done` once the caller commits,
  * and running again where it rolls back. There is no mark, which would need a second connection: if this process dies,
- * the lease tells.
+ * the lease decides.
  */
 export class GivenTransaction {
   readonly #client: PostgresQueryable

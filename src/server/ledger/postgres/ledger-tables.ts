@@ -28,7 +28,7 @@ export function ledgerTables(name: string): LedgerTables {
 }
 
 /**
- * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are neighbours on disk.
+ * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are adjacent on disk.
  * Bodies are bytea and headers are text: jsonb would change spaces, order and numbers. The indexes of the reaper are
  * partial: without the rows that it never deletes.
  */

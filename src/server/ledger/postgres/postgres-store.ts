@@ -133,7 +133,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     return true
   }
 
-  /** The connection broke while COMMIT was under way: the entry tells what became of it, if it can be read. */
+  /** The connection broke while COMMIT was under way: the entry shows the outcome, if it can be read. */
   async #readOutcome(claim: Claim | null, error: Error, onFailure: WithoutAnswer): Promise<Outcome> {
     const found = claim && (await this.#statements.look(claim.scope, claim.key).catch(() => undefined))
     if (!claim || found?.entry.token !== claim.token) throw error
@@ -172,7 +172,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   /**
    * In the background, since the caller may hold the only connection of the pool. Needed where the caller rolls back, and
-   * with that also the statement that ended the claim. Where it fails, the lease tells.
+   * with that also the statement that ended the claim. Where it fails, the lease decides.
    */
   #endLater(claim: Claim | null, how: WithoutAnswer): void {
     if (!claim) return

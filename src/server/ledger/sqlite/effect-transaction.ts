@@ -144,7 +144,7 @@ export function moveEntry(
 
 /**
  * The work has sent COMMIT or ROLLBACK itself, or a failure has rolled back everything. The mark, which was written in
- * the same transaction, tells whether the work's writes are there; if so, the key is not released any more.
+ * the same transaction, shows whether the work's writes are there; if so, the key is not released any more.
  */
 function endedByWork(
   { database, statements }: EffectTransaction,

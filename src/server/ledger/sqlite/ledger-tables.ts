@@ -5,7 +5,7 @@ import { ENTRY_VERSION, type Entry, type EntryState, type RecordedAnswer } from 
 import type { Claim, EntryDraft } from '../port.ts'
 
 /**
- * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are neighbours on disk.
+ * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are adjacent on disk.
  * The indexes of the reaper are partial: without the rows that it never deletes.
  *
  * `owner` names the process that holds the claim. `entered` is set by each effect inside its transaction: a reader sees

@@ -134,7 +134,7 @@ export const appendCases: Record<string, CaseBody> = {
     if (found?.body) found.body[1] = 99
     expectSame((await run(read('a')))?.body, new Uint8Array([1, 2, 3]), 'the body')
   },
-  'ids: any Unicode text is an id, told apart exactly': async ({ run }) => {
+  'ids: any Unicode text is an id, compared exactly': async ({ run }) => {
     const ids = ['é', 'e\u0301', '日本', '🦀', 'a\u0000b', 'a', 'A', ' a', "'; DROP TABLE x; --", '']
     for (const [at, id] of ids.entries()) expectSame(await run(append(`k${at}`, { id })), { appended: true }, id)
     for (const [at, id] of ids.entries()) expectSame((await run(read(id)))?.key, `k${at}`, id)

@@ -1,13 +1,13 @@
 import { RECORD_VERSION } from '../../../client/journal/port.ts'
 import type { CaseBody } from './contract-case.ts'
 import { expectSame } from './expect.ts'
-import { append, claim, claimByKey, commit, held, keysOf, NOW, read, settled } from './sample-row.ts'
+import { append, claimByKey, claimCommand, commit, held, keysOf, NOW, read, settled } from './sample-row.ts'
 
 export const claimCases: Record<string, CaseBody> = {
   'claim: takes the lease, and the epoch grows by one': async ({ run }) => {
     await run(append('a', { epoch: 4 }))
     const before = await run(read('a'))
-    const [taken] = await run(claim())
+    const [taken] = await run(claimCommand())
     const after = { ...before, owner: 'you', leaseUntil: NOW + 30_000, epoch: 5 }
     expectSame(taken, { ...after, previousOwner: null }, 'the claimed row')
     expectSame(await run(read('a')), after, 'the row')
@@ -15,78 +15,78 @@ export const claimCases: Record<string, CaseBody> = {
   },
   'claim: in the order of acceptance, no more than the limit, behind the cursor': async ({ run, batch }) => {
     await batch(append('a'), append('b'), append('c'), append('d'))
-    const first = await run(claim({ limit: 2 }))
+    const first = await run(claimCommand({ limit: 2 }))
     expectSame(keysOf(first), 'a b', 'the first page')
-    const second = await run(claim({ limit: 5, after: first[1]?.place ?? 0 }))
+    const second = await run(claimCommand({ limit: 5, after: first[1]?.place ?? 0 }))
     expectSame(keysOf(second), 'c d', 'the second page')
-    expectSame(await run(claim()), [], 'what is left')
-    expectSame(await run(claim({ limit: 0, now: NOW + 60_000 })), [], 'a limit of none')
+    expectSame(await run(claimCommand()), [], 'what is left')
+    expectSame(await run(claimCommand({ limit: 0, now: NOW + 60_000 })), [], 'a limit of none')
   },
   'claim: the cursor skips what stands before it, although it is free': async ({ run, batch }) => {
     await batch(append('a'), append('b'))
     const place = (await run(read('a')))?.place ?? 0
-    expectSame(keysOf(await run(claim({ after: place }))), 'b', 'the rows')
+    expectSame(keysOf(await run(claimCommand({ after: place }))), 'b', 'the rows')
   },
   'claim: leaves rows that are not due by the given time': async ({ run, batch }) => {
     await batch(append('due', { dueAt: NOW }), append('later', { dueAt: NOW + 1 }))
-    expectSame(keysOf(await run(claim())), 'due', 'now')
-    expectSame(keysOf(await run(claim({ dueBy: NOW + 1 }))), 'later', 'with a later bound')
+    expectSame(keysOf(await run(claimCommand())), 'due', 'now')
+    expectSame(keysOf(await run(claimCommand({ dueBy: NOW + 1 }))), 'later', 'with a later bound')
   },
   'claim: never before the time that the server asked for, whatever is due': async ({ run, batch }) => {
     await batch(append('asked', { notBefore: NOW + 1 }), append('over', { notBefore: NOW }))
-    expectSame(keysOf(await run(claim({ dueBy: NOW + 99_999 }))), 'over', 'the rows')
-    expectSame(keysOf(await run(claim({ now: NOW + 1 }))), 'asked', 'when the time has come')
+    expectSame(keysOf(await run(claimCommand({ dueBy: NOW + 99_999 }))), 'over', 'the rows')
+    expectSame(keysOf(await run(claimCommand({ now: NOW + 1 }))), 'asked', 'when the time has come')
   },
   'claim: leaves the rows of a live owner': async ({ run }) => {
     await run(held('a', { leaseUntil: NOW + 1 }))
-    expectSame(await run(claim()), [], 'the rows')
+    expectSame(await run(claimCommand()), [], 'the rows')
   },
   'claim: takes rows whose lease has lapsed and names the previous owner': async ({ run }) => {
     await run(held('a', { leaseUntil: NOW }))
-    expectSame((await run(claim()))[0]?.previousOwner, 'me', 'the previous owner')
+    expectSame((await run(claimCommand()))[0]?.previousOwner, 'me', 'the previous owner')
   },
   'claim: takes rows of owners known to be dead and names the previous owner': async ({ run, batch }) => {
     await batch(held('a'), held('b', { owner: 'alive' }))
-    const taken = await run(claim({ deadOwners: ['gone', 'me'] }))
+    const taken = await run(claimCommand({ deadOwners: ['gone', 'me'] }))
     expectSame(keysOf(taken), 'a', 'the rows')
     expectSame([taken[0]?.previousOwner, taken[0]?.epoch], ['me', 2], 'previous owner and epoch')
   },
   'claim: leaves settled rows that await no delivery': async ({ run, batch }) => {
     await batch(settled('a', { name: 'n' }), settled('b', { owner: 'me', leaseUntil: 1 }))
-    expectSame(await run(claim({ deliverNames: '*' })), [], 'the rows')
+    expectSame(await run(claimCommand({ deliverNames: '*' })), [], 'the rows')
   },
   'claim: takes settlements for the names it can deliver': async ({ run, batch }) => {
     const due = { deliveryDue: true }
     await batch(settled('a', { ...due, name: 'x' }), settled('b', { ...due, name: 'y' }), settled('c', due))
-    expectSame(await run(claim()), [], 'without names')
-    expectSame(keysOf(await run(claim({ deliverNames: ['x', 'z'] }))), 'a', 'by name')
-    expectSame(keysOf(await run(claim({ deliverNames: '*' }))), 'b c', 'by star')
+    expectSame(await run(claimCommand()), [], 'without names')
+    expectSame(keysOf(await run(claimCommand({ deliverNames: ['x', 'z'] }))), 'a', 'by name')
+    expectSame(keysOf(await run(claimCommand({ deliverNames: '*' }))), 'b c', 'by star')
   },
   'claim: a settlement is due at its time, and the server has no say in it any more': async ({ run, batch }) => {
     const due = { deliveryDue: true, name: 'x' }
     await batch(settled('a', { ...due, dueAt: NOW + 1 }), settled('b', { ...due, notBefore: NOW + 1 }))
-    expectSame(keysOf(await run(claim({ deliverNames: ['x'] }))), 'b', 'the rows')
+    expectSame(keysOf(await run(claimCommand({ deliverNames: ['x'] }))), 'b', 'the rows')
   },
   'claim: leaves pending rows of the origins to spare, but delivers their settlements': async ({ run, batch }) => {
     const origin = 'https://down.example.com'
     await batch(append('a', { origin }), append('b'), settled('c', { origin, deliveryDue: true }))
-    expectSame(keysOf(await run(claim({ exceptOrigins: [origin], deliverNames: '*' }))), 'b c', 'the rows')
+    expectSame(keysOf(await run(claimCommand({ exceptOrigins: [origin], deliverNames: '*' }))), 'b c', 'the rows')
   },
   'claim: leaves rows of a newer version alone': async ({ run, batch }) => {
     await batch(append('a', { version: RECORD_VERSION + 1 }), append('b'))
-    expectSame(keysOf(await run(claim())), 'b', 'the rows')
+    expectSame(keysOf(await run(claimCommand())), 'b', 'the rows')
     expectSame(await run(claimByKey('a')), [], 'by key')
   },
   'claim: takes nothing of another namespace': async ({ run }) => {
     await run(append('a', { namespace: 'else' }))
-    expectSame(await run(claim()), [], 'the rows')
+    expectSame(await run(claimCommand()), [], 'the rows')
   },
   'claim: a row that becomes pending again keeps its place': async ({ run, batch }) => {
     await batch(settled('a', { status: 'failed' }), append('b'))
     const [taken] = await run(claimByKey('a', { owner: 'me', statuses: ['failed'] }))
     const { change } = commit('a')
     await run({ ...commit('a', { epoch: taken?.epoch ?? 0 }), change: { ...change, status: 'pending' } })
-    expectSame(keysOf(await run(claim())), 'a b', 'the rows')
+    expectSame(keysOf(await run(claimCommand())), 'a b', 'the rows')
   },
   'claim by key: due times do not matter': async ({ run }) => {
     await run(append('a', { dueAt: NOW + 9, notBefore: NOW + 9 }))

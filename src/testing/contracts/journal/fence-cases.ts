@@ -1,10 +1,10 @@
 import type { CaseBody } from './contract-case.ts'
 import { expectSame, expectStorageError } from './expect.ts'
-import { change, claim, commit, held, keysOf, list, NOW, read, remove, renew, setAside } from './sample-row.ts'
+import { change, claimCommand, commit, held, keysOf, list, NOW, read, remove, renew, setAside } from './sample-row.ts'
 
 const STALE = { 'another owner': { owner: 'you' }, 'an older epoch': { epoch: 0 }, 'a newer epoch': { epoch: 2 } }
 
-export const fenceCases: Record<string, CaseBody> = {
+export const journalFenceCases: Record<string, CaseBody> = {
   'commit: writes every field of the change and nothing else': async ({ run }) => {
     await run(held('a', { id: 'one', name: 'n' }))
     const before = await run(read('a'))
@@ -13,7 +13,7 @@ export const fenceCases: Record<string, CaseBody> = {
   },
   'commit: a holder whose lease has lapsed may write until another runner claims': async ({ run }) => {
     await run(held('a', { leaseUntil: NOW - 1 }))
-    await run(claim({ now: NOW - 10 }))
+    await run(claimCommand({ now: NOW - 10 }))
     expectSame(await run(commit('a')), true, 'before the claim')
   },
   'commit: a stale fence changes nothing': async ({ run }) => {
@@ -26,7 +26,7 @@ export const fenceCases: Record<string, CaseBody> = {
   },
   'commit: a former holder changes nothing once another runner has claimed': async ({ run }) => {
     await run(held('a'))
-    await run(claim({ deadOwners: ['me'] }))
+    await run(claimCommand({ deadOwners: ['me'] }))
     const taken = await run(read('a'))
     expectSame(await run(commit('a')), false, 'the answer')
     expectSame(await run(remove('a')), false, 'the removal')
@@ -57,7 +57,7 @@ export const fenceCases: Record<string, CaseBody> = {
   'set aside: a stale fence changes nothing': async ({ run }) => {
     await run(held('a'))
     for (const [what, fence] of Object.entries(STALE)) expectSame(await run(setAside('a', fence)), false, what)
-    expectSame(keysOf(await run(claim({ deadOwners: ['me'] }))), 'a', 'the claim')
+    expectSame(keysOf(await run(claimCommand({ deadOwners: ['me'] }))), 'a', 'the claim')
   },
   'write: refuses what could not be given back exactly': async ({ run }) => {
     await run(held('a'))

@@ -2,8 +2,8 @@ import type { CaseBody } from './contract-case.ts'
 import { expectSame, expectThat } from './expect.ts'
 import {
   append,
-  claim,
   claimByKey,
+  claimCommand,
   commit,
   held,
   keysOf,
@@ -14,7 +14,7 @@ import {
   SPACE,
   setAside,
   settled,
-  survey,
+  surveyCommand,
 } from './sample-row.ts'
 
 export const keepingCases: Record<string, CaseBody> = {
@@ -35,40 +35,40 @@ export const keepingCases: Record<string, CaseBody> = {
   'survey: every owner of a lease that has not lapsed, once': async ({ run, batch }) => {
     await batch(held('a'), held('b'), held('c', { owner: 'settling', status: 'failed' }))
     await batch(held('d', { owner: 'late', leaseUntil: NOW }), held('e', { owner: 'else', namespace: 'else' }))
-    expectSame([...(await run(survey())).owners].sort(), ['me', 'settling'], 'the owners')
+    expectSame([...(await run(surveyCommand())).owners].sort(), ['me', 'settling'], 'the owners')
   },
   'survey: undefined where nothing is waiting': async ({ run, batch }) => {
     await batch(settled('a'), append('c', { namespace: 'else' }))
-    expectSame((await run(survey({ deliverNames: '*' }))).nextDueAt, undefined, 'the time')
+    expectSame((await run(surveyCommand({ deliverNames: '*' }))).nextDueAt, undefined, 'the time')
   },
   'survey: now where something can be claimed': async ({ run, batch }) => {
     await batch(held('a'), append('b'))
-    expectSame((await run(survey())).nextDueAt, 0, 'the time')
+    expectSame((await run(surveyCommand())).nextDueAt, 0, 'the time')
   },
   'survey: the latest of due time, server time and lease, the earliest of all rows': async ({ run, batch }) => {
     await batch(held('a', { leaseUntil: NOW + 50, dueAt: NOW + 10 }), append('b', { dueAt: NOW + 60, notBefore: 1 }))
-    expectSame((await run(survey())).nextDueAt, NOW + 50, 'with a lease')
+    expectSame((await run(surveyCommand())).nextDueAt, NOW + 50, 'with a lease')
     await run(append('c', { dueAt: NOW + 10, notBefore: NOW + 40 }))
-    expectSame((await run(survey())).nextDueAt, NOW + 40, 'with a server time')
+    expectSame((await run(surveyCommand())).nextDueAt, NOW + 40, 'with a server time')
     await run(append('d', { dueAt: NOW + 30 }))
-    expectSame((await run(survey())).nextDueAt, NOW + 30, 'with a due time')
+    expectSame((await run(surveyCommand())).nextDueAt, NOW + 30, 'with a due time')
   },
   'survey: leaves out the pending rows of excepted origins, but not their settlements': async ({ run, batch }) => {
     const origin = 'https://closed.example'
     await batch(append('a', { origin }), append('b', { dueAt: NOW + 7 }))
-    expectSame((await run(survey({ exceptOrigins: [origin] }))).nextDueAt, NOW + 7, 'the time')
+    expectSame((await run(surveyCommand({ exceptOrigins: [origin] }))).nextDueAt, NOW + 7, 'the time')
     await run(settled('c', { origin, deliveryDue: true, name: 'x', dueAt: NOW + 3 }))
     expectSame(
-      (await run(survey({ deliverNames: ['x'], exceptOrigins: [origin] }))).nextDueAt,
+      (await run(surveyCommand({ deliverNames: ['x'], exceptOrigins: [origin] }))).nextDueAt,
       NOW + 3,
       'with a settlement',
     )
   },
   'survey: counts settlements for the names it can deliver': async ({ run }) => {
     await run(settled('a', { deliveryDue: true, name: 'x', dueAt: NOW + 5, notBefore: NOW + 99 }))
-    expectSame((await run(survey())).nextDueAt, undefined, 'without names')
-    expectSame((await run(survey({ deliverNames: ['x'] }))).nextDueAt, NOW + 5, 'by name')
-    expectSame((await run(survey({ deliverNames: '*' }))).nextDueAt, NOW + 5, 'by star')
+    expectSame((await run(surveyCommand())).nextDueAt, undefined, 'without names')
+    expectSame((await run(surveyCommand({ deliverNames: ['x'] }))).nextDueAt, NOW + 5, 'by name')
+    expectSame((await run(surveyCommand({ deliverNames: '*' }))).nextDueAt, NOW + 5, 'by star')
   },
   'drop: deletes everything in the namespace and counts it': async ({ run, batch }) => {
     await batch(append('a'), settled('b'), held('c', { id: 'one' }), append('d', { namespace: 'else' }))
@@ -96,9 +96,9 @@ export const keepingCases: Record<string, CaseBody> = {
   'set aside: no claim and no survey shows the row any more': async ({ run, batch }) => {
     await batch(held('a'), held('b'))
     expectSame([await run(setAside('a')), await run(setAside('b'))], [true, true], 'the answers')
-    expectSame(await run(claim({ now: NOW + 99_999, dueBy: NOW + 99_999 })), [], 'the claim')
+    expectSame(await run(claimCommand({ now: NOW + 99_999, dueBy: NOW + 99_999 })), [], 'the claim')
     expectSame(await run(claimByKey('a')), [], 'the claim by key')
-    expectSame(await run(survey({ deliverNames: '*' })), { owners: [], nextDueAt: undefined }, 'the survey')
+    expectSame(await run(surveyCommand({ deliverNames: '*' })), { owners: [], nextDueAt: undefined }, 'the survey')
     expectSame(await run(commit('b')), false, 'a commit by the former holder')
   },
   'set aside: the row stays, keeps its key and id, and does not expire': async ({ run }) => {

@@ -88,7 +88,7 @@ export function renew(key: string, leaseUntil: number, more: Partial<Fence> = {}
   return { do: 'write', ...fence(key, more), change: { leaseUntil } }
 }
 
-export function survey(more: Partial<DueFilter> = {}): Survey {
+export function surveyCommand(more: Partial<DueFilter> = {}): Survey {
   return { do: 'survey', namespace: SPACE, now: NOW, deliverNames: [], exceptOrigins: [], ...more }
 }
 
@@ -96,7 +96,7 @@ export function prune(expiredBy: number, limit: number): DropExpired {
   return { do: 'drop', expiredBy, limit }
 }
 
-export function claim(more: Partial<ClaimDue> = {}): ClaimDue {
+export function claimCommand(more: Partial<ClaimDue> = {}): ClaimDue {
   return {
     do: 'claim',
     namespace: SPACE,

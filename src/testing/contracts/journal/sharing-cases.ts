@@ -1,7 +1,7 @@
 import type { Journal } from '../../../client/journal/port.ts'
 import { type CaseBody, type JournalContractOptions, type Subject, subjectOf } from './contract-case.ts'
 import { expectSame, expectThat } from './expect.ts'
-import { append, claim, commit, held, keysOf, list, read, remove } from './sample-row.ts'
+import { append, claimCommand, commit, held, keysOf, list, read, remove } from './sample-row.ts'
 
 type Another = NonNullable<JournalContractOptions['another']>
 type Reopen = NonNullable<JournalContractOptions['reopen']>
@@ -17,7 +17,7 @@ async function withAnother(journal: Journal, another: Another, body: (other: Sub
 }
 
 /** For stores that more than one journal can use at once. */
-export function sharingCases(another: Another): Record<string, CaseBody> {
+export function journalSharingCases(another: Another): Record<string, CaseBody> {
   return {
     'sharing: what one journal has written, another one sees': ({ journal, run }) =>
       withAnother(journal, another, async (other) => {
@@ -40,7 +40,7 @@ export function sharingCases(another: Another): Record<string, CaseBody> {
         const drain = async (subject: Subject, owner: string): Promise<string[]> => {
           const keys: string[] = []
           for (;;) {
-            const taken = await subject.run(claim({ owner, limit: 7 }))
+            const taken = await subject.run(claimCommand({ owner, limit: 7 }))
             if (taken.length === 0) return keys
             keys.push(...taken.map(({ key }) => key))
           }
@@ -51,7 +51,7 @@ export function sharingCases(another: Another): Record<string, CaseBody> {
     'sharing: a claim by one makes the fence of the other stale': ({ journal, run }) =>
       withAnother(journal, another, async (other) => {
         await run(held('a'))
-        await other.run(claim({ deadOwners: ['me'] }))
+        await other.run(claimCommand({ deadOwners: ['me'] }))
         expectSame([await run(commit('a')), await run(remove('a'))], [false, false], 'the answers')
       }),
   }
@@ -69,7 +69,7 @@ export function lastingCases(reopen: Reopen): Record<string, CaseBody> {
       await again.open()
       try {
         expectSame(await subjectOf(again).run(list()), before, 'the rows')
-        expectSame(keysOf(await subjectOf(again).run(claim())), 'a c', 'the claim')
+        expectSame(keysOf(await subjectOf(again).run(claimCommand())), 'a c', 'the claim')
       } finally {
         await again.close()
       }

@@ -18,7 +18,7 @@ export interface LedgerContractOptions<Tx = unknown> {
   }
   /** True for stores whose transactions do not wait: work that returns a promise is refused. */
   readonly synchronous?: boolean | undefined
-  /** For stores that can write into a transaction of the caller: runs the work in one, and ends that as told. */
+  /** For stores that can write into a transaction of the caller: runs the work in one, and ends it as given. */
   inTransaction?:
     | ((store: LedgerStore<Tx>, work: (tx: Tx) => Promise<void>, end: 'commit' | 'rollback') => Promise<void>)
     | undefined

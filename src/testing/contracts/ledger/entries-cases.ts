@@ -70,13 +70,13 @@ export const entriesCases: Record<string, LedgerCase> = {
     await store.takeOver(seen, draft('a', { createdAt: seen.createdAt - 5_000 }))
     expectSame((await entryAt(store, 'a')).createdAt, seen.createdAt - 5_000, 'the age')
   },
-  'reap: tells of each entry that has become unknown': async ({ store }) => {
+  'reap: reports each entry that has become unknown': async ({ store }) => {
     for (const key of ['a', 'b']) await claimed(store, key, { ...LAPSED, external: true })
     await claimed(store, 'inside', LAPSED)
-    const told: string[] = []
-    const onAbandoned = ({ key, state }: { key: string; state: string }): number => told.push(`${key} ${state}`)
+    const reported: string[] = []
+    const onAbandoned = ({ key, state }: { key: string; state: string }): number => reported.push(`${key} ${state}`)
     await store.reap({ limit: 10, now: now(), onAbandoned })
     await store.reap({ limit: 10, now: now(), onAbandoned })
-    expectSame(told.sort(), ['a unknown', 'b unknown'], 'what was told')
+    expectSame(reported.sort(), ['a unknown', 'b unknown'], 'the reported entries')
   },
 }

@@ -35,8 +35,8 @@ async function writes(store: LedgerStore, claim: Claim): Promise<unknown[]> {
 
 const REFUSED = [false, false, false, false, 'lost', false]
 
-export const fenceCases: Record<string, LedgerCase> = {
-  'fence: whoever was taken over writes nothing any more, and its work is not called': async ({ store }) => {
+export const ledgerFenceCases: Record<string, LedgerCase> = {
+  'fence: a claim that was taken over writes nothing any more, and its work is not called': async ({ store }) => {
     const old = await claimed(store, 'a', LAPSED)
     await store.takeOver(await entryAt(store, 'a'), draft('a'))
     const before = await entryAt(store, 'a')
@@ -94,7 +94,7 @@ export const fenceCases: Record<string, LedgerCase> = {
     expectThat(leaseUntil >= before.createdAt + 500_000, 'the lease counts from now')
     expectSame({ ...rest, leaseUntil: before.leaseUntil }, before, 'the rest')
   },
-  'renew: a lapsed lease that nobody took is still ours': async ({ store }) => {
+  'renew: a lapsed lease that was not taken over is still ours': async ({ store }) => {
     const claim = await claimed(store, 'a', LAPSED)
     expectSame(await store.renew(claim, lease(60_000)), true, 'the renewal')
     expectSame(await store.complete(claim, answer(), now()), true, 'the completion')

@@ -56,7 +56,7 @@ export const insertCases: Record<string, LedgerCase> = {
     )
     expectSame(await store.find('three', 'a'), undefined, 'a third scope')
   },
-  'insert: scopes and keys are told apart exactly, whatever is in them': async ({ store }) => {
+  'insert: scopes and keys are compared exactly, whatever is in them': async ({ store }) => {
     const texts = ['a', 'A', ' a', 'a ', 'é', 'e\u0301', '🦀', 'a|b', 'a","b', "'; DROP TABLE x; --", '%', '\\']
     const pairs: [string, string][] = texts.flatMap((text) => [
       [text, 'k'],

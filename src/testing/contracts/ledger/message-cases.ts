@@ -46,7 +46,7 @@ export const messageCases: Record<string, LedgerCase> = {
     const ends = [fails, fails, '"third"', '"fourth"', fails]
     const each = ends.map((end) => store.consume(message('m'), consumption(work('m', end))))
     const done = (await Promise.allSettled(each)).filter(({ status }) => status === 'fulfilled')
-    expectSame([done.length > 0, await count('m')], [true, 1], 'somebody, and the effects')
+    expectSame([done.length > 0, await count('m')], [true, 1], 'one consumer, and the effects')
   },
   'consume: an id belongs to its scope, and is no key': async ({ store, message: work, count }) => {
     await claimed(store, 'm')

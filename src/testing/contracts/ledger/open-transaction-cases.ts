@@ -24,7 +24,7 @@ interface OpenTransaction {
   end(): Promise<Outcome['kind']>
 }
 
-/** A transaction that has written its effect, and stays open until it is told to end. */
+/** A transaction that has written its effect, and stays open until it is ended. */
 async function open({ store, effect }: LedgerSubject, key: string, more = {}): Promise<OpenTransaction> {
   const claim = await claimed(store, key, more)
   let goOn = (): void => {}
@@ -62,7 +62,7 @@ export const openTransactionCases: Record<string, LedgerCase> = {
     expectSame(await transaction.end(), 'recorded', 'the end')
     expectSame([await stateOf(store, 'a'), await count('a')], ['done', 1], 'state and effects')
   },
-  'open transaction: nobody takes over a claim that is held': async (subject) => {
+  'open transaction: a claim that is held is not taken over': async (subject) => {
     const { store, count } = subject
     const transaction = await open(subject, 'a', LAPSED)
     expectSame(await store.takeOver((await met(store, 'a')).entry, draft('a')), undefined, 'the claim')

@@ -14,7 +14,7 @@ import type {
 import { ContractViolation } from '../journal/expect.ts'
 
 export const SCOPE = 'contract'
-/** A lease or a retention that has been over for a while; nobody has to wait for it, whatever clock the store goes by. */
+/** A lease or retention that has lapsed already: no case has to wait for it, whatever clock the store uses. */
 export const OVER = -60_000
 
 export const LAPSED = { leaseMs: OVER } as const
@@ -46,7 +46,7 @@ export const COMMITTED = { kind: 'recorded', writes: 'committed', answer: answer
 export const ROLLED_BACK = { kind: 'recorded', writes: 'rolled-back', answer: answer({ status: 422 }) } as const
 export const RELEASED = { kind: 'released' } as const
 
-/** A claim on a key that nobody has used. */
+/** A claim on an unused key. */
 export async function claimed(store: LedgerStore, key: string, more: Partial<EntryDraft> = {}): Promise<Claim> {
   const insertion = await store.insert(draft(key, more))
   if (insertion.kind !== 'inserted') throw new ContractViolation(`the key ${key} is not free`)

@@ -35,10 +35,7 @@ const CASES: Record<string, SharedCase> = {
       expectSame(winners, 1, `how many were inserted in round ${round}`)
     }
   },
-  'sharing: whoever was taken over by the other store writes nothing any more': async (
-    { store, effect, count },
-    two,
-  ) => {
+  'sharing: a claim that the other store took over writes nothing any more': async ({ store, effect, count }, two) => {
     const old = await claimed(store, 'a', LAPSED)
     const claim = await two.store.takeOver(await entryAt(two.store, 'a'), draft('a'))
     expectSame(await transacted(store, transact(old, effect('old', COMMITTED))), 'lost', 'the old claim')
@@ -51,7 +48,7 @@ const CASES: Record<string, SharedCase> = {
       )
     expectSame([await count('old'), await count('new')], [0, 1], 'the effects')
   },
-  'sharing: of two who take over at the same time one wins': async (one, two) => {
+  'sharing: of two takeovers at the same time one wins': async (one, two) => {
     for (let round = 0; round < 10; round++) {
       const key = `k${round}`
       await claimed(one.store, key, LAPSED)
@@ -76,7 +73,7 @@ const CASES: Record<string, SharedCase> = {
 }
 
 /** For data that more than one store can use at once. */
-export function sharingCases(another: Another): Record<string, LedgerCase> {
+export function ledgerSharingCases(another: Another): Record<string, LedgerCase> {
   const cases = Object.entries(CASES).map(([name, body]): [string, LedgerCase] => [
     name,
     async (one, options) => {

@@ -57,7 +57,7 @@ export const takeOverCases: Record<string, LedgerCase> = {
     expectSame(await store.takeOver(before, draft('a')), undefined, 'the claim')
     expectSame(await entryAt(store, 'a'), before, 'the entry')
   },
-  'takeOver: nothing where somebody else was faster': async ({ store }) => {
+  'takeOver: nothing where another claim was faster': async ({ store }) => {
     const same = { ...LAPSED, now: now() }
     await claimed(store, 'a', same)
     const seen = await entryAt(store, 'a')

@@ -73,7 +73,7 @@ export const transactCases: Record<string, LedgerCase> = {
     expectSame(await transacted(store, transact(claim, effect('three', COMMITTED))), 'lost', 'another one, later')
     expectSame(await count('three'), 0, 'its effects')
   },
-  'transact: a lapsed lease that nobody took is still ours': async ({ store, effect, count }) => {
+  'transact: a lapsed lease that was not taken over is still ours': async ({ store, effect, count }) => {
     const claim = await claimed(store, 'a', LAPSED)
     expectSame(await transacted(store, transact(claim, effect('one', COMMITTED))), 'recorded', 'the end')
     expectSame(await count('one'), 1, 'the effects')

@@ -1,8 +1,8 @@
 import type { Entry } from '../../../server/entry/entry.ts'
-import { Gates, refusal } from '../gates.ts'
+import { Gates, refusingAnswer } from '../gates.ts'
 import { isHonest } from '../oracle/claim-rules.ts'
 import { LedgerAccount } from '../oracle/ledger-account.ts'
-import type { CrashPoint } from '../vocabulary.ts'
+import type { SimulatedCrashPoint } from '../vocabulary.ts'
 import type { Effect, Reply, Sent, WireAnswer, WireServer } from '../wire.ts'
 import type { World } from '../world.ts'
 import { DurableLedger } from './durable-ledger.ts'
@@ -17,7 +17,7 @@ export class LedgerServer implements WireServer {
   readonly #provider: Provider
   readonly #account: LedgerAccount
   readonly #gates: Gates
-  readonly #traps: { readonly point: CrashPoint; readonly occurrence: number; reached: number }[]
+  readonly #traps: { readonly point: SimulatedCrashPoint; readonly occurrence: number; reached: number }[]
   readonly #replicas: Replica[] = []
   readonly #received = new Set<number>()
   #lives = 0
@@ -89,8 +89,8 @@ export class LedgerServer implements WireServer {
   #passOn(answer: WireAnswer | 'reset'): WireAnswer | 'reset' {
     const world = this.#world
     if (answer === 'reset' || answer.status !== 201) return answer
-    if (world.strikes('gateway-error-after')) return refusal(502)
-    return world.strikes('do-not-retry-after') ? refusal(500, [['do-not-retry', 'true']]) : answer
+    if (world.strikes('gateway-error-after')) return refusingAnswer(502)
+    return world.strikes('do-not-retry-after') ? refusingAnswer(500, [['do-not-retry', 'true']]) : answer
   }
 
   #startAll(): void {
@@ -131,7 +131,7 @@ export class LedgerServer implements WireServer {
     replica.process.freeze(ms)
   }
 
-  #endsAt(point: CrashPoint): boolean {
+  #endsAt(point: SimulatedCrashPoint): boolean {
     let ends = false
     for (const trap of this.#traps) {
       if (trap.point === point && ++trap.reached === trap.occurrence) ends = true

@@ -44,7 +44,7 @@ export class LedgerWork {
     // Inside the ledger's transaction: without an answer on record nothing was done.
     const found = world.plan.ledger.work === 'effect' ? 'not-done' : provider.lookUp(key)
     if (found === 'not-done') return 'rerun'
-    if (found) world.oracle.sight('entry reconciled')
+    if (found) world.oracle.observed('entry reconciled')
     return found
   }
 

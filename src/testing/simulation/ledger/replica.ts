@@ -5,7 +5,7 @@ import type { EffectReturn } from '../../../server/entry/reply.ts'
 import type { LedgerEvent } from '../../../server/guard/events.ts'
 import type { LedgerAccount } from '../oracle/ledger-account.ts'
 import { type CrashRule, SimulatedProcess } from '../simulated-process.ts'
-import type { Sight } from '../vocabulary.ts'
+import type { Observation } from '../vocabulary.ts'
 import type { Reply, Sent, WireAnswer } from '../wire.ts'
 import type { World } from '../world.ts'
 import type { DurableLedger } from './durable-ledger.ts'
@@ -105,13 +105,13 @@ export class Replica {
 
   #observe(event: LedgerEvent): void {
     const { oracle } = this.#world
-    const sight = sightOf(event)
-    if (sight) oracle.sight(sight)
+    const observation = observationOf(event)
+    if (observation) oracle.observed(observation)
     if (this.#world.traced) this.#world.say(this.process.name, describe(event))
   }
 }
 
-const SIGHTS: Partial<Record<string, Sight>> = {
+const SIGHTS: Partial<Record<string, Observation>> = {
   'entry.abandoned': 'entry abandoned',
   'entry.released': 'entry released',
   'entry.replayed': 'replayed answer',
@@ -122,7 +122,7 @@ const SIGHTS: Partial<Record<string, Sight>> = {
   unavailable: 'unavailable answer',
 }
 
-function sightOf(event: LedgerEvent): Sight | undefined {
+function observationOf(event: LedgerEvent): Observation | undefined {
   if (event.type === 'entry.claimed') return event.takenOver ? 'entry taken over' : undefined
   return SIGHTS[event.type === 'request.refused' ? event.reason : event.type]
 }
@@ -134,7 +134,7 @@ function describe(event: LedgerEvent): string {
     'status' in event && event.status !== undefined ? String(event.status) : '',
     'error' in event && event.error !== undefined ? String(event.error) : '',
   ].filter((detail) => detail !== '')
-  return `tells: ${[event.type, ...details].join(', ')}`
+  return `emits: ${[event.type, ...details].join(', ')}`
 }
 
 function digest(texts: readonly string[], bytes: Uint8Array | null): string {

@@ -106,7 +106,7 @@ export class SimulatedLedgerStore implements Store {
           work: (tx) => this.#work(transaction, tx, written),
         })
       } catch (error) {
-        // What asked for it is gone, and is never told.
+        // The process that asked has ended, and gets no answer.
         if (error === CUT) return new Promise<Outcome>(() => {})
         throw error
       } finally {

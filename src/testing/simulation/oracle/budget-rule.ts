@@ -1,7 +1,7 @@
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import { isReplayed } from '../../../protocol/header-names.ts'
 import { headerValue } from '../../../protocol/headers.ts'
-import type { Verdict } from './oracle.ts'
+import type { Violation } from './oracle.ts'
 
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530])
 const RATIO = 0.1
@@ -25,8 +25,8 @@ export class BudgetRule {
     this.#begun++
   }
 
-  /** Every other request that failed has cost a token. Ones that we cut off ourselves tell nothing. */
-  learned(outcome: TransportOutcome, elapsedMs: number): Verdict | undefined {
+  /** Every other request that failed has cost a token. Requests that the client aborted don't count. */
+  requestEnded(outcome: TransportOutcome, elapsedMs: number): Violation | undefined {
     if (!failed(outcome)) {
       if (outcome.kind === 'response') this.#answered++
       return undefined

@@ -2,11 +2,11 @@ import type { Settlement } from '../../../client/engine/recover/deliver.ts'
 import { isHoldfastError } from '../../../errors/holdfast-error.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { MINUTE, type Plan } from '../plan.ts'
-import type { Verdict } from './oracle.ts'
+import type { Violation } from './oracle.ts'
 import type { Shadow } from './shadow.ts'
 
 /** What an event, a view, a look-up or a handler says of an operation. */
-export interface Claim {
+export interface EffectClaim {
   readonly effect: Effect
   readonly by: 'an event' | 'a view' | 'a look-up' | 'a handler'
   /** Of the operation that it speaks of, where it says so: a slow look may still see an earlier use of the key. */
@@ -22,14 +22,17 @@ interface Truth {
   readonly plan: Plan
 }
 
-/** P3: a program that is told `none` may do it anew. A server that forgets, or ignores keys, may prove that wrong. */
-export function judgeClaim({ effect, by }: Claim, { done, doneInThisLife, plan }: Truth): Verdict | undefined {
+/** P3: a program that gets `none` may do it anew. A server that forgets, or ignores keys, may prove that wrong. */
+export function judgeEffectClaim(
+  { effect, by }: EffectClaim,
+  { done, doneInThisLife, plan }: Truth,
+): Violation | undefined {
   if (effect === 'applied' && done === 0) return ['P3', `${by} says applied of an operation that was not done`]
   if (effect !== 'none' || doneInThisLife === 0 || !isHonest(plan)) return undefined
   return ['P3', `${by} says none of an operation that was done`]
 }
 
-/** A client that takes a server which ignores keys for one that knows them is told what it can't know. */
+/** A client that takes a server which ignores keys for one that honours them can't know the effect. */
 export function isHonest({ faults, server, honoursKeys }: Plan): boolean {
   return !faults.has('short-window') && (server !== 'ignores-keys' || !honoursKeys)
 }
@@ -38,10 +41,10 @@ export function isHonest({ faults, server, honoursKeys }: Plan): boolean {
 export function judgeRepeated(
   { status, mayHaveRepeated }: Pick<Settlement, 'status' | 'mayHaveRepeated'>,
   { doneInThisLife, plan }: Omit<Truth, 'done'>,
-): Verdict | undefined {
+): Violation | undefined {
   if (plan.faults.has('short-window') || status !== 'succeeded' || mayHaveRepeated || doneInThisLife <= 1)
     return undefined
-  return ['P3', `a handler is told a success without a word of repetition, and it was done ${doneInThisLife} times`]
+  return ['P3', `a handler gets a success without mayHaveRepeated, and it was done ${doneInThisLife} times`]
 }
 
 /** Where a clock jumps, or two differ, no process knows what a minute is. */
@@ -53,7 +56,7 @@ export function knowsMinutes({ faults }: Plan): boolean {
 export function judgeGone(
   error: unknown,
   { shadow, plan, now }: { readonly shadow: Shadow | undefined; readonly plan: Plan; readonly now: number },
-): Verdict | undefined {
+): Violation | undefined {
   if (!isHoldfastError(error) || error.code !== 'HOLDFAST_RECORD_GONE' || !shadow || !knowsMinutes(plan)) {
     return undefined
   }

@@ -1,6 +1,6 @@
 import { headerValue } from '../../../protocol/headers.ts'
 import type { Sent } from '../wire.ts'
-import type { Verdict } from './oracle.ts'
+import type { Violation } from './oracle.ts'
 
 const NAMES = ['authorization', 'cookie']
 
@@ -8,7 +8,7 @@ const NAMES = ['authorization', 'cookie']
 export class CredentialsRule {
   readonly #had = new Map<string, readonly string[]>()
 
-  left(sent: Sent, { asked, life }: { readonly asked: boolean; readonly life: number }): Verdict | undefined {
+  left(sent: Sent, { asked, life }: { readonly asked: boolean; readonly life: number }): Violation | undefined {
     const has = NAMES.filter((name) => headerValue(sent.headers, name) !== undefined)
     // A key may have had another operation before, or the same one in an earlier life.
     const which = `${sent.key} ${sent.label} ${life}`

@@ -31,7 +31,8 @@ export class EffectAccount {
   }
 
   inThisLife(key: string, shadow: Shadow | undefined, until = Number.POSITIVE_INFINITY): number {
-    return this.#timesOf(key, shadow).filter(({ leftAt, at }) => leftAt >= (shadow?.bornAt ?? 0) && at <= until).length
+    return this.#timesOf(key, shadow).filter(({ leftAt, at }) => leftAt >= (shadow?.appendedAt ?? 0) && at <= until)
+      .length
   }
 
   #timesOf(key: string, shadow: Shadow | undefined): readonly Done[] {

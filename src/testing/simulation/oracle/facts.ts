@@ -4,7 +4,7 @@ import type { CallPlan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
 
-/** A request on the wire, and what its process learned of it. */
+/** A request on the wire, and what its process got of it. */
 export interface SentFact {
   readonly sent: Sent
   readonly process: SimulatedProcess
@@ -18,11 +18,11 @@ export interface CallFact {
   readonly process: SimulatedProcess
   readonly at: number
   accepted: boolean
-  told: Told | undefined
+  result: CallResult | undefined
 }
 
-/** What a caller was told in the end. `other`: an abort's own reason, which says nothing about the effect. */
-export type Told =
+/** What a call ended with. `other`: an abort's own reason, which says nothing about the effect. */
+export type CallResult =
   | { readonly is: 'response'; readonly at: number }
   | { readonly is: 'error'; readonly at: number; readonly error: HoldfastError }
   | { readonly is: 'other'; readonly at: number }

@@ -22,25 +22,25 @@ function judgeEffects(oracle: Oracle, { honest, effects }: { honest: boolean; ef
   for (const [label, count] of counts) {
     if (count <= 1) continue
     if (honest) oracle.breaks(['P3', `${label} was done ${count} times`])
-    else oracle.sight('doubled by a short window')
+    else oracle.observed('doubled by a short window')
   }
 }
 
-/** A server that forgets too early may do it in spite of what it told; then only the telling is judged. */
+/** A server that forgets too early may do it in spite of its answer; then only the answer is judged. */
 function judgeCall(oracle: Oracle, call: CallFact, effects: readonly Effect[] | undefined): void {
-  const { told, process, plan } = call
-  if (!told) {
-    if (process.alive) oracle.breaks(['P4', `the caller of ${plan.label} was never told anything`])
+  const { result, process, plan } = call
+  if (!result) {
+    if (process.alive) oracle.breaks(['P4', `the caller of ${plan.label} never got a result`])
     return
   }
-  if (told.is !== 'error' || !effects) return
-  const { error } = told
+  if (result.is !== 'error' || !effects) return
+  const { error } = result
   const mine = effects.filter((effect) => effect.label === plan.label)
   if (error.effect === 'none' && !error.pending && mine.some((effect) => isOnAccountOf(oracle, call, effect))) {
-    oracle.breaks(['P3', `${plan.label} was told effect none (${error.name}, ${error.reason}), and had been done`])
+    oracle.breaks(['P3', `${plan.label} got effect none (${error.name}, ${error.reason}), and had been done`])
   }
   if (error.effect === 'applied' && mine.length === 0) {
-    oracle.breaks(['P3', `${plan.label} was told effect applied, and had not been done`])
+    oracle.breaks(['P3', `${plan.label} got effect applied, and had not been done`])
   }
 }
 
@@ -50,32 +50,32 @@ function judgeCall(oracle: Oracle, call: CallFact, effects: readonly Effect[] | 
  */
 function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolean {
   const fact = sent === undefined ? undefined : oracle.sents[sent - 1]
-  const { told } = call
-  if (!fact || told?.is !== 'error') return false
-  const { bornAt = 0 } = oracle.shadows.get(told.error.operation?.key ?? '') ?? {}
+  const { result } = call
+  if (!fact || result?.is !== 'error') return false
+  const { appendedAt: bornAt = 0 } = oracle.shadows.get(result.error.operation?.key ?? '') ?? {}
   // By a life of its key that was over, and forgotten, when this call was made.
-  if (fact.at < Math.min(bornAt, told.at)) return false
-  if (fact.at <= told.at && told.error.attempts.length > 0) return true
-  if (fact.at < call.at || fact.sent.key !== told.error.operation?.key) return false
+  if (fact.at < Math.min(bornAt, result.at)) return false
+  if (fact.at <= result.at && result.error.attempts.length > 0) return true
+  if (fact.at < call.at || fact.sent.key !== result.error.operation?.key) return false
   return !oracle.calls.some(
     (other) => other !== call && other.plan.label === call.plan.label && answersFor(other, fact.at),
   )
 }
 
 /** Was the call still open then, or left to be carried on, or aborted, which promises nothing? */
-function answersFor({ at, told }: CallFact, when: number): boolean {
+function answersFor({ at, result }: CallFact, when: number): boolean {
   if (at > when) return false
-  return !told || told.at >= when || told.is === 'other' || (told.is === 'error' && told.error.pending)
+  return !result || result.at >= when || result.is === 'other' || (result.is === 'error' && result.error.pending)
 }
 
-/** What a settled record says of the effect is what a handler, or whoever asks later, is told. */
+/** The effect on a settled record is what a handler, or a later caller, gets. */
 function judgeRecordedEffect(oracle: Oracle, shadow: Shadow, effects: readonly Effect[]): void {
   const { key, status, head, settledAt } = shadow
   const label = labelOf(shadow)
   if (status === 'pending' || head.effect !== 'none') return
   const before = effects.some((effect) => {
     const at = oracle.sents[(effect.sent ?? 0) - 1]?.at ?? 0
-    return effect.key === key && effect.label === label && at >= shadow.bornAt && at < settledAt
+    return effect.key === key && effect.label === label && at >= shadow.appendedAt && at < settledAt
   })
   if (before) oracle.breaks(['P3', `an operation is on record as ${status} without effect, and had been done`])
 }
@@ -92,13 +92,13 @@ function judgeRecord(oracle: Oracle, shadow: Shadow): void {
     oracle.breaks(['P4', `${label} was settled ${shadow.settlements} times and reopened ${shadow.reopenings} times`])
   }
   const done = oracle.doneInThisLife(shadow.key)
-  const letGo = !shadow.there && shadow.status === 'pending'
-  const told = calls.some((call) => call.told !== undefined)
-  if (accepted && letGo && done === 0 && !told && oracle.roster.isAlive(shadow.removedBy ?? '')) {
-    oracle.breaks(['P4', `${label} was accepted, and is lost: neither done, nor on record, nor told`])
+  const dropped = !shadow.there && shadow.status === 'pending'
+  const isAnswered = calls.some((call) => call.result !== undefined)
+  if (accepted && dropped && done === 0 && !isAnswered && oracle.roster.isAlive(shadow.removedBy ?? '')) {
+    oracle.breaks(['P4', `${label} was accepted, and is lost: neither done, nor on record, nor reported`])
   }
   const owed = shadow.name !== null && (accepted || shadow.settlements > 0)
-  const takenBack = letGo && done === 0
+  const takenBack = dropped && done === 0
   if (owed && shadow.taken === 0 && !takenBack)
-    oracle.breaks(['P4', `${label} settled, and its handler was never told`])
+    oracle.breaks(['P4', `${label} settled, and its handler was never called`])
 }

@@ -12,19 +12,19 @@ import { isCommit } from '../../command-meaning.ts'
 import type { Coverage } from '../coverage.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import { judgeClaim, judgeFence } from './journal-rules.ts'
-import type { Verdict } from './oracle.ts'
+import type { Violation } from './oracle.ts'
 import { Shadow } from './shadow.ts'
 
 export interface AccountTerms {
   readonly coverage: Coverage
   readonly now: () => number
-  readonly breaks: (verdict: Verdict | undefined) => void
+  readonly breaks: (verdict: Violation | undefined) => void
   readonly isAlive: (process: string) => boolean
   /** For how long a settled record certainly is there. */
   readonly keptMs: number
-  /** After so long without a renewal a runner that lives has let go. */
-  readonly letGoMs: number
-  /** Did somebody ask this process to cancel something, whoever works on it? */
+  /** After so long without a renewal a live runner has released its lock. */
+  readonly releaseAfterMs: number
+  /** Was this process asked to cancel an operation, which may take the lease of another runner? */
   readonly cancels: (process: string) => boolean
 }
 
@@ -50,7 +50,7 @@ export class JournalAccount {
         break
       case 'write':
         if (result === true) this.#write(command)
-        else this.#terms.coverage.saw('sight', 'stale write refused')
+        else this.#terms.coverage.saw('observation', 'stale write refused')
         break
       case 'claim':
         for (const row of result as ClaimedRow[]) this.#claim(process, command, row)
@@ -65,7 +65,7 @@ export class JournalAccount {
   #append(row: JournalRow, { appended }: { readonly appended: boolean }): void {
     const { coverage } = this.#terms
     if (!appended) {
-      coverage.saw('sight', 'joined')
+      coverage.saw('observation', 'joined')
       return
     }
     const shadow = new Shadow(row, this.#terms.now())
@@ -92,7 +92,7 @@ export class JournalAccount {
     shadow.touchedAt = this.#terms.now()
     if (command.change === 'remove') {
       shadow.removedBy = command.owner
-      coverage.saw('transition', 'let go')
+      coverage.saw('transition', 'drop')
     } else if (isCommit(command)) {
       coverage.saw('transition', shadow.commit(command, this.#terms.now()))
       coverage.saw('state', shadow.status)
@@ -102,10 +102,10 @@ export class JournalAccount {
   }
 
   #claim(process: SimulatedProcess, claimant: Claimant, row: ClaimedRow): void {
-    const { coverage, breaks, isAlive, cancels, letGoMs } = this.#terms
+    const { coverage, breaks, isAlive, cancels, releaseAfterMs } = this.#terms
     const shadow = this.shadows.get(row.key)
-    const hasLetGo = shadow !== undefined && idleMs(shadow, claimant.now, this.#terms.now()) >= letGoMs
-    breaks(judgeClaim({ claimant, shadow, isAlive, cancels: cancels(process.name), hasLetGo }))
+    const hasReleased = shadow !== undefined && idleMs(shadow, claimant.now, this.#terms.now()) >= releaseAfterMs
+    breaks(judgeClaim({ claimant, shadow, isAlive, cancels: cancels(process.name), hasReleased }))
     if (shadow) coverage.saw('transition', shadow.claim(row, this.#terms.now()))
   }
 

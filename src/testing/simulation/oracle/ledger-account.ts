@@ -17,7 +17,7 @@ interface KnownAnswer {
 /** The oracle's account of the server's claims: it sees what passes between the ledger, its store and its handlers. */
 export class LedgerAccount {
   readonly #oracle: Oracle
-  /** Does the server remember keys for as long as the client was told? */
+  /** Does the server remember keys for as long as the client assumes? */
   readonly #honest: boolean
   readonly #holders = new Map<string, SimulatedProcess>()
   /** Tokens, by process, key and attempt: one process may have two claims on a key, the older one lost. */
@@ -74,7 +74,7 @@ export class LedgerAccount {
 
   /** P9: no credential is ever written down. */
   recorded({ token }: Claim, answer: RecordedAnswer): void {
-    if (this.#failed.has(token)) this.#oracle.sight('answer recorded late')
+    if (this.#failed.has(token)) this.#oracle.observed('answer recorded late')
     if (JSON.stringify(answer.headers).includes(SECRET)) {
       this.#oracle.breaks(['P9', 'a credential is in an answer that the ledger keeps'])
     }
@@ -85,7 +85,7 @@ export class LedgerAccount {
     if (!isLasting(answer)) return
     const { key, label, number } = sent
     if (!this.#served.has(requestOf(sent))) {
-      this.#oracle.breaks(['P3', `request ${number} (${label}) was told the answer of another request under its key`])
+      this.#oracle.breaks(['P3', `request ${number} (${label}) got the answer of another request under its key`])
     }
     if (!this.#honest) return
     const said = `${answer.status} ${answer.body}`
@@ -115,7 +115,7 @@ function requestOf({ key, method, url, label }: Sent): string {
 /** Said of this moment, or of the caller. */
 const FOR_NOW = [401, 407, 408, 425, 429]
 
-/** A handler's final word, told now or again. What a ledger refuses with is a problem. */
+/** A handler's final answer, first or replayed. What a ledger refuses with is a problem. */
 function isLasting({ status, headers }: WireAnswer): boolean {
   const isProblem = headerValue(headers, 'content-type') === 'application/problem+json'
   return (

@@ -5,14 +5,14 @@ import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
 import { type CallPlan, MINUTE, type Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
-import type { Fault, Sight } from '../vocabulary.ts'
+import type { Fault, Observation } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
 import { CallBook } from './call-book.ts'
-import { type Claim, judgeClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
+import { type EffectClaim, judgeEffectClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
 import { EffectAccount } from './effect-account.ts'
-import type { BrokenPromise, CallFact, PromiseName, SentFact, Told } from './facts.ts'
+import type { BrokenPromise, CallFact, CallResult, PromiseName, SentFact } from './facts.ts'
 import { JournalAccount } from './journal-account.ts'
 import { judgeSecrets } from './journal-rules.ts'
 import { Roster } from './roster.ts'
@@ -22,14 +22,14 @@ import { judgeLeaving } from './wire-rules.ts'
 /** Where clocks jump, a cancel comes from outside or a page comes back, a lease changes hands while its runner still works. */
 const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
 
-/** A tab without work lets go of its lock after half a lease; one with work renews its lease at a third. */
-function lettingGoMs(plan: Plan): number {
+/** A tab without work releases its lock after half a lease; one with work renews its lease at a third. */
+function lockLingerMs(plan: Plan): number {
   if (plan.platform !== 'tabs') return Number.POSITIVE_INFINITY
   return knowsMinutes(plan) ? 15_000 : 0
 }
 
 /** A broken promise and how it was broken. */
-export type Verdict = readonly [promise: PromiseName, sentence: string]
+export type Violation = readonly [promise: PromiseName, sentence: string]
 
 export interface OracleTerms {
   readonly plan: Plan
@@ -42,7 +42,7 @@ export interface OracleTerms {
 
 /**
  * Watches everything that passes between the clients and the world and knows nothing of how they work. It keeps its
- * own account of the journal, the wire and what callers and handlers were told, and holds the promises against it.
+ * own account of the journal, the wire and what callers and handlers got, and holds the promises against it.
  */
 export class Oracle {
   readonly broken: BrokenPromise[] = []
@@ -66,7 +66,7 @@ export class Oracle {
       now: terms.now,
       breaks: (verdict) => this.breaks(verdict),
       isAlive: (owner) => this.roster.isAlive(owner),
-      letGoMs: lettingGoMs(terms.plan),
+      releaseAfterMs: lockLingerMs(terms.plan),
       keptMs: knowsMinutes(terms.plan) ? MINUTE : 0,
       cancels: (process) => this.#cancelling.has(process),
     })
@@ -83,25 +83,25 @@ export class Oracle {
     return this.#book.calls
   }
 
-  sight(sight: Sight): void {
-    this.#terms.coverage.saw('sight', sight)
+  observed(observation: Observation): void {
+    this.#terms.coverage.saw('observation', observation)
   }
 
-  breaks(verdict: Verdict | undefined): void {
+  breaks(verdict: Violation | undefined): void {
     if (!verdict) return
     this.broken.push({ promise: verdict[0], sentence: verdict[1], at: this.#terms.now() })
   }
 
   // The processes and the program.
 
-  born(process: SimulatedProcess): void {
-    this.roster.born(process)
+  processStarted(process: SimulatedProcess): void {
+    this.roster.started(process)
     const { burst } = this.#terms.plan
     if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
   }
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
-    const fact: CallFact = { plan, process, at: this.#terms.now(), accepted: false, told: undefined }
+    const fact: CallFact = { plan, process, at: this.#terms.now(), accepted: false, result: undefined }
     this.budgets.get(process.name)?.begins()
     this.#book.calls.push(fact)
     this.#book.allow(process, plan.label, plan.deadlineMs)
@@ -116,17 +116,18 @@ export class Oracle {
     this.breaks(['P1', `${label} was called accepted, and is not on disk`])
   }
 
-  told(fact: CallFact, told: Told): void {
-    fact.told = told
-    if (told.is === 'error' && told.error.reason === 'do-not-retry') this.#learnVerdict(told.error.operation?.key)
-    if (told.is === 'error' && told.error.pending) this.sight('kept for later')
-    if (told.is === 'response' && !this.#effects.isDone(fact.plan.label)) {
-      this.breaks(['P3', `${fact.plan.label} was told a success, and was not done`])
+  callEnded(fact: CallFact, result: CallResult): void {
+    fact.result = result
+    if (result.is === 'error' && result.error.reason === 'do-not-retry')
+      this.#recordVerdict(result.error.operation?.key)
+    if (result.is === 'error' && result.error.pending) this.observed('kept for later')
+    if (result.is === 'response' && !this.#effects.isDone(fact.plan.label)) {
+      this.breaks(['P3', `${fact.plan.label} got a success, and was not done`])
     }
   }
 
   /** Something says of an operation, now, what became of it. */
-  claimed(key: string, claim: Claim): void {
+  claimed(key: string, claim: EffectClaim): void {
     this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
     if (claim.url !== undefined && claim.url !== this.shadows.get(key)?.url) return
     const truth = {
@@ -134,7 +135,7 @@ export class Oracle {
       doneInThisLife: this.doneInThisLife(key, claim.askedAt),
       plan: this.#terms.plan,
     }
-    this.breaks(judgeClaim(claim, truth))
+    this.breaks(judgeEffectClaim(claim, truth))
   }
 
   foundSuccess(key: string, url: string): void {
@@ -149,7 +150,7 @@ export class Oracle {
     this.breaks(judgeGone(error, { shadow: this.shadows.get(key), plan: this.#terms.plan, now: this.#terms.now() }))
   }
 
-  /** Somebody asks this process to cancel something: from here on it may take a lease from whoever works on it. */
+  /** This process is asked to cancel an operation: from here on it may take the lease of another runner. */
   cancels(process: SimulatedProcess): void {
     this.#cancelling.add(process.name)
   }
@@ -160,8 +161,8 @@ export class Oracle {
     if (shadow) shadow.taken++
   }
 
-  /** P7: whoever is told of a do-not-retry verdict may rely on it. */
-  #learnVerdict(key: string | undefined): void {
+  /** P7: a caller or handler that gets a do-not-retry verdict may rely on it. */
+  #recordVerdict(key: string | undefined): void {
     const shadow = key === undefined ? undefined : this.shadows.get(key)
     if (shadow) shadow.verdictKnown = true
   }
@@ -172,10 +173,10 @@ export class Oracle {
     const shadow = this.shadows.get(key)
     if (error) this.claimed(key, { effect: error.effect, by: 'a handler' })
     this.breaks(judgeRepeated(settlement, { doneInThisLife: this.doneInThisLife(key), plan: this.#terms.plan }))
-    if (error?.reason === 'do-not-retry') this.#learnVerdict(key)
+    if (error?.reason === 'do-not-retry') this.#recordVerdict(key)
     if (!shadow) this.breaks(['P4', 'a settlement was delivered for an operation that is unknown'])
     else if (shadow.there && shadow.status !== status) {
-      this.breaks(['P4', `a handler was told ${status} while the record says ${shadow.status}`])
+      this.breaks(['P4', `a handler got ${status} while the record says ${shadow.status}`])
     }
   }
 
@@ -194,7 +195,7 @@ export class Oracle {
     })
   }
 
-  /** The process learns that the batch is durable: a claim begins a run. */
+  /** The process gets the result of a durable batch: a claim begins a run. */
   acknowledged(
     process: SimulatedProcess,
     commands: readonly JournalCommand[],
@@ -213,16 +214,16 @@ export class Oracle {
     const until = this.#book.allowedUntil(process, sent)
     const shadow = this.shadows.get(sent.key)
     const again = this.#book.asksAgain(process, shadow)
-    if (again) this.sight('asked again by fetch')
+    if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
-    this.breaks(this.#credentials.left(sent, { asked, life: shadow?.bornAt ?? 0 }))
+    this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
     this.breaks(judgeLeaving({ sent, process, shadow, until, leaseIsLaw: this.#leaseIsLaw && !again }))
   }
 
-  learned(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
+  exchangeEnded(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
     const fact = this.sents[sent.number - 1]
     if (fact) fact.outcome = outcome
-    this.breaks(this.budgets.get(process.name)?.learned(outcome, process.elapsedMs))
+    this.breaks(this.budgets.get(process.name)?.requestEnded(outcome, process.elapsedMs))
   }
 
   get retries(): number {

@@ -13,11 +13,11 @@ export class Roster {
     this.#now = now
   }
 
-  born(process: SimulatedProcess): void {
+  started(process: SimulatedProcess): void {
     this.#processes.set(process.owner, process)
   }
 
-  /** A hidden page counts as closed, and so it does to a neighbour that looked before it came back. */
+  /** A hidden page counts as closed, also for a peer that checked before it came back. */
   hides({ owner }: SimulatedProcess, ms: number): void {
     const until = this.#now() + ms + LATE_LOOK_MS
     this.#hiddenUntil.set(owner, Math.max(until, this.#hiddenUntil.get(owner) ?? 0))

@@ -1,7 +1,7 @@
 import type { ClaimedRow, Fence, JournalRow } from '../../../client/journal/port.ts'
 import type { HeadV1 } from '../../../client/operation/codec.ts'
 import type { OperationStatus } from '../../../client/operation/record.ts'
-import { type Commit, headOf } from '../../command-meaning.ts'
+import { type Commit, parseHead } from '../../command-meaning.ts'
 import { BEGINNING } from '../plan.ts'
 import type { Transition } from '../vocabulary.ts'
 
@@ -22,26 +22,26 @@ export class Shadow {
   notBefore = 0
   expiresAt: number | null = null
   head: HeadV1
-  /** Who removed it from the journal, if anybody did. */
+  /** The runner that removed it from the journal. */
   removedBy: string | undefined
   settledAt = 0
-  readonly bornAt: number
+  readonly appendedAt: number
   /** When the holder of its lease last wrote. */
   touchedAt: number
   settlements = 0
   reopenings = 0
-  /** A do-not-retry verdict is on record, or somebody was told of it. */
+  /** A do-not-retry verdict is on record, or has reached a caller or a handler. */
   verdictKnown = false
   /** How often a handler has taken its settlement. */
   taken = 0
 
-  constructor(row: JournalRow, bornAt: number) {
-    this.bornAt = bornAt
-    this.touchedAt = bornAt
+  constructor(row: JournalRow, appendedAt: number) {
+    this.appendedAt = appendedAt
+    this.touchedAt = appendedAt
     this.key = row.key
     this.name = row.name
     this.body = row.body && new Uint8Array(row.body)
-    this.head = headOf(row.head)
+    this.head = parseHead(row.head)
     this.url = this.head.url
     this.method = this.head.method
     this.horizonAt = this.head.horizonAt
@@ -72,7 +72,7 @@ export class Shadow {
   commit({ change }: Commit, now: number): Transition {
     const before = this.status
     const was = this.head
-    this.head = headOf(change.head)
+    this.head = parseHead(change.head)
     this.status = change.status
     this.owner = change.owner
     this.leaseUntil = change.leaseUntil

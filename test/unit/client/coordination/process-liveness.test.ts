@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { leaseOnly } from '../../../../src/client/coordination/lease-only.ts'
 import { processLiveness } from '../../../../src/client/coordination/process-liveness.ts'
-import { soloRunner } from '../../../../src/client/coordination/solo-runner.ts'
 
 /** The same owner, with parts of its name changed. */
 function renamed(owner: string, change: (parts: string[]) => void): string {
@@ -18,7 +18,7 @@ describe('a runner in a process', () => {
     two.leave()
   })
 
-  it('is alive until it leaves, and its neighbours know', () => {
+  it('is alive until it leaves, and its peers know', () => {
     const [one, two] = [processLiveness(), processLiveness()]
     expect(two.findDead([one.owner])).toEqual([])
     one.leave()
@@ -56,10 +56,10 @@ describe('a runner in a process', () => {
 })
 
 describe('a runner on its own', () => {
-  it('knows of nobody that he is dead', () => {
-    const runner = soloRunner()
+  it('takes no runner for dead', () => {
+    const runner = leaseOnly()
     expect(runner.findDead([runner.owner])).toEqual([])
     expect(runner.findDead(['anybody'])).toEqual([])
-    runner.onWake(() => expect.unreachable('nobody wakes it'))()
+    runner.onActive(() => expect.unreachable('never active again'))()
   })
 })

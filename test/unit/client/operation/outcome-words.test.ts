@@ -20,21 +20,21 @@ const said = (record: OperationRecord, reason: Reason | undefined, pending = fal
 
 describe('the sentence of an error', () => {
   it.each<[Reason, string]>([
-    ['attempts', 'every attempt was used'],
-    ['deadline', 'the deadline passed'],
-    ['horizon', 'its horizon passed, after which the server may no longer know the key'],
-    ['budget', 'the retry budget of this origin is empty'],
-    ['breaker', 'the circuit breaker of this origin is open'],
+    ['attempts', 'all attempts failed'],
+    ['deadline', 'deadline exceeded'],
+    ['horizon', 'horizon exceeded, the server may have forgotten the idempotency key'],
+    ['budget', 'retry budget exhausted for this origin'],
+    ['breaker', 'circuit breaker is open for this origin'],
     ['do-not-retry', 'the server said not to retry'],
-    ['status', 'the server refused it'],
+    ['status', 'the server rejected it'],
     ['aborted', 'it was cancelled'],
-    ['not-replayable', 'sending it again could do it twice: its server is not known to honour idempotency keys'],
+    ['not-replayable', 'not replayable, a server that ignores idempotency keys could do it twice'],
     ['storage', 'the journal failed'],
-    ['key-reuse', 'its key was used before for a different request'],
-    ['lease-lost', 'another runner took it over'],
-    ['auth', 'the credentials were refused or could not be made'],
-    ['poison', 'its runner died again and again while working on it'],
-    ['network', 'the network failed'],
+    ['key-reuse', 'idempotency key reused with a different request'],
+    ['lease-lost', 'lease lost to another runner'],
+    ['auth', 'credentials refused or missing'],
+    ['poison', 'parked, its runner died too often while working on it'],
+    ['network', 'network error'],
   ])('for %s says why', (reason, words) => {
     expect(said(idle, reason)).toBe(`POST https://api.example.com/charges: ${words}. It was not done.`)
   })
@@ -42,19 +42,19 @@ describe('the sentence of an error', () => {
   it.each<[Effect, string]>([
     ['none', 'It was not done.'],
     ['unknown', 'It may have been done.'],
-    ['applied', 'It was done, but its answer did not arrive whole.'],
+    ['applied', 'It was done, but its answer was cut off.'],
   ])('says of the effect %s whether it was done', (effect, words) => {
-    expect(said({ ...idle, effect }, 'deadline')).toMatch(new RegExp(`the deadline passed\\. ${words}$`))
+    expect(said({ ...idle, effect }, 'deadline')).toMatch(new RegExp(`deadline exceeded\\. ${words}$`))
   })
 
   it('ends with what comes next where it stays pending', () => {
-    expect(said(idle, 'deadline', true)).toMatch(/ It was not done\. It stays pending, and a resume goes on with it\.$/)
+    expect(said(idle, 'deadline', true)).toMatch(/ It was not done\. It stays pending: resume\(\) goes on with it\.$/)
   })
 
   it('names the last answer, or else the last failure', () => {
     const failed = { ...idle, error: { detail: 'ECONNRESET', retryAt: undefined } }
-    expect(said(failed, 'attempts')).toContain('every attempt was used (last: ECONNRESET). ')
-    expect(said({ ...failed, response }, 'attempts')).toContain('every attempt was used (last: status 503). ')
+    expect(said(failed, 'attempts')).toContain('all attempts failed (last: ECONNRESET). ')
+    expect(said({ ...failed, response }, 'attempts')).toContain('all attempts failed (last: status 503). ')
   })
 
   it('says how it ended, or that we failed ourselves, where there is no reason', () => {
@@ -110,7 +110,7 @@ describe('a call without a record', () => {
     expect(error).toMatchObject({ name: 'NotSentError', effect: 'none', reason: 'breaker', retryAt: 7, pending: false })
     expect(error.operation).toEqual(call.operation)
     expect(error.message).toBe(
-      'POST https://api.example.com: the circuit breaker of this origin is open before anything was sent. It was not done.',
+      'POST https://api.example.com: circuit breaker is open for this origin. Nothing was sent: it was not done.',
     )
   })
 
@@ -124,8 +124,8 @@ describe('a call without a record', () => {
       pending: true,
     })
     expect(error.message).toBe(
-      'POST https://api.example.com: the client was closed before anything was sent. ' +
-        'Whether an earlier call with this id or key has done it, or still will, the journal could not be asked.',
+      'POST https://api.example.com: the client was closed. Nothing was sent, ' +
+        'but an earlier call with this id or key may have done it, or still will: the journal could not be asked.',
     )
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
-  askLeave,
+  acquirePermit,
   type Containment,
   type ContainmentLimits,
   type EndedRequest,
   keptUntil,
-  learnOutcome,
   newContainment,
+  recordOutcome,
 } from '../../../../src/client/policy/containment.ts'
 
 const BUDGET = { ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 1 }
@@ -18,21 +18,22 @@ const random = (): number => 0.5
 const BROKE = { ...NEW, tokens: 0.5, failures: 2 }
 
 function ends(state: Containment, outcome: EndedRequest['outcome'], more: Partial<EndedRequest> = {}): Containment {
-  return learnOutcome(state, LIMITS, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
+  return recordOutcome(state, LIMITS, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
 }
 
 const fail = (state: Containment): Containment => ends(state, 'failure')
 const succeed = (state: Containment, now = START): Containment => ends(state, 'success', { now })
-const may = (state: Containment, now: number): boolean => askLeave(state, LIMITS, { now, kind: 'kept', random }).given
+const may = (state: Containment, now: number): boolean =>
+  acquirePermit(state, LIMITS, { now, kind: 'kept', random }).given
 
 describe('kept operations', () => {
   const send = (state: Containment, now = START): Containment =>
-    askLeave(state, LIMITS, { now, kind: 'kept', random }).state
+    acquirePermit(state, LIMITS, { now, kind: 'kept', random }).state
 
   it('pay in advance, so that a new client has one under way', () => {
     const sent = send(NEW)
     expect(sent.tokens).toBe(0)
-    expect(askLeave(sent, LIMITS, { now: START, kind: 'kept', random })).toMatchObject({
+    expect(acquirePermit(sent, LIMITS, { now: START, kind: 'kept', random })).toMatchObject({
       given: false,
       reason: 'budget',
       retryAt: START + 10_000,
@@ -61,7 +62,7 @@ describe('kept operations', () => {
     const state = fail(BROKE)
     expect(state).toMatchObject({ gapMs: 60_000, keptAt: START + 60_000 })
     expect([may(state, START + 59_999), may(state, START + 60_000)]).toEqual([false, true])
-    expect(askLeave(state, LIMITS, { now: START, kind: 'kept', random }).reason).toBe('budget')
+    expect(acquirePermit(state, LIMITS, { now: START, kind: 'kept', random }).reason).toBe('budget')
   })
 
   it('do not take one failure or two after a pause of our own for death', () => {
@@ -89,9 +90,9 @@ describe('kept operations', () => {
   it('do not pay while the breaker is open, and may be its probe', () => {
     const openUntil = START + 2000
     const dead = { ...NEW, failures: 10, openUntil }
-    const refused = askLeave(dead, LIMITS, { now: START, kind: 'kept', random })
+    const refused = acquirePermit(dead, LIMITS, { now: START, kind: 'kept', random })
     expect(refused).toMatchObject({ given: false, reason: 'breaker', state: { tokens: 1 } })
-    const probe = askLeave(dead, LIMITS, { now: openUntil, kind: 'kept', random })
+    const probe = acquirePermit(dead, LIMITS, { now: openUntil, kind: 'kept', random })
     expect(probe).toMatchObject({ given: true, probe: openUntil, state: { tokens: 0 } })
   })
 })

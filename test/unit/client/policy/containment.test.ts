@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import {
-  askLeave,
+  acquirePermit,
   type Containment,
   type ContainmentLimits,
   type EndedRequest,
   keptUntil,
-  learnOutcome,
   newContainment,
   payForRetry,
   phaseOf,
   type RequestKind,
+  recordOutcome,
   tokensAt,
 } from '../../../../src/client/policy/containment.ts'
 
@@ -22,13 +22,13 @@ const random = (): number => 0.5
 type More = Partial<EndedRequest> & { readonly limits?: ContainmentLimits }
 
 function ends(state: Containment, outcome: EndedRequest['outcome'], { limits = LIMITS, ...more }: More = {}) {
-  return learnOutcome(state, limits, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
+  return recordOutcome(state, limits, { now: START, kind: 'call', outcome, tookMs: 10, random, ...more })
 }
 
 const fail = (state: Containment, now = START): Containment => ends(state, 'failure', { now })
 const succeed = (state: Containment, now = START): Containment => ends(state, 'success', { now })
 const may = (state: Containment, kind: RequestKind, now = START): boolean =>
-  askLeave(state, LIMITS, { now, kind, random }).given
+  acquirePermit(state, LIMITS, { now, kind, random }).given
 
 function failTimes(times: number, state = NEW, now = START): Containment {
   return times === 0 ? state : failTimes(times - 1, fail(state, now), now)
@@ -45,7 +45,7 @@ const DEAD = failTimes(10)
 const OPEN_UNTIL = START + 2000
 
 /** With its probe under way. */
-const PROBING = askLeave(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'call', random }).state
+const PROBING = acquirePermit(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'call', random }).state
 const ofProbe = { now: OPEN_UNTIL + 20, probe: OPEN_UNTIL }
 
 describe('the bucket', () => {
@@ -93,7 +93,7 @@ describe('the bucket', () => {
 
   it('is left as it is by a clock that was set back, and goes on from there', () => {
     const empty = payForRetry(NEW, LIMITS, START) ?? NEW
-    const back = askLeave(empty, LIMITS, { now: START - 60_000, kind: 'call', random }).state
+    const back = acquirePermit(empty, LIMITS, { now: START - 60_000, kind: 'call', random }).state
     expect(back).toMatchObject({ tokens: 0, at: START - 60_000 })
     expect(tokensAt(back, LIMITS, START - 55_000)).toBe(0.5)
   })
@@ -112,7 +112,7 @@ describe('the breaker', () => {
     expect(phaseOf(failTimes(9))).toBe('closed')
     expect(phaseOf(DEAD)).toBe('open')
     expect(DEAD.openUntil).toBe(OPEN_UNTIL)
-    expect(askLeave(DEAD, LIMITS, { now: START, kind: 'call', random })).toMatchObject({
+    expect(acquirePermit(DEAD, LIMITS, { now: START, kind: 'call', random })).toMatchObject({
       given: false,
       reason: 'breaker',
       retryAt: OPEN_UNTIL,
@@ -139,7 +139,7 @@ describe('the breaker', () => {
 
   it('lets one request through when its time has come, and then another one only if that is lost', () => {
     expect(may(DEAD, 'call', OPEN_UNTIL - 1)).toBe(false)
-    expect(askLeave(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'call', random })).toMatchObject({
+    expect(acquirePermit(DEAD, LIMITS, { now: OPEN_UNTIL, kind: 'call', random })).toMatchObject({
       given: true,
       probe: OPEN_UNTIL,
     })
@@ -168,13 +168,13 @@ describe('the breaker', () => {
     const late = { now: ofProbe.now + 10, probe: OPEN_UNTIL }
     expect(ends(again, 'success', late).openUntil).toBe(again.openUntil)
     const now = again.openUntil ?? 0
-    const second = askLeave(again, LIMITS, { now, kind: 'call', random }).state
+    const second = acquirePermit(again, LIMITS, { now, kind: 'call', random }).state
     expect(phaseOf(ends(second, 'failure', { now, probe: OPEN_UNTIL }))).toBe('half-open')
   })
 
   it('takes the success of a probe that was sent after the clock was set back', () => {
     const back = START - 3_600_000
-    const { state, probe } = askLeave(DEAD, LIMITS, { now: back, kind: 'call', random })
+    const { state, probe } = acquirePermit(DEAD, LIMITS, { now: back, kind: 'call', random })
     expect(phaseOf(ends(state, 'success', { now: back + 10, probe }))).toBe('closed')
   })
 
@@ -194,7 +194,7 @@ describe('the breaker', () => {
   })
 
   it('does not wait for a probe that a clock which was set back has put into the future', () => {
-    const { state } = askLeave(DEAD, LIMITS, { now: OPEN_UNTIL + 60_000, kind: 'call', random })
+    const { state } = acquirePermit(DEAD, LIMITS, { now: OPEN_UNTIL + 60_000, kind: 'call', random })
     expect(may(state, 'call', OPEN_UNTIL + 59_000)).toBe(false)
     expect(may(state, 'call', OPEN_UNTIL + 50_000)).toBe(true)
   })
@@ -212,7 +212,7 @@ describe('the breaker', () => {
     let state = NEW
     for (let now = START; now < START + 60_000; now += 500) state = ends(state, 'failure', { now, limits })
     expect(phaseOf(state)).toBe('closed')
-    const opened = askLeave(DEAD, limits, { now: START, kind: 'call', random })
+    const opened = acquirePermit(DEAD, limits, { now: START, kind: 'call', random })
     expect([opened.given, opened.probe]).toEqual([true, undefined])
   })
 })

@@ -23,7 +23,7 @@ describe('a refusal', () => {
   })
 
   it('for another version says why it does not compare the two requests', () => {
-    expect(refusal('other-version').problem.detail).toMatch(/^Another version .* Ask again with the same key\.$/)
+    expect(refusal('other-version').problem.detail).toMatch(/^Another version .* Retry with the same key\.$/)
   })
 
   it('is told apart from an answer', () => {

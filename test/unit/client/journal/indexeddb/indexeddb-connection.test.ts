@@ -1,6 +1,13 @@
 import { forceCloseDatabase } from 'fake-indexeddb'
 import { describe, expect, it, vi } from 'vitest'
-import { append, claim, commit, held, list, read } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import {
+  append,
+  claimCommand,
+  commit,
+  held,
+  list,
+  read,
+} from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { manualClock } from '../../../../../src/testing/manual-clock.ts'
 import { connect, emptyBrowser, failureOf, NAME, onTransaction, openJournal } from './scratch.ts'
 
@@ -143,7 +150,7 @@ describe('a database that others change', () => {
     const journal = await openJournal()
     await journal.execute([append('a')])
     const newer = await connect(4)
-    const failure = await failureOf(journal.execute([claim()]))
+    const failure = await failureOf(journal.execute([claimCommand()]))
     expect(failure.message).toMatch(/written by a newer Holdfast. Nothing was changed: update this page/)
     expect(failure.effect).toBe('none')
     expect([newer.version, ...newer.objectStoreNames]).toEqual([4, 'answers', 'bodies', 'records'])

@@ -1,12 +1,19 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Journal, JournalRow, SurveyResult } from '../../../../../src/client/journal/port.ts'
-import { append, claim, held, NOW, row, survey } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import {
+  append,
+  claimCommand,
+  held,
+  NOW,
+  row,
+  surveyCommand,
+} from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { emptyBrowser, NAME, openJournal } from './scratch.ts'
 
 emptyBrowser()
 
 async function nextDue(journal: Journal, exceptOrigins: readonly string[] = []): Promise<unknown> {
-  const [result] = await journal.execute([survey({ exceptOrigins })])
+  const [result] = await journal.execute([surveyCommand({ exceptOrigins })])
   return (result as SurveyResult).nextDueAt
 }
 
@@ -37,7 +44,7 @@ describe('a survey', () => {
     await journal.execute(rows)
     const many = vi.spyOn(IDBIndex.prototype, 'getAll')
     const one = vi.spyOn(IDBIndex.prototype, 'get')
-    const [result] = await journal.execute([survey()])
+    const [result] = await journal.execute([surveyCommand()])
     expect((result as SurveyResult).owners).toEqual(['runner 1', 'runner 2'])
     expect(many).not.toHaveBeenCalled()
     expect(one.mock.calls.length).toBeLessThanOrEqual(3 * 3 + 2)
@@ -47,7 +54,7 @@ describe('a survey', () => {
     const journal = await openJournal()
     await journal.execute([append('a', { dueAt: 5 }), append('b', { dueAt: 7 }), append('new', { version: 99 })])
     expect(await nextDue(journal)).toBe(5)
-    await journal.execute([claim({ limit: 1 })])
+    await journal.execute([claimCommand({ limit: 1 })])
     expect(await nextDue(journal)).toBe(7)
   })
 })
@@ -88,9 +95,9 @@ it.each([1, 2] as const)('a database of version %i is brought up to date, and lo
     row('c', lease),
   ])
   const journal = await openJournal()
-  expect(await journal.execute([survey()])).toEqual([{ owners: ['me'], nextDueAt: 4 }])
+  expect(await journal.execute([surveyCommand()])).toEqual([{ owners: ['me'], nextDueAt: 4 }])
   expect(await nextDue(journal, [String(ORIGINS[1])])).toBe(9)
-  const [claimed] = await journal.execute([claim({ dueBy: NOW })])
+  const [claimed] = await journal.execute([claimCommand({ dueBy: NOW })])
   expect(claimed).toMatchObject([
     { key: 'a', body: row('a').body },
     { key: 'b', body: row('b').body },

@@ -4,7 +4,7 @@ import { indexedDbJournal } from '../../../../../src/client/journal/indexeddb/in
 import {
   append,
   change,
-  claim,
+  claimCommand,
   commit,
   held,
   list,
@@ -14,7 +14,7 @@ import {
   remove,
   renew,
   SPACE,
-  survey,
+  surveyCommand,
 } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { connect, emptyBrowser, failureOf, NAME, onTransaction, openJournal } from './scratch.ts'
 
@@ -24,10 +24,10 @@ describe('a batch', () => {
   it.each([
     ['an acceptance', 'readwrite strict', [append('x')]],
     ['a settlement', 'readwrite strict', [commit('a')]],
-    ['a claim', 'readwrite strict', [claim()]],
+    ['a claim', 'readwrite strict', [claimCommand()]],
     ['lease renewals', 'readwrite relaxed', [renew('a', NOW), read('a'), renew('b', NOW)]],
     ['a renewal beside an acceptance', 'readwrite strict', [renew('a', NOW), append('x')]],
-    ['reading', 'readonly relaxed', [read('a'), list(), survey()]],
+    ['reading', 'readonly relaxed', [read('a'), list(), surveyCommand()]],
   ] as const)('with %s is one transaction: %s', async (_, expected, commands) => {
     const journal = await openJournal()
     await journal.execute([held('a')])
@@ -80,9 +80,9 @@ describe('a batch', () => {
       loaded.push(this.name)
       return get.call(this, key)
     })
-    await journal.execute([survey(), claim()])
+    await journal.execute([surveyCommand(), claimCommand()])
     expect(loaded).toEqual([])
-    expect(await journal.execute([claim({ dueBy: NOW + 1 })])).toMatchObject([[{ key: 'b' }]])
+    expect(await journal.execute([claimCommand({ dueBy: NOW + 1 })])).toMatchObject([[{ key: 'b' }]])
     expect(loaded).toEqual(['bodies', 'answers'])
   })
 
@@ -123,7 +123,7 @@ describe('a batch', () => {
     const journal = await openJournal()
     const rows = Array.from({ length: 250 }, (_, at) => append(`k${at}`, { dueAt: at < 249 ? NOW + 1 : NOW }))
     await journal.execute(rows)
-    expect(await journal.execute([claim()])).toMatchObject([[{ key: 'k249' }]])
+    expect(await journal.execute([claimCommand()])).toMatchObject([[{ key: 'k249' }]])
     expect((await journal.execute([list({ limit: 1000 })]))[0]).toHaveLength(250)
     expect(await journal.execute([{ do: 'drop', namespace: SPACE }])).toEqual([250])
   })
@@ -149,7 +149,7 @@ describe('the wish to keep the data', () => {
     const persist = vi.fn(async () => false)
     vi.stubGlobal('navigator', { storage: { persist } })
     const journal = await openJournal()
-    await journal.execute([list(), claim()])
+    await journal.execute([list(), claimCommand()])
     expect(persist).toHaveBeenCalledTimes(0)
     await journal.execute([append('a')])
     await journal.execute([append('b')])

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../../../../src/client/journal/memory/memory-journal.ts'
 import type { JournalCommand, JournalResult, JournalRow, SurveyResult } from '../../../../../src/client/journal/port.ts'
-import { change, claim, claimByKey, fence, list, row } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import {
+  change,
+  claimByKey,
+  claimCommand,
+  fence,
+  list,
+  row,
+} from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { emptyBrowser, forgetAll, openJournal } from './scratch.ts'
 
 emptyBrowser()
@@ -52,7 +59,7 @@ const command: fc.Arbitrary<JournalCommand> = fc.oneof(
   fc
     .tuple(key, fences, fc.oneof(fc.constantFrom('remove', 'set-aside'), fc.record({ leaseUntil: time })))
     .map(([at, more, changed]) => ({ do: 'write', ...fence(at, more), change: changed }) as const),
-  claims.map((more) => claim(more)),
+  claims.map((more) => claimCommand(more)),
   fc
     .tuple(key, fc.record({ ...claimants, statuses: fc.subarray(['pending', 'failed'] as const) }))
     .map(([at, more]) => claimByKey(at, more)),

@@ -3,7 +3,7 @@ import { MemoryTable, memoryJournal } from '../../../../../src/client/journal/me
 import {
   append,
   change,
-  claim,
+  claimCommand,
   commit,
   held,
   keysOf,
@@ -12,7 +12,7 @@ import {
   read,
   remove,
   settled,
-  survey,
+  surveyCommand,
 } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 
 describe('the journal in memory', () => {
@@ -36,7 +36,7 @@ describe('the journal in memory', () => {
       shuffled.map((key) => ({ ...commit(key), change: change({ ...holding, status: 'pending' }) })),
     )
     await journal.execute([remove('k4')])
-    const [claimed] = await journal.execute([claim({ deadOwners: ['me'], limit: 9 })])
+    const [claimed] = await journal.execute([claimCommand({ deadOwners: ['me'], limit: 9 })])
     expect(keysOf(claimed as { key: string }[])).toBe('k0 k1 k2 k3 k5 k6 k7 k8')
   })
 
@@ -44,7 +44,7 @@ describe('the journal in memory', () => {
     const journal = memoryJournal()
     await journal.execute([held('a', { id: 'one', expiresAt: 5 }), settled('b'), held('c')])
     const look = () =>
-      journal.execute([list(), list({ namespace: 'else' }), list({ status: 'pending' }), read('one'), survey()])
+      journal.execute([list(), list({ namespace: 'else' }), list({ status: 'pending' }), read('one'), surveyCommand()])
     const before = await look()
     const failing = append('broken', { dueAt: Number.NaN })
     const other = append('z', { id: 'two', namespace: 'else', expiresAt: 7 })

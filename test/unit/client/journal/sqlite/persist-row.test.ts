@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { type SqliteJournalOptions, sqliteJournal } from '../../../../../src/sqlite/index.ts'
-import { append, claim, list, row } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import { append, claimCommand, list, row } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { later, scratchFolder } from './scratch.ts'
 
 function database(path = join(scratchFolder(), 'a.db')): Database.Database {
@@ -37,7 +37,7 @@ describe('a row in the transaction of the caller', () => {
       throw new Error('changed my mind')
     })
     expect(failing).toThrow('changed my mind')
-    expect(await journal.execute([claim()])).toMatchObject([[{ key: 'kept', body: new Uint8Array(9000) }]])
+    expect(await journal.execute([claimCommand()])).toMatchObject([[{ key: 'kept', body: new Uint8Array(9000) }]])
   })
 
   it('may be written by another handle of the same file, also before the journal was opened', async () => {

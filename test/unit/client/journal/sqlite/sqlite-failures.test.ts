@@ -7,7 +7,7 @@ import type { Journal } from '../../../../../src/client/journal/port.ts'
 import { WorkerJournal } from '../../../../../src/client/journal/sqlite/worker-journal.ts'
 import { WorkerLink } from '../../../../../src/client/journal/sqlite/worker-link.ts'
 import { type SqliteJournalOptions, sqliteJournal } from '../../../../../src/sqlite/index.ts'
-import { append, claim, list } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import { append, claimCommand, list } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { later, makeReadOnly, Neighbour, scratchFolder, smallDisk } from './scratch.ts'
 
 async function opened(options: SqliteJournalOptions): Promise<Journal> {
@@ -196,7 +196,7 @@ describe('what the SQLite journal survives', () => {
     writeFileSync(`${copy}-wal`, readFileSync(`${path}-wal`))
     truncateSync(`${copy}-wal`, complete + 100)
     const after = await opened({ path: copy })
-    expect(await after.execute([list(), claim()])).toMatchObject([[{ key: 'a' }], [{ key: 'a' }]])
+    expect(await after.execute([list(), claimCommand()])).toMatchObject([[{ key: 'a' }], [{ key: 'a' }]])
   })
 
   it('the death of its worker: the running batch is refused, the next one starts a new worker', async () => {

@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import type { Journal } from '../../../../../src/client/journal/port.ts'
 import { sqliteJournal } from '../../../../../src/sqlite/index.ts'
-import { append, claim, list } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import { append, claimCommand, list } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { inlineSourceForEsbuild } from '../../../../bundling/inline-source.ts'
 import { holdWriteLock, later, longestStall, Neighbour, scratchFolder } from './scratch.ts'
 
@@ -86,7 +86,7 @@ describe('the SQLite journal beside other processes', () => {
     await other.line()
     let ours = 0
     for (;;) {
-      const [rows] = (await journal.execute([claim({ limit: 10, owner: 'us' })])) as [unknown[]]
+      const [rows] = (await journal.execute([claimCommand({ limit: 10, owner: 'us' })])) as [unknown[]]
       if (rows.length === 0) break
       ours += rows.length
     }

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { sourceOf } from '../../../../../src/client/journal/sqlite/sqlite-statements.ts'
 import { sqliteJournal } from '../../../../../src/sqlite/index.ts'
-import { append, claim, held, renew, settled } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import { append, claimCommand, held, renew, settled } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 
 type StatementName = Parameters<typeof sourceOf>[0]
 
@@ -50,7 +50,7 @@ describe('what the SQLite journal costs', () => {
       .pluck()
       .get()
     expect(pages).toBe(3)
-    expect(await journal.execute([claim({ deliverNames: '*' })])).toMatchObject([
+    expect(await journal.execute([claimCommand({ deliverNames: '*' })])).toMatchObject([
       [{ key: 'a' }, { key: 'b' }, { key: 'c' }],
     ])
   })

@@ -1,16 +1,16 @@
-/** What a page or a worker can be woken by. Parts of it are missing in workers. */
-type Source = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
+/** A page or a worker; workers have no document. */
+type ActivityScope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
   readonly document?: Document | undefined
 }
 
-/** Calls back on coming online, to the front, or back out of the back/forward cache. Returns how to stop. */
-export function onWakeUp(scope: Source, listener: () => void): () => void {
+/** Calls back on coming online, on becoming visible and on leaving the back/forward cache. Returns how to stop. */
+export function onPageActive(scope: ActivityScope, listener: () => void): () => void {
   const { document } = scope
   const onVisible = (): void => {
     if (document?.visibilityState === 'visible') listener()
   }
   const onShow = (event: Event): void => {
-    // At a first load there is nobody to wake yet.
+    // A first load is not a return: the client has only just started.
     if ((event as PageTransitionEvent).persisted) listener()
   }
   const stops = [

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Coordination, Hint } from '../../../../src/client/coordination/port.ts'
-import { tabNeighbours } from '../../../../src/client/coordination/tab-neighbours.ts'
+import type { Coordination, PeerMessage } from '../../../../src/client/coordination/port.ts'
+import { tabPeers } from '../../../../src/client/coordination/tab-peers.ts'
 import { FakeLocks, FakeTab, fakeChannels } from '../../../support/fake-tab.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -11,7 +11,7 @@ function origin() {
   const { Channel, open } = fakeChannels()
   const tab = () => {
     const scope = new FakeTab(locks, Channel)
-    return { scope, runner: tabNeighbours(scope) }
+    return { scope, runner: tabPeers(scope) }
   }
   return { locks, open, tab }
 }
@@ -22,11 +22,11 @@ async function sees(runner: Coordination, owner: string): Promise<'dead' | 'aliv
 }
 
 describe('whether a tab is alive', () => {
-  it('is told by the lock that it holds from its first lease on', async () => {
+  it('is shown by the lock that it holds from its first lease on', async () => {
     const { locks, tab } = origin()
     const [a, b] = [tab(), tab()]
     expect(locks.held).toEqual([])
-    a.runner.arrive?.()
+    a.runner.heartbeat?.()
     expect(await sees(b.runner, a.runner.owner)).toBe('alive')
     locks.crash(a.scope)
     expect(await sees(b.runner, a.runner.owner)).toBe('dead')
@@ -35,10 +35,10 @@ describe('whether a tab is alive', () => {
   it('is asked anew each time: a tab that was opened since the last time is alive', async () => {
     const { tab } = origin()
     const [a, c] = [tab(), tab()]
-    c.runner.arrive?.()
+    c.runner.heartbeat?.()
     expect(await sees(a.runner, c.runner.owner)).toBe('alive')
     const b = tab()
-    b.runner.arrive?.()
+    b.runner.heartbeat?.()
     expect(await sees(a.runner, b.runner.owner)).toBe('alive')
   })
 
@@ -52,7 +52,7 @@ describe('whether a tab is alive', () => {
   it('is denied of a page in the back/forward cache, until it is back', async () => {
     const { tab } = origin()
     const [a, b] = [tab(), tab()]
-    a.runner.arrive?.()
+    a.runner.heartbeat?.()
     a.scope.say('pagehide', { persisted: true })
     expect(await sees(b.runner, a.runner.owner)).toBe('dead')
     expect(b.runner.mayReturn?.(a.runner.owner)).toBe(true)
@@ -60,12 +60,12 @@ describe('whether a tab is alive', () => {
     expect(await sees(b.runner, a.runner.owner)).toBe('alive')
   })
 
-  it('needs no lock when there is no work: it is let go a while after the last lease', async () => {
+  it('needs no lock when there is no work: it is released a while after the last lease', async () => {
     const { locks, tab } = origin()
     const { runner } = tab()
-    runner.arrive?.()
+    runner.heartbeat?.()
     await vi.advanceTimersByTimeAsync(10_000)
-    runner.arrive?.()
+    runner.heartbeat?.()
     await vi.advanceTimersByTimeAsync(10_000)
     expect(locks.held).toEqual([runner.owner])
     await vi.advanceTimersByTimeAsync(5_000)
@@ -76,12 +76,12 @@ describe('whether a tab is alive', () => {
   it('is over when it leaves, and nothing stays behind', async () => {
     const { locks, open, tab } = origin()
     const { runner, scope } = tab()
-    runner.arrive?.()
+    runner.heartbeat?.()
     await vi.advanceTimersByTimeAsync(0)
     runner.leave()
     await vi.advanceTimersByTimeAsync(0)
-    runner.arrive?.()
-    runner.hint?.({ is: 'pending', namespace: 'default', key: 'k' })
+    runner.heartbeat?.()
+    runner.notifyPeers?.({ is: 'pending', namespace: 'default', key: 'k' })
     scope.say('pageshow', { persisted: true })
     expect({ held: locks.held, open: open.size, timers: vi.getTimerCount() }).toEqual({ held: [], open: 0, timers: 0 })
   })
@@ -92,7 +92,7 @@ describe('whether a tab is alive', () => {
       const scope = new FakeTab(new FakeLocks())
       const query = () => new Promise((resolve) => setTimeout(() => resolve({ held: [], pending: [] }), ms))
       scope.navigator.locks = { query } as unknown as LockManager
-      return tabNeighbours(scope)
+      return tabPeers(scope)
     }
     const asked = [slow(1000), slow(1001)].map((runner) => runner.findDead([owner]))
     await vi.advanceTimersByTimeAsync(2000)
@@ -100,45 +100,45 @@ describe('whether a tab is alive', () => {
   })
 
   it('is left to the lease where there are no locks, or where they cannot be asked', async () => {
-    const [a, b] = [tabNeighbours(new FakeTab()), tabNeighbours(new FakeTab())]
-    a.arrive?.()
+    const [a, b] = [tabPeers(new FakeTab()), tabPeers(new FakeTab())]
+    a.heartbeat?.()
     expect(await sees(b, a.owner)).toBe('alive')
     const broken = new FakeTab(new FakeLocks())
     const refuse = () => Promise.reject(new Error('not in this document'))
     broken.navigator.locks = { request: refuse, query: refuse } as unknown as LockManager
-    const c = tabNeighbours(broken)
-    c.arrive?.()
+    const c = tabPeers(broken)
+    c.heartbeat?.()
     expect(await sees(c, origin().tab().runner.owner)).toBe('alive')
     c.leave()
   })
 })
 
-describe('hints', () => {
-  const hint: Hint = { is: 'settled', namespace: 'default', key: 'k' }
+describe('messages between tabs', () => {
+  const message: PeerMessage = { is: 'settled', namespace: 'default', key: 'k' }
 
-  it('reach the other tabs, not oneself, and not whoever has stopped listening', () => {
+  it('reach the other tabs, not oneself, and not a tab that has stopped listening', () => {
     const { tab } = origin()
     const [a, b] = [tab().runner, tab().runner]
     const heard: string[] = []
-    a.onHint?.(() => heard.push('a'))
-    const stop = b.onHint?.(() => heard.push('b'))
-    for (const runner of [a, b]) runner.arrive?.()
-    a.hint?.(hint)
+    a.onPeerMessage?.(() => heard.push('a'))
+    const stop = b.onPeerMessage?.(() => heard.push('b'))
+    for (const runner of [a, b]) runner.heartbeat?.()
+    a.notifyPeers?.(message)
     stop?.()
-    a.hint?.(hint)
+    a.notifyPeers?.(message)
     expect(heard).toEqual(['b'])
   })
 
   it('open no channel for a client that does nothing', () => {
     const { open, tab } = origin()
-    tab().runner.onHint?.(() => {})
+    tab().runner.onPeerMessage?.(() => {})
     expect(open.size).toBe(0)
   })
 
   it('close the channel in the back/forward cache, where a message would throw the page out', () => {
     const { open, tab } = origin()
     const { runner, scope } = tab()
-    runner.onWake(() => {})
+    runner.onActive(() => {})
     expect(open.size).toBe(1)
     scope.say('pagehide', { persisted: true })
     expect(open.size).toBe(0)
@@ -149,39 +149,39 @@ describe('hints', () => {
   it('say that a tab has left once its lock is gone, and only where it had work', async () => {
     const { locks, open, tab } = origin()
     const [a, b] = [tab(), tab()]
-    const heard: [Hint, string[]][] = []
-    b.runner.onHint?.((hint) => heard.push([hint, locks.held]))
-    b.runner.onWake(() => {})
-    a.runner.onWake(() => {})
+    const heard: [PeerMessage, string[]][] = []
+    b.runner.onPeerMessage?.((message) => heard.push([message, locks.held]))
+    b.runner.onActive(() => {})
+    a.runner.onActive(() => {})
     a.scope.say('pagehide', { persisted: true })
     a.scope.say('pageshow', { persisted: true })
     await vi.advanceTimersByTimeAsync(0)
     expect(heard).toEqual([])
-    a.runner.arrive?.()
+    a.runner.heartbeat?.()
     a.scope.say('pagehide', { persisted: true })
     await vi.advanceTimersByTimeAsync(0)
     expect(heard).toEqual([[{ is: 'left', namespace: '', key: a.runner.owner }, []]])
     expect(open.size).toBe(1)
   })
 
-  it('are not taken from whoever else speaks on the channel', () => {
+  it('are not taken from other speakers on the channel', () => {
     const { tab } = origin()
     const { runner, scope } = tab()
     let heard = 0
-    runner.onHint?.(() => heard++)
-    runner.arrive?.()
+    runner.onPeerMessage?.(() => heard++)
+    runner.heartbeat?.()
     const other = scope.BroadcastChannel && new scope.BroadcastChannel('holdfast')
     for (const noise of [null, 'hello', {}, { key: 7 }]) other?.postMessage(noise)
     expect(heard).toBe(0)
   })
 })
 
-describe('waking up', () => {
+describe('becoming active', () => {
   it('comes with the network, with being shown again, and out of the back/forward cache', () => {
     const { scope, runner } = origin().tab()
-    const woken: string[] = []
+    const active: string[] = []
     let because = ''
-    const stop = runner.onWake(() => woken.push(because))
+    const stop = runner.onActive(() => active.push(because))
     const on = (what: string, happen: () => void) => {
       because = what
       happen()
@@ -193,7 +193,7 @@ describe('waking up', () => {
     on('back', () => scope.say('pageshow', { persisted: true }))
     stop()
     on('stopped', () => scope.say('online'))
-    expect(woken).toEqual(['online', 'visible', 'back'])
+    expect(active).toEqual(['online', 'visible', 'back'])
   })
 
   it('knows the network only by its certain absence', () => {
@@ -204,8 +204,8 @@ describe('waking up', () => {
   })
 
   it('works where there is neither a document nor a navigator, as in some workers', () => {
-    const runner = tabNeighbours(new EventTarget())
-    runner.onWake(() => {})()
+    const runner = tabPeers(new EventTarget())
+    runner.onActive(() => {})()
     expect(runner.isOnline?.()).toBe(true)
     runner.leave()
   })
