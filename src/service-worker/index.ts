@@ -1,6 +1,6 @@
 export {
   type Resuming,
-  wakeServiceWorker,
   resumeInServiceWorker,
   type ServiceWorkerScope,
+  wakeServiceWorker,
 } from '../client/coordination/service-worker-resume.ts'

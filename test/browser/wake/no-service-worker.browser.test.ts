@@ -60,9 +60,7 @@ describe('without a service worker, a page goes on', () => {
 
   it('and is told that there is nobody to wake', async () => {
     const { tab } = await scene(await launch())
-    const asked = await tab.page.evaluate(
-      "import('holdfast/service-worker').then((door) => door.wakeServiceWorker())",
-    )
+    const asked = await tab.page.evaluate("import('holdfast/service-worker').then((door) => door.wakeServiceWorker())")
     expect(asked).toBe(false)
     expect(tab.uncaught).toEqual([])
   })

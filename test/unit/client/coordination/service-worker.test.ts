@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wakeServiceWorker, resumeInServiceWorker } from '../../../../src/service-worker/index.ts'
+import { resumeInServiceWorker, wakeServiceWorker } from '../../../../src/service-worker/index.ts'
 
 /** A worker in which things happen, and what it waits for. */
 function worker(resume: () => Promise<{ pending: number }>) {
@@ -74,8 +74,6 @@ describe('a page', () => {
   it('says so where nobody could be asked', async () => {
     expect(await wakeServiceWorker(registered(undefined))).toBe(false)
     expect(await wakeServiceWorker(undefined)).toBe(false)
-    expect(await wakeServiceWorker({ getRegistration: () => Promise.reject(new Error('insecure')) })).toBe(
-      false,
-    )
+    expect(await wakeServiceWorker({ getRegistration: () => Promise.reject(new Error('insecure')) })).toBe(false)
   })
 })
