@@ -21,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'formatKey(record.key, keyHeader.format)',
     replace: 'formatKey(record.key.slice(0, -1).concat(String(number)), keyHeader.format)',
     breaks: ['P1', 'P2', 'P3'],
-    from: 1,
+    from: 2,
     within: 100,
   },
   {
@@ -31,7 +31,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace:
       'this.#writes.push({ command: { do: "append", row }, resolve() {}, reject() {} }); answer({ appended: true })',
     breaks: ['P1'],
-    from: 1,
+    from: 2,
     within: 100,
   },
   {
@@ -40,7 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (!row || row.owner !== owner || row.epoch !== epoch) return',
     replace: 'if (!row) return',
     breaks: ['P8', 'P4'],
-    from: 1,
+    from: 3,
     within: 500,
   },
   {
@@ -49,7 +49,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'const { record, fence } = operation',
     replace: "const { record, fence } = operation; if (record.reason === 'do-not-retry') return true",
     breaks: ['P7', 'P4', 'P8'],
-    from: 1,
+    from: 11,
     within: 500,
   },
   {
@@ -77,7 +77,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'await markAsDelivered(engine, operation); const outcome = await attemptDelivery(engine, operation)',
     // It writes a second time, under a lease that it has let go.
     breaks: ['P4', 'P8'],
-    from: 1,
+    from: 6,
     within: 500,
   },
   {
@@ -96,7 +96,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'leaseUntil <= claimant.now',
     replace: 'true',
     breaks: ['P8'],
-    from: 1,
+    from: 3,
     within: 200,
   },
   {
@@ -114,7 +114,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (!record.response) return record',
     replace: 'return record',
     breaks: ['P9'],
-    from: 1,
+    from: 2,
     within: 100,
   },
   {
@@ -123,7 +123,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'body: bodies.body }',
     replace: 'body: bodies.body && bodies.body.slice(1) }',
     breaks: ['P2'],
-    from: 1,
+    from: 4,
     within: 200,
   },
   {
@@ -159,7 +159,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'return withheld.filter((name) => !own.some(([made]) => made === name))',
     replace: 'return own.length > 0 ? [] : withheld',
     breaks: ['P9'],
-    from: 1,
+    from: 4,
     within: 1000,
   },
   {
@@ -168,7 +168,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'const shortest = settledAt + SHORTEST_RETENTION_MS',
     replace: 'const shortest = settledAt',
     breaks: ['P2', 'P4', 'P7'],
-    from: 1,
+    from: 12,
     within: 3000,
   },
   {
