@@ -10,7 +10,7 @@ interface Shape {
   readonly name?: string
 }
 
-/** What is kept of an operation depends on these. The simulation crashes the mixed ones at every boundary. */
+/** What is kept of an operation depends on these. Histories of the simulation have only one of them, too. */
 const shapes: readonly (readonly [string, Shape])[] = [
   ['a plain one', {}],
   ['one with an id and a name', { id: 'order:42', name: 'charge' }],
