@@ -4,8 +4,8 @@ import { LongFirst } from './test/support/long-first.ts'
 import { SummaryReporter } from './test/support/summary-reporter.ts'
 import { testsThatNeedSqlite } from './test/support/tests-without-sqlite.ts'
 
-/** Most of the slower tests wait for somebody: one file more at a time than a small machine has cores. */
-const slowly = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, sequence: { groupOrder: 1 } }
+/** Most of the slower tests wait for somebody: twice as many files at a time as a small machine has cores. */
+const slowly = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 4, sequence: { groupOrder: 1 } }
 
 /** What starts processes, opens sockets or builds packages. */
 const heavy = [
@@ -44,8 +44,10 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...heavy, browser, postgres, ...leftOut],
           testTimeout: 10_000,
-          // By itself vitest leaves one core idle.
-          maxWorkers: 2,
+          // Most of their time would go into loading the same modules: one file after the other in the same processes.
+          isolate: false,
+          // By itself vitest leaves one core idle; a few wait for a lock or the disk.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

@@ -70,8 +70,11 @@ describe('the packed package', () => {
 })
 
 describe('the types of the packed package', () => {
-  const compile = async (name: string, options: Record<string, unknown>): Promise<{ code: number; output: string }> => {
-    copyFileSync(join(CONSUMER, 'first-program.ts.txt'), join(packed.project, name))
+  const compile = async (
+    names: readonly [string, ...string[]],
+    options: Record<string, unknown>,
+  ): Promise<{ code: number; output: string }> => {
+    for (const name of names) copyFileSync(join(CONSUMER, 'first-program.ts.txt'), join(packed.project, name))
     const shared = {
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -79,9 +82,9 @@ describe('the types of the packed package', () => {
       skipLibCheck: false,
       target: 'ES2022',
     }
-    const config = { compilerOptions: { ...shared, ...options }, files: [name] }
-    writeFileSync(join(packed.project, `${name}.json`), JSON.stringify(config))
-    return attempt(bin('tsc'), ['-p', `${name}.json`], packed.project)
+    const config = { compilerOptions: { ...shared, ...options }, files: names }
+    writeFileSync(join(packed.project, `${names[0]}.json`), JSON.stringify(config))
+    return attempt(bin('tsc'), ['-p', `${names[0]}.json`], packed.project)
   }
   const node = {
     module: 'NodeNext',
@@ -91,22 +94,18 @@ describe('the types of the packed package', () => {
   }
   const dom = { module: 'ESNext', moduleResolution: 'Bundler', types: [], lib: ['ES2023', 'ESNext.Disposable', 'DOM'] }
 
-  it('serve a Node program without the DOM, as ESM', async () => {
-    expect(await compile('esm.mts', node)).toEqual({ code: 0, output: '' })
-  })
-
-  it('serve a Node program without the DOM, as CommonJS', async () => {
-    expect(await compile('cjs.cts', node)).toEqual({ code: 0, output: '' })
+  it('serve Node programs without the DOM, as ESM and as CommonJS', async () => {
+    expect(await compile(['esm.mts', 'cjs.cts'], node)).toEqual({ code: 0, output: '' })
   })
 
   it('serve a program that has neither the types of Node nor those of explicit resource management', async () => {
     const options = { ...dom, lib: ['ES2022', 'DOM'], customConditions: ['browser'] }
-    expect(await compile('plain.ts', options)).toEqual({ code: 0, output: '' })
+    expect(await compile(['plain.ts'], options)).toEqual({ code: 0, output: '' })
   })
 
   it('serve a browser program', async () => {
     const options = { ...dom, customConditions: ['browser'] }
-    expect(await compile('browser.ts', options)).toEqual({ code: 0, output: '' })
+    expect(await compile(['browser.ts'], options)).toEqual({ code: 0, output: '' })
   })
 })
 

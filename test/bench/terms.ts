@@ -31,10 +31,10 @@ export const FULL: Terms = {
 export const QUICK: Terms = {
   progress: 'shown',
   rounds: 1,
-  roundMs: 10,
-  concurrencies: [1, 16, 64],
-  heapCalls: 200,
+  roundMs: 1,
+  concurrencies: [1, 64],
+  heapCalls: 20,
   countedCalls: 20,
-  settledCounts: [0, 500, 1000],
-  pending: 100,
+  settledCounts: [0, 50],
+  pending: 10,
 }

@@ -5,6 +5,11 @@ import { crashScene, hear, only, saidBy } from './crash-scene.ts'
 
 const scene = crashScene()
 
+/** The clocks of both processes go ten times as fast as the world's: a lease is three seconds, no attempt ends by itself. */
+const SPEED = 10
+const LEASE_MS = 30_000 / SPEED
+const PATIENT_MS = 3_000_000
+
 interface Freeze {
   readonly title: string
   readonly point?: CallerPoint
@@ -29,13 +34,17 @@ describe.concurrent('a process that is frozen for longer than its lease', () => 
       const { db, path } = scene.place()
       const server = await scene.server
       await server.mode({ path, script })
-      const caller = await scene.call({ db, path, point, freeze: true, name: 'charge', deadline: 300_000 })
+      const start = performance.now()
+      const patient = { deadline: PATIENT_MS, attemptTimeout: PATIENT_MS }
+      const caller = await scene.call({ db, path, point, freeze: true, name: 'charge', speed: SPEED, ...patient })
       const { key } = await hear(caller, 'key')
       await (serverSays ? server.process.until((line) => line === `${serverSays} ${key}`) : hear(caller, 'at'))
       // At the other points it freezes by itself, at the very instruction.
       if (serverSays || point === 'between attempts') caller.signal('SIGSTOP')
-      const other = await scene.resume({ db, continuous: true })
+      const other = await scene.resume({ db, continuous: true, speed: SPEED, attemptTimeoutMs: PATIENT_MS })
       const { answer } = await hear(other, 'handled')
+      // Not before: a process that stands still may be alive.
+      expect(performance.now() - start).toBeGreaterThan(LEASE_MS)
       expect((await server.at(path))[0]).toMatchObject({ requests: sent + 1, effects: 1 })
 
       caller.signal('SIGCONT')

@@ -10,12 +10,10 @@ interface Shape {
   readonly name?: string
 }
 
-/** What is kept of an operation depends on these. */
+/** What is kept of an operation depends on these. Histories of the simulation have only one of them, too. */
 const shapes: readonly (readonly [string, Shape])[] = [
   ['a plain one', {}],
-  ['one with an id', { id: 'order:42' }],
-  ['one with a name', { name: 'charge' }],
-  ['one with both', { id: 'order:42', name: 'charge' }],
+  ['one with an id and a name', { id: 'order:42', name: 'charge' }],
 ]
 
 interface Point {

@@ -6,6 +6,9 @@ import { crashScene, hear, only, saidBy } from './crash-scene.ts'
 
 const scene = crashScene()
 
+/** Where leases are to lapse or be renewed: one is six seconds. */
+const SPEED = 5
+
 describe.concurrent('a neighbour that keeps resuming', () => {
   it('takes what a dead process left within ten seconds, not after its lease', async () => {
     const { db, path } = scene.place()
@@ -67,10 +70,10 @@ describe.concurrent('a neighbour that keeps resuming', () => {
     const { db, path } = scene.place()
     const server = await scene.server
     await server.mode({ path, script: ['hang'] })
-    const caller = await scene.call({ db, path, name: 'charge', attemptTimeout: 40_000 })
+    const caller = await scene.call({ db, path, speed: SPEED, name: 'charge', attemptTimeout: 40_000 })
     const { key } = await hear(caller, 'key')
     await server.process.until((line) => line === `hangs ${key}`)
-    const neighbour = await scene.resume({ db, continuous: true })
+    const neighbour = await scene.resume({ db, speed: SPEED, continuous: true })
     // Longer than a lease: it lives by being renewed.
     await hear(caller, 'answered')
     neighbour.signal('SIGTERM')

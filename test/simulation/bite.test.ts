@@ -4,7 +4,7 @@ import { runMutant } from './run-mutant.ts'
 
 describe('the simulation finds', () => {
   it.each(MUTATIONS)('$name, within $within histories', { timeout: 120_000 }, async (mutation) => {
-    const { took, failed } = await runMutant(mutation, mutation.within)
+    const { took, failed } = await runMutant(mutation, mutation)
     const [first] = failed
     expect(first, `not found in ${took} histories`).toBeDefined()
     const promises = first?.broken.map(({ promise }) => promise)
@@ -13,11 +13,11 @@ describe('the simulation finds', () => {
   })
 
   it('nothing in the product as it is', { timeout: 120_000 }, async () => {
-    expect(await runMutant(undefined, 100)).toEqual({ took: 100, failed: [] })
+    expect(await runMutant(undefined, { from: 1, within: 100 })).toEqual({ took: 100, failed: [] })
   })
 
   it('no place for a fault that the product no longer has', async () => {
     const gone = { file: 'src/client/policy/decide.ts', find: 'no such words', replace: '' }
-    await expect(runMutant(gone, 1)).rejects.toThrow('0 places')
+    await expect(runMutant(gone, { from: 1, within: 1 })).rejects.toThrow('0 places')
   })
 })

@@ -8,6 +8,8 @@ export interface Mutation {
   readonly replace: string
   /** The promises that it may be seen to break. */
   readonly breaks: readonly PromiseName[]
+  /** The first seed: a history that shows it is near. The ones before it only took time. */
+  readonly from: number
   /** Within so many histories it has to be found. */
   readonly within: number
 }
@@ -19,6 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'formatKey(record.key, keyHeader.format)',
     replace: 'formatKey(record.key.slice(0, -1).concat(String(number)), keyHeader.format)',
     breaks: ['P1', 'P2', 'P3'],
+    from: 2,
     within: 100,
   },
   {
@@ -28,6 +31,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace:
       'this.#writes.push({ command: { do: "append", row }, resolve() {}, reject() {} }); answer({ appended: true })',
     breaks: ['P1'],
+    from: 2,
     within: 100,
   },
   {
@@ -36,6 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (!row || row.owner !== owner || row.epoch !== epoch) return',
     replace: 'if (!row) return',
     breaks: ['P8', 'P4'],
+    from: 3,
     within: 500,
   },
   {
@@ -44,6 +49,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'const { record, fence } = operation',
     replace: "const { record, fence } = operation; if (record.reason === 'do-not-retry') return true",
     breaks: ['P7', 'P4', 'P8'],
+    from: 11,
     within: 500,
   },
   {
@@ -52,6 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return now >= deadlineAt ? 'deadline' : 'yes'",
     replace: "return 'yes'",
     breaks: ['P5'],
+    from: 372,
     within: 2000,
   },
   {
@@ -60,6 +67,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (budget && state.tokens < A_TOKEN) return { reason',
     replace: 'if (budget && state.tokens < -99) return { reason',
     breaks: ['P6'],
+    from: 317,
     within: 1000,
   },
   {
@@ -69,6 +77,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'await markAsDelivered(engine, operation); const outcome = await attemptDelivery(engine, operation)',
     // It writes a second time, under a lease that it has let go.
     breaks: ['P4', 'P8'],
+    from: 6,
     within: 500,
   },
   {
@@ -78,6 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: '',
     // What is never seen to be past its horizon never expires either.
     breaks: ['P5', 'P4'],
+    from: 29,
     within: 1000,
   },
   {
@@ -86,6 +96,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'leaseUntil <= claimant.now',
     replace: 'true',
     breaks: ['P8'],
+    from: 3,
     within: 200,
   },
   {
@@ -94,6 +105,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "fault: 'interrupted', effect: 'unknown'",
     replace: "fault: 'interrupted', effect: 'none'",
     breaks: ['P3'],
+    from: 37,
     within: 1000,
   },
   {
@@ -102,6 +114,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (!record.response) return record',
     replace: 'return record',
     breaks: ['P9'],
+    from: 2,
     within: 100,
   },
   {
@@ -110,6 +123,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'body: bodies.body }',
     replace: 'body: bodies.body && bodies.body.slice(1) }',
     breaks: ['P2'],
+    from: 4,
     within: 200,
   },
   {
@@ -118,6 +132,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "new BodyError(message, { ...details, effect: 'applied', response: shown",
     replace: "new BodyError(message, { ...details, effect: 'none', response: shown",
     breaks: ['P3'],
+    from: 89,
     within: 500,
   },
   {
@@ -126,6 +141,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "const effect = whole ? 'none' : operation.record.effect",
     replace: "const effect = whole || reason === 'key-reuse' ? 'none' : operation.record.effect",
     breaks: ['P3'],
+    from: 71,
     within: 3000,
   },
   {
@@ -134,6 +150,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'return handlers.length > 0',
     replace: 'return true',
     breaks: ['P4'],
+    from: 49,
     within: 3000,
   },
   {
@@ -142,6 +159,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'return withheld.filter((name) => !own.some(([made]) => made === name))',
     replace: 'return own.length > 0 ? [] : withheld',
     breaks: ['P9'],
+    from: 4,
     within: 1000,
   },
   {
@@ -150,6 +168,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'const shortest = settledAt + SHORTEST_RETENTION_MS',
     replace: 'const shortest = settledAt',
     breaks: ['P2', 'P4', 'P7'],
+    from: 12,
     within: 3000,
   },
   {
@@ -158,6 +177,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (this.operation.record.effect !== 'none' && !this.#isReplayable) {",
     replace: 'if (this.#attempts < 0) {',
     breaks: ['P3'],
+    from: 164,
     within: 2000,
   },
   {
@@ -166,6 +186,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'const alive = await LivenessLock.names(this.#locks)',
     replace: 'const alive = await (this.seen ??= LivenessLock.names(this.#locks))',
     breaks: ['P8'],
+    from: 171,
     within: 3000,
   },
   {
@@ -174,6 +195,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (late !== 'yes') return",
     replace: "if (late === 'deadline') return",
     breaks: ['P5'],
+    from: 511,
     within: 3000,
   },
   {
@@ -182,6 +204,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "reason !== 'do-not-retry' && ",
     replace: '',
     breaks: ['P7'],
+    from: 558,
     within: 2000,
   },
   {
@@ -190,6 +213,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'return !showsKeyHonoured(last?.response?.headers ?? [], key)',
     replace: 'return key === undefined',
     breaks: ['P3'],
+    from: 900,
     within: 3000,
   },
   {
@@ -198,6 +222,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return protection.external && !notDone ? 'abandoned' : 'released'",
     replace: "return protection.external && notDone ? 'abandoned' : 'released'",
     breaks: ['P3'],
+    from: 378,
     within: 2000,
   },
   {
@@ -206,6 +231,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (completed === 'in-doubt') guard.background.run(completeLater(guard, claimed, answer))",
     replace: '',
     breaks: ['P4', 'P3'],
+    from: 251,
     within: 2000,
   },
   {
@@ -214,6 +240,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return owner === 'alive' || (owner === 'unsure' && entry.leaseUntil > now)",
     replace: "return owner === 'alive'",
     breaks: ['P8', 'P3'],
+    from: 129,
     within: 2000,
   },
   {
@@ -222,6 +249,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (compared === 'different') return refuse('key-reused')",
     replace: '',
     breaks: ['P3'],
+    from: 71,
     within: 2000,
   },
   {
@@ -230,6 +258,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (!isCommitted) undo.rollBack()',
     replace: "if (outcome.kind !== 'recorded') undo.rollBack()",
     breaks: ['P3'],
+    from: 1527,
     within: 4000,
   },
   {
@@ -238,6 +267,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return policy.onAbandoned ?? (policy.external ? 'hold' : 'rerun')",
     replace: "return policy.onAbandoned ?? 'rerun'",
     breaks: ['P3'],
+    from: 190,
     within: 2000,
   },
 ]

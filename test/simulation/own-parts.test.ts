@@ -25,9 +25,9 @@ function shop({ remembers }: { readonly remembers: boolean }): SimulatedApi {
 
 describe('a server of one’s own', () => {
   it('keeps every promise where it honours the key', { timeout: 60_000 }, async () => {
-    const report = await simulate({ seed: 1, histories: 300, api: () => shop({ remembers: true }) })
+    const report = await simulate({ seed: 1, histories: 100, api: () => shop({ remembers: true }) })
     expect(report.failed, reportText(report)).toEqual([])
-    expect(report.requests).toBeGreaterThan(300)
+    expect(report.requests).toBeGreaterThan(100)
   })
 
   it('is found out where it does not', { timeout: 60_000 }, async () => {
@@ -50,8 +50,8 @@ describe('a journal of one’s own', () => {
   it('keeps every promise: SQLite on a real disk', { timeout: 120_000 }, async () => {
     let files = 0
     const journal = () => sqliteJournal({ path: join(folder, `${files++}.db`), durability: 'process' })
-    const report = await simulate({ seed: 1, histories: 60, journal })
+    const report = await simulate({ seed: 1, histories: 20, journal })
     expect(report.failed, reportText(report)).toEqual([])
-    expect(files).toBe(60)
+    expect(files).toBe(20)
   })
 })

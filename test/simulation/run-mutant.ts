@@ -7,10 +7,10 @@ import { build, type Plugin } from 'esbuild'
 import type { FailedHistory } from '../../src/testing/simulation/simulate.ts'
 import type { Mutation } from './mutations.ts'
 
-/** Bundles the simulation with the product as it is but for one place, and lets histories happen until one fails. */
+/** Bundles the simulation with the product as it is but for one place, and lets histories happen from a seed on until one fails. */
 export async function runMutant(
   mutation: Pick<Mutation, 'file' | 'find' | 'replace'> | undefined,
-  histories: number,
+  { from, within }: Pick<Mutation, 'from' | 'within'>,
 ): Promise<{ readonly took: number; readonly failed: readonly FailedHistory[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-mutant-'))
   try {
@@ -18,7 +18,9 @@ export async function runMutant(
     const plugins = mutation ? [applied(mutation)] : []
     const entry = resolve('test/simulation/mutant.ts')
     await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', plugins })
-    const { stdout } = await promisify(execFile)(process.execPath, [outfile, String(histories)], { maxBuffer: 1e8 })
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile, String(from), String(within)], {
+      maxBuffer: 1e8,
+    })
     return JSON.parse(stdout)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -4,6 +4,7 @@ import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { isCommit, kindOf } from '../../src/testing/command-meaning.ts'
 import { heldJournal } from './child-journal.ts'
 import { hang, inputOf, say } from './child-voice.ts'
+import { fastClock } from './fast-clock.ts'
 
 /** Where this process stops; the rest of the points are the server's. */
 export type CallerPoint =
@@ -28,6 +29,8 @@ export interface CallerInput {
   readonly bodyBytes?: number | undefined
   readonly deadline?: number | undefined
   readonly attemptTimeout?: number | undefined
+  /** How many times as fast as the world's its clock goes. Processes on one journal have the same. */
+  readonly speed?: number | undefined
 }
 
 const input = inputOf<CallerInput>()
@@ -61,6 +64,7 @@ const file = sqliteJournal({ path: input.db })
 const hold = point && holds[point]
 const options: ClientOptions = {
   baseUrl: input.origin,
+  ...(input.speed && { clock: fastClock(input.speed) }),
   journal: hold ? heldJournal(file, hold) : file,
   headers: async () => {
     if (point === 'before sending') await stop()

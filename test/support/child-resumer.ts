@@ -2,6 +2,7 @@
 import { createClient } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { inputOf, say } from './child-voice.ts'
+import { fastClock } from './fast-clock.ts'
 
 export interface ResumerInput {
   readonly origin: string
@@ -13,12 +14,15 @@ export interface ResumerInput {
   readonly retry?: string
   readonly baseMs?: number
   readonly attemptTimeoutMs?: number
+  /** How many times as fast as the world's its clock goes. Processes on one journal have the same. */
+  readonly speed?: number
 }
 
 const input = inputOf<ResumerInput>()
 const journal = sqliteJournal({ path: input.db })
 const client = createClient({
   baseUrl: input.origin,
+  ...(input.speed && { clock: fastClock(input.speed) }),
   journal,
   retry: { base: input.baseMs ?? 10 },
   attemptTimeout: input.attemptTimeoutMs ?? 10_000,

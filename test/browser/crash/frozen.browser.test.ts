@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { closeAtEnd } from '../support/closing.ts'
 import { type ApiFate, countingApi } from '../support/counting-api.ts'
-import { launch } from '../support/launch.ts'
+import { launch, type TestBrowser } from '../support/launch.ts'
 import type { PageClientOptions } from '../support/page-driver.ts'
 import { servePages } from '../support/serve-pages.ts'
 import { openTab, type Tab } from '../support/tab.ts'
@@ -13,8 +13,12 @@ const SPEED = 10
 const LEASE_MS = 30_000 / SPEED
 const RENEWAL_MS = LEASE_MS / 3
 
+let browser: TestBrowser
+beforeAll(async () => {
+  browser = await launch(RENDERER_EACH)
+})
+
 async function scene() {
-  const browser = await launch(RENDERER_EACH)
   const pages = await servePages()
   const api = await countingApi()
   const url = pages.origin + pages.page()
@@ -31,8 +35,11 @@ async function scene() {
   const pid = await browser.rendererOf(frozen.page)
   expect(pid).not.toBe(await browser.rendererOf(other.page))
   const wake = (): boolean => process.kill(pid, 'SIGCONT')
-  // What stands still can't be closed.
-  closeAtEnd(async () => void wake())
+  // What stands still can't be closed; what is closed does not slow the next ones down.
+  closeAtEnd(async () => {
+    wake()
+    await Promise.all([frozen.page.close(), other.page.close()])
+  })
   return { api, frozen, other, caller, heir, freeze: () => process.kill(pid, 'SIGSTOP'), wake }
 }
 

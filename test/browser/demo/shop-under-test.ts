@@ -101,6 +101,7 @@ export class ShopTab {
 
   async turn(mode: Mode): Promise<void> {
     const turned = this.page.waitForResponse((response) => response.url().endsWith('/switch') && response.ok())
+    // Not check(): the page shows what the server says, and for a moment that is what it was before.
     await this.page.getByRole('radio', { name: mode }).click()
     await turned
   }

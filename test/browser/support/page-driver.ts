@@ -2,7 +2,6 @@
  * The part of a test that runs in the page: makes clients, calls, and tells how it went. All that goes in and out is
  * JSON, because it crosses over to the test's process.
  */
-import { type Clock, sleepOn, startTimer, systemClock } from '../../../src/foundation/clock.ts'
 import {
   type CallOptions,
   type Client,
@@ -18,6 +17,7 @@ import {
   type SettledStatus,
 } from '../../../src/index.ts'
 import type { IndexedDbJournalOptions } from '../../../src/indexeddb/index.ts'
+import { fastClock } from '../../support/fast-clock.ts'
 
 /** What a client can be given from outside of the page. */
 export interface PageClientOptions
@@ -113,16 +113,6 @@ async function journalFor({ journal, indexedDb }: PageClientOptions): Promise<Cl
   return { journal: indexedDbJournal(indexedDb) }
 }
 
-function clockFor({ laterMs = 0, speed = 1 }: PageClientOptions): Clock {
-  const after = (ms: number, callback: () => void): (() => void) => startTimer(systemClock, ms / speed, callback)
-  return {
-    // Fast from the beginning of time on, so that all pages agree.
-    now: () => systemClock.now() * speed + laterMs,
-    after,
-    sleep: (ms, signal) => sleepOn(after, ms, signal),
-  }
-}
-
 function bearer(tokens: string[]): () => Record<string, string> {
   return () => ({ authorization: `Bearer ${tokens.length > 1 ? tokens.shift() : tokens[0]}` })
 }
@@ -147,7 +137,7 @@ export const driver = {
       ...options,
       ...(await journalFor(wanted)),
       ...(tokens && { headers: bearer([...tokens]) }),
-      clock: clockFor(wanted),
+      clock: fastClock(wanted.speed ?? 1, wanted.laterMs),
       observe: (event) => void events.push(event),
     })
     if (listen)

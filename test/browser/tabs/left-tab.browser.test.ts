@@ -1,9 +1,14 @@
 import type { Page } from 'playwright-core'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { countingApi } from '../support/counting-api.ts'
-import { launch } from '../support/launch.ts'
+import { launch, type TestBrowser } from '../support/launch.ts'
 import { servePages } from '../support/serve-pages.ts'
 import { openTab } from '../support/tab.ts'
+
+let browser: TestBrowser
+beforeAll(async () => {
+  browser = await launch({ backForwardCache: true })
+})
 
 const ELSEWHERE = '/elsewhere.html'
 
@@ -18,7 +23,6 @@ const TIMES = 3
 const AT_ONCE_MS = 2000
 
 it.each(Object.keys(ways))('what a tab was at is taken up at once when it is %s', async (way) => {
-  const browser = await launch({ backForwardCache: true })
   const pages = await servePages()
   pages.script(ELSEWHERE, '')
   const api = await countingApi()

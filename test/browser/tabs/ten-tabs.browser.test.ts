@@ -1,11 +1,17 @@
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { countingApi } from '../support/counting-api.ts'
-import { launch } from '../support/launch.ts'
+import { launch, type TestBrowser } from '../support/launch.ts'
 import { servePages } from '../support/serve-pages.ts'
 import { openTab } from '../support/tab.ts'
 
 const TABS = 10
 const OPERATIONS = 200
+
+let browser: TestBrowser
+beforeAll(async () => {
+  browser = await launch()
+  await browser.context.addInitScript(countWrites)
+})
 
 /** Counts transactions that write, claims among them. */
 function countWrites(): void {
@@ -18,10 +24,8 @@ function countWrites(): void {
 }
 
 async function run(watchers: number) {
-  const browser = await launch()
   const pages = await servePages()
   const api = await countingApi()
-  await browser.context.addInitScript(countWrites)
   const tabs = []
   for (let n = 0; n < TABS; n++) tabs.push(await openTab(browser, pages.origin + pages.page()))
   const options = { baseUrl: api.origin, onGiveUp: 'keep', retry: false, budget: false, breaker: false } as const
@@ -31,11 +35,14 @@ async function run(watchers: number) {
   for (let n = 0; n < OPERATIONS; n += 3) api.next('answer', 'unavailable', 'lose')
   await Promise.all(Array.from({ length: OPERATIONS }, (_, n) => clients[n % TABS]?.post('/charges', { json: { n } })))
   await api.until(({ effects, keys }) => effects >= OPERATIONS && [...keys.values()].every((key) => key.effects > 0))
-  // Long enough for a second effect to show itself.
-  await new Promise((resolve) => setTimeout(resolve, 3000))
+  // When nothing is left to do, what is under way a second time shows itself soon.
+  const [one] = clients
+  await expect.poll(() => one?.tab.ask('keys', one.number, { status: 'pending' }), { timeout: 10_000 }).toEqual([])
+  await new Promise((resolve) => setTimeout(resolve, 500))
   const writes = await Promise.all(
     tabs.map(({ page }) => page.evaluate(() => (globalThis as unknown as { writes: number }).writes)),
   )
+  await Promise.all(tabs.map(({ page }) => page.close()))
   return { api, writes: writes.reduce((sum, count) => sum + count, 0) }
 }
 

@@ -1,11 +1,21 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { countingApi } from '../support/counting-api.ts'
-import { launch } from '../support/launch.ts'
+import { launch, type TestBrowser } from '../support/launch.ts'
 import type { PageClientOptions } from '../support/page-driver.ts'
 import { servePages } from '../support/serve-pages.ts'
 import { openTab, type Tab } from '../support/tab.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
+/** Clocks go five times as fast as the world's. */
+const SPEED = 5
+/** What the machine's clock is set by, for the pages to be a day off. */
+const DAY_MS = (24 * 60 * 60 * 1000) / SPEED
+
+let browser: TestBrowser
+beforeAll(async () => {
+  browser = await launch({
+    flags: ['--process-per-tab', '--disable-features=ProcessPerSiteUpToMainFrameThreshold'],
+  })
+})
 
 /** Somebody sets the clock of the machine. */
 async function jump(tabs: readonly Tab[], byMs: number): Promise<void> {
@@ -18,18 +28,18 @@ async function jump(tabs: readonly Tab[], byMs: number): Promise<void> {
 
 /** One tab is at an operation, another watches. */
 async function atWork(options: PageClientOptions = {}) {
-  const flags = ['--process-per-tab', '--disable-features=ProcessPerSiteUpToMainFrameThreshold']
-  const browser = await launch({ flags })
   const pages = await servePages()
   const api = await countingApi()
   const url = pages.origin + pages.page()
   const [tab, watcher] = [await openTab(browser, url), await openTab(browser, url)]
-  const client = await tab.createClient({ baseUrl: api.origin, attemptTimeout: '60s', deadline: '10m', ...options })
-  await watcher.ask('keepResuming', (await watcher.createClient({ baseUrl: api.origin })).number)
+  const patient: PageClientOptions = { speed: SPEED, attemptTimeout: '5m', deadline: '30m' }
+  const shared = { baseUrl: api.origin, ...patient, ...options }
+  const client = await tab.createClient(shared)
+  await watcher.ask('keepResuming', (await watcher.createClient(shared)).number)
   api.next('hang')
   const call = await client.post('/charges', { json: { amount: 5 } })
   await api.until(({ requests }) => requests === 1)
-  return { browser, api, tab, watcher, call }
+  return { api, tab, watcher, call }
 }
 
 describe('a clock that jumps by a day', () => {
@@ -52,7 +62,7 @@ describe('a clock that jumps by a day', () => {
   })
 
   it('back keeps nobody from succeeding a killed tab, whose lease has another day to go', async () => {
-    const { browser, api, tab, watcher } = await atWork()
+    const { api, tab, watcher } = await atWork()
     await jump([tab, watcher], -DAY_MS)
     await browser.killRenderer(tab.page)
     const start = performance.now()

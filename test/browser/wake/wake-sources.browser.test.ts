@@ -1,11 +1,16 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type CountingApi, countingApi } from '../support/counting-api.ts'
-import { launch } from '../support/launch.ts'
+import { launch, type TestBrowser } from '../support/launch.ts'
 import { servePages } from '../support/serve-pages.ts'
 import { openTab } from '../support/tab.ts'
 import { openChanged } from './changed-tab.ts'
 import { hidingBrowser } from './hiding-browser.ts'
 import { expectSentBy, pause, withLateOperation } from './late-operation.ts'
+
+let browser: TestBrowser
+beforeAll(async () => {
+  browser = await launch({ backForwardCache: true })
+})
 
 interface Shop {
   readonly api: CountingApi
@@ -26,7 +31,6 @@ const hearNothingOf = {
 
 describe('a continuous resume goes on at once', () => {
   it('when the network comes back', async () => {
-    const browser = await launch()
     const { api, url } = await shop()
     await withLateOperation(await openTab(browser, url), api)
     await browser.context.setOffline(true)
@@ -35,18 +39,17 @@ describe('a continuous resume goes on at once', () => {
   })
 
   it('when its tab comes to the front', async () => {
-    const browser = await hidingBrowser()
+    const hiding = await hidingBrowser()
     const { api, url } = await shop()
-    const tab = await openTab(browser, url)
+    const tab = await openTab(hiding, url)
     await withLateOperation(tab, api)
-    await openTab(browser, url)
+    await openTab(hiding, url)
     await tab.page.waitForFunction(() => document.visibilityState === 'hidden', undefined, { polling: 100 })
     await pause(500)
     await expectSentBy(() => tab.page.bringToFront(), api)
   })
 
   it('when its page comes back out of the back/forward cache', async () => {
-    const browser = await launch({ backForwardCache: true })
     const { api, url, elsewhere } = await shop()
     const tab = await openChanged(browser, url, hearNothingOf.visibilitychange)
     await withLateOperation(tab, api)
@@ -58,7 +61,6 @@ describe('a continuous resume goes on at once', () => {
   })
 
   it('when a run is due, and nothing else happens', async () => {
-    const browser = await launch()
     const { api, url } = await shop()
     const tab = await openTab(browser, url)
     const client = await tab.createClient({ baseUrl: api.origin, onGiveUp: 'keep', retry: false })
@@ -68,7 +70,6 @@ describe('a continuous resume goes on at once', () => {
   })
 
   it('when another tab lets go of something, even where timers come once a minute', async () => {
-    const browser = await launch()
     const { api, url } = await shop()
     const slow = await openChanged(browser, url, () => {
       const start = globalThis.setTimeout
