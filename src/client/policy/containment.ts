@@ -153,15 +153,16 @@ export function phaseOf({ openUntil, probe }: Containment): BreakerPhase {
   return probe === undefined ? 'open' : 'half-open'
 }
 
-function succeeded(before: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
-  const { state, isSlow } = timed(before, ended)
+function succeeded(state: Containment, limits: ContainmentLimits, ended: EndedRequest): Containment {
+  const { usualMs, answers, isSlow } = timed(state, ended)
   // An answer that was under way when the breaker opened says how the server was, not how it is.
-  if (limits.breaker && !speaksOfNow(state, ended)) return state
+  if (limits.breaker && !speaksOfNow(state, ended)) return { ...state, usualMs, answers }
   const tokens =
     state.openUntil === undefined
       ? paidIn(state, limits, { kind: ended.kind, isSlow })
       : Math.max(state.tokens, limits.budget ? limits.budget.rest : 0)
-  const well = { ...state, tokens, failures: 0, succeededAt: ended.now, openUntil: undefined, probe: undefined }
+  const unbroken = { failures: 0, succeededAt: ended.now, openUntil: undefined, probe: undefined }
+  const well = { ...state, ...unbroken, tokens, usualMs, answers }
   const done = hasGap(well, ended.now) ? quicken(well, ended) : well
   // In an overload everything that is still answered is slow.
   return isSlow ? slowDown(done, ended) : done

@@ -75,13 +75,13 @@ export function forgetGap<State extends Pace>(state: State, now: number): State 
 }
 
 /** Counts the time that an answer took, and says whether that was slow. */
-export function timed<State extends Pace & { readonly succeededAt: number }>(
-  state: State,
+export function timed(
+  state: Pace & { readonly succeededAt: number },
   { now, tookMs }: { readonly now: number; readonly tookMs: number },
-): { readonly state: State; readonly isSlow: boolean } {
+): Pick<Pace, 'usualMs' | 'answers'> & { readonly isSlow: boolean } {
   const isSlow = state.answers > 0 && tookMs > SLOW_TIMES * state.usualMs + SLOW_MS
   const byTime = 1 - Math.exp(-Math.max(0, now - state.succeededAt) / USUAL_MS)
   const weight = state.answers < MOST_ANSWERS ? 1 / (state.answers + 1) : byTime
   const usualMs = state.usualMs + weight * (tookMs - state.usualMs)
-  return { state: { ...state, usualMs, answers: Math.min(MOST_ANSWERS, state.answers + 1) }, isSlow }
+  return { usualMs, answers: Math.min(MOST_ANSWERS, state.answers + 1), isSlow }
 }

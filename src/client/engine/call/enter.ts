@@ -59,7 +59,8 @@ interface NewParts extends NewOperation {
 }
 
 function newParts(fresh: NewOperation, body: BodySnapshot, fingerprint: string): NewParts {
-  return { ...fresh, body, fingerprint }
+  const { input, options, key, newKey, honoursKeys } = fresh
+  return { input, options, key, newKey, honoursKeys, body, fingerprint }
 }
 
 function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {

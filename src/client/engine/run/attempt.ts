@@ -21,7 +21,7 @@ interface AttemptOf {
   readonly call: Call
 }
 
-export interface AttemptTerms extends Omit<HeaderParts, 'record' | 'call'> {
+export interface AttemptTerms extends HeaderParts {
   /** Called with the client's headers just before the first byte leaves. False: the lease is lost, and none may. */
   readonly beforeSending: (own: HeaderList) => boolean | Promise<boolean>
 }
@@ -79,14 +79,13 @@ function requestOf(
   { own, time }: { readonly own: HeaderList; readonly time: AttemptTime },
 ): TransportRequest {
   const { options } = engine
-  const { record } = operation
-  const { request } = record
+  const { request } = operation.record
   const { dropIn } = call
   const goesAnywhere = dropIn && !dropIn.keyed && own.length === 0
   return {
     method: request.method,
     url: call.credentials?.url ?? request.url,
-    headers: attemptHeaders(options, { ...terms, record, call }, own),
+    headers: attemptHeaders(options, terms, own),
     body: request.body,
     signal: time.signal,
     bodyLimit: options.maxResponseBytes,
@@ -119,9 +118,9 @@ type Made = HeaderList | typeof TIMED_OUT | HookFailure
 
 /** The client's headers for this attempt, or how their function failed. */
 function makeHeaders(run: AttemptOf, terms: AttemptTerms, time: AttemptTime): Made | Promise<Made> {
-  const { engine, operation, call } = run
+  const { engine } = run
   try {
-    const made = clientHeaders(engine.options, { ...terms, record: operation.record, call })
+    const made = clientHeaders(engine.options, terms)
     if (!(made instanceof Promise)) return made
     return time.bound(made).catch((cause: unknown) => new HookFailure(cause))
   } catch (cause) {

@@ -92,10 +92,9 @@ export class Containments {
     return paid !== undefined
   }
 
-  learn(origin: string, ended: Omit<EndedRequest, 'random'>): void {
-    const { random } = this.#terms
+  learn(origin: string, ended: EndedRequest): void {
     const before = this.#stateOf(origin, ended.now)
-    this.#keep(origin, before, recordOutcome(before, this.#limits, { ...ended, random }))
+    this.#keep(origin, before, recordOutcome(before, this.#limits, ended))
     if (ended.kind === 'kept') this.#keptEnded(origin)
   }
 

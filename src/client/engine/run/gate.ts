@@ -156,7 +156,7 @@ export class Gate {
 
   /** The attempt did not start after all, or its end will never be known: no other operation must wait for it. */
   withdraw(): void {
-    this.#learn('ignored', { now: this.#engine.clock.now(), tookMs: 0 })
+    this.#learn('ignored', this.#engine.clock.now(), 0)
   }
 
   /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
@@ -164,14 +164,15 @@ export class Gate {
     const unwell = facts.is === 'fault' || facts.status >= 500
     const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
     const answered = failed ? 'overload' : 'success'
-    this.#learn(ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered, { now, tookMs })
+    this.#learn(ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered, now, tookMs)
   }
 
-  #learn(outcome: RequestOutcome, time: { readonly now: number; readonly tookMs: number }): void {
+  #learn(outcome: RequestOutcome, now: number, tookMs: number): void {
     const kind = this.#kind
     if (kind === undefined) return
     this.#kind = undefined
-    this.#engine.containments.learn(this.#origin, { kind, outcome, ...time, probe: this.#probe })
+    const { containments, random } = this.#engine
+    containments.learn(this.#origin, { kind, outcome, now, tookMs, random, probe: this.#probe })
   }
 }
 

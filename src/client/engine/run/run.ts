@@ -126,6 +126,8 @@ class Run implements RunState {
     engine.events?.emitFor(operation.record, { type: 'attempt.started', at: this.#startedAt, attempt: number })
     if (this.lastAnswer?.rest) this.#dropAnswer()
     return attempt(this, {
+      record: operation.record,
+      call,
       number,
       startedAt: this.#startedAt,
       retries: this.#maxAttempts > 1 || call.singleAttempt === 'outer-retries',
