@@ -5,6 +5,9 @@ import { isResponse, toResponse } from '../protocol/stored-message.ts'
 import type { Answer, HandleSource } from './engine/call/caller.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 
+/** One for all: making one costs more than decoding a small answer. */
+const decoder = new TextDecoder()
+
 /**
  * What a call returns: a promise of a `Response` that also knows its key, when its record was durable,
  * and how to read the answer. It rejects on a final answer other than 2xx.
@@ -44,7 +47,7 @@ export class OperationHandle implements Promise<Response> {
     return this.#read((bytes, answer) => {
       if (bytes.length === 0) return undefined as T
       try {
-        return JSON.parse(new TextDecoder().decode(bytes)) as T
+        return JSON.parse(decoder.decode(bytes)) as T
       } catch (cause) {
         const message = `It was done, but its answer (status ${answer.response.status}) is not valid JSON`
         throw unreadableAnswer(answer, message, { code: 'HOLDFAST_INVALID_JSON', body: bytes, cause })
@@ -53,7 +56,7 @@ export class OperationHandle implements Promise<Response> {
   }
 
   text(): Promise<string> {
-    return this.#read((bytes) => new TextDecoder().decode(bytes))
+    return this.#read((bytes) => decoder.decode(bytes))
   }
 
   bytes(): Promise<Uint8Array> {

@@ -19,9 +19,17 @@ export function parseHttpDate(text: string, now: number): number | undefined {
   return asctime ? instant(`${itsDay?.replace(' ', '0')} ${itsMonth} ${itsYear}`, itsTime) : undefined
 }
 
-/** IMF-fixdate, the one form that may be sent. Milliseconds are cut off. */
+let lastSecond = Number.NaN
+let lastDate = ''
+
+/** IMF-fixdate, the one form that may be sent. Milliseconds are cut off. The calls of one second share its text. */
 export function formatHttpDate(epochMs: number): string {
-  return new Date(epochMs).toUTCString()
+  const second = Math.floor(epochMs / 1000)
+  if (second !== lastSecond) {
+    lastSecond = second
+    lastDate = new Date(epochMs).toUTCString()
+  }
+  return lastDate
 }
 
 /** What the platform makes of it counts only where it writes the same again: 30 February comes back as a day of March. */

@@ -8,12 +8,11 @@ import {
   keptUntil,
   newContainment,
   payForRetry,
-  phaseOf,
   type RequestKind,
   type RequestOutcome,
   recordOutcome,
 } from '../../src/client/policy/containment.ts'
-import { restoreContainment } from '../../src/client/policy/containment-level.ts'
+import { phaseOf, restoreContainment } from '../../src/client/policy/containment-level.ts'
 
 const budgets: fc.Arbitrary<BudgetLimits> = fc
   .record({

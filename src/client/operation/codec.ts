@@ -71,9 +71,9 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
     id: record.id ?? null,
     name: record.name ?? null,
     origin: record.request.origin,
+    epoch: record.epoch,
     status: record.status,
     owner: record.lease?.owner ?? null,
-    epoch: record.epoch,
     leaseUntil: record.lease?.until ?? 0,
     dueAt: record.dueAt,
     notBefore: record.notBefore,
@@ -87,17 +87,16 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
 export type EncodedChange = Omit<EncodedRecord, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'epoch'>
 
 export function encodeChange(record: OperationRecord): EncodedChange {
-  const {
-    version: _v,
-    namespace: _n,
-    key: _k,
-    id: _i,
-    name: _m,
-    origin: _o,
-    epoch: _e,
-    ...change
-  } = encodeRecord(record)
-  return change
+  return {
+    status: record.status,
+    owner: record.lease?.owner ?? null,
+    leaseUntil: record.lease?.until ?? 0,
+    dueAt: record.dueAt,
+    notBefore: record.notBefore,
+    deliveryDue: record.deliveryDue,
+    expiresAt: record.expiresAt ?? null,
+    head: JSON.stringify(headOf(record)),
+  }
 }
 
 function headOf(record: OperationRecord): HeadV1 {

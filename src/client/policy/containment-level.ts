@@ -41,3 +41,10 @@ export function mergeContainment(mine: Containment, theirs: Containment): Contai
     probe: isOpen ? mine.probe : undefined,
   }
 }
+
+export type BreakerPhase = 'closed' | 'open' | 'half-open'
+
+export function phaseOf({ openUntil, probe }: Containment): BreakerPhase {
+  if (openUntil === undefined) return 'closed'
+  return probe === undefined ? 'open' : 'half-open'
+}

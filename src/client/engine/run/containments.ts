@@ -3,7 +3,6 @@ import type { Random } from '../../../foundation/random.ts'
 import type { Coordination } from '../../coordination/port.ts'
 import {
   acquirePermit,
-  type BreakerPhase,
   type Containment,
   type ContainmentLimits,
   type EndedRequest,
@@ -11,11 +10,16 @@ import {
   newContainment,
   type Permit,
   payForRetry,
-  phaseOf,
   type RequestKind,
   recordOutcome,
 } from '../../policy/containment.ts'
-import { isUnwell, mergeContainment, restoreContainment } from '../../policy/containment-level.ts'
+import {
+  type BreakerPhase,
+  isUnwell,
+  mergeContainment,
+  phaseOf,
+  restoreContainment,
+} from '../../policy/containment-level.ts'
 import type { OriginStates } from '../../policy/retry-budget.ts'
 import type { Emitter } from '../emitter.ts'
 

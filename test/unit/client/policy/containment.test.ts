@@ -7,11 +7,11 @@ import {
   keptUntil,
   newContainment,
   payForRetry,
-  phaseOf,
   type RequestKind,
   recordOutcome,
   tokensAt,
 } from '../../../../src/client/policy/containment.ts'
+import { phaseOf } from '../../../../src/client/policy/containment-level.ts'
 
 const BUDGET = { ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 1 }
 const LIMITS: ContainmentLimits = { budget: BUDGET, breaker: { minimumRequests: 10, openForMs: 2000 } }

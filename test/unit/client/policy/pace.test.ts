@@ -112,10 +112,13 @@ describe('an answer', () => {
   it('changes what is usual over minutes then, however many there are', () => {
     const usual = answered(100, 10)
     const at = usual.succeededAt
-    const many = Array.from({ length: 3000 }).reduce<typeof START>((state, _, index) => {
-      const now = at + (index + 1) * 10
-      return Object.assign(state, timed(state, { now, tookMs: 1000 }), { succeededAt: now })
-    }, { ...usual })
+    const many = Array.from({ length: 3000 }).reduce<typeof START>(
+      (state, _, index) => {
+        const now = at + (index + 1) * 10
+        return Object.assign(state, timed(state, { now, tookMs: 1000 }), { succeededAt: now })
+      },
+      { ...usual },
+    )
     const one = timed(usual, { now: at + 30_000, tookMs: 1000 })
     expect(many.usualMs).toBeCloseTo(one.usualMs, 6)
     expect(timed(many, { now: at + 30_000, tookMs: 1000 }).isSlow).toBe(true)
