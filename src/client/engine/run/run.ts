@@ -59,9 +59,8 @@ class Run implements RunState {
     this.operation = operation
     this.call = call
     this.#gate = new Gate(engine, operation, call)
-    const { maxAttempts, baseMs } = call.limits.retry
-    this.#maxAttempts = call.singleAttempt ? 1 : maxAttempts
-    this.#previousMs = baseMs
+    this.#maxAttempts = call.singleAttempt ? 1 : call.limits.retry.maxAttempts
+    this.#previousMs = call.limits.retry.baseMs
   }
 
   async go(): Promise<Finish> {
