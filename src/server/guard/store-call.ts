@@ -1,5 +1,5 @@
 import { ConfigurationError, StorageError } from '../../errors/classes.ts'
-import { inTime } from '../../foundation/in-time.ts'
+import { waitAtMost } from '../../foundation/wait.ts'
 import type { GuardOptions } from './guard-options.ts'
 
 /** A store that does not answer in time counts as down. What it does later all the same is undone. */
@@ -10,11 +10,11 @@ export async function withinStoreTime<T>(
 ): Promise<T> {
   let isLate = false
   work.then((value) => (isLate ? undo?.(value) : undefined)).catch(() => {})
-  return inTime(guard.clock, work, {
+  return waitAtMost(guard.clock, work, {
     ms: guard.storeTimeoutMs,
     late: () => {
       isLate = true
-      return new StorageError(`The ledger's store did not answer within ${guard.storeTimeoutMs} ms`, {
+      throw new StorageError(`The ledger's store did not answer within ${guard.storeTimeoutMs} ms`, {
         effect: 'unknown',
       })
     },

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { isEventStream } from '../../protocol/event-stream.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import { isEventStream } from '../../protocol/headers.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { Session } from '../guard/session.ts'
 import { bufferBody } from './buffered-body.ts'

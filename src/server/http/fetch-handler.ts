@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { joinChunks } from '../../foundation/join-chunks.ts'
-import { isEventStream } from '../../protocol/event-stream.ts'
+import { isEventStream } from '../../protocol/headers.ts'
 import { isBodiless, readableHeaders } from '../../protocol/stored-message.ts'
 import { isReply } from '../entry/reply.ts'
 import type { LedgerGuard } from '../guard/begin.ts'

@@ -1,6 +1,6 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { Clock } from '../../../foundation/clock.ts'
-import { inTime } from '../../../foundation/in-time.ts'
+import { waitAtMost } from '../../../foundation/wait.ts'
 import { indexed } from './indexeddb-table.ts'
 
 /** `bodies` numbers the rows; records are kept apart from both bodies, so that looking through them loads none. */
@@ -35,14 +35,14 @@ export async function openDatabase({ name, clock, onGone }: OpenTerms): Promise<
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
   })
-  const late = (): StorageError => {
+  const late = (): never => {
     // An open connection would block the upgrades and deletions of other pages.
     opened.then((database) => database.close()).catch(() => {})
-    return new StorageError(
+    throw new StorageError(
       `The journal ${name} did not open within ${PATIENCE_MS / 1000} s: another tab seems to block it. Close the others`,
     )
   }
-  const database = await inTime(clock, opened, { ms: PATIENCE_MS, late })
+  const database = await waitAtMost(clock, opened, { ms: PATIENCE_MS, late })
   database.onclose = onGone
   database.onversionchange = () => {
     database.close()

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { isEventStream } from '../../../protocol/event-stream.ts'
+import { isEventStream } from '../../../protocol/headers.ts'
 import { type HandlerAnswer, headersOfHandler, isHandlers } from '../handler-answer.ts'
 import type { Answer, StreamedAnswer } from '../port.ts'
 import {

@@ -1,1 +1,0 @@
-export { Cancellation } from './abort.ts'

@@ -1,1 +1,0 @@
-export { isEventStream } from './headers.ts'

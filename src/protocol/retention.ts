@@ -1,1 +1,0 @@
-export { readRetention } from './header-names.ts'
