@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { browserEntries, nodeEntries } from '../../tsup.config.ts'
 import { readSourceTree } from '../support/source-tree.ts'
 import { type DoorPlan, doorMismatches } from './laws/doors.ts'
-import { API_RECORDS } from './public-api.ts'
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Pick<DoorPlan, 'exports'>
 const files = readSourceTree('src').map((file) => file.path)
@@ -21,9 +20,4 @@ describe('the public doors', () => {
     ['a door that is not built', { ...plan, nodeEntries: {} }],
     ['a door that leads elsewhere', { ...plan, exports: { ...plan.exports, './sqlite': './dist/index.js' } }],
   ])('would notice %s', (_, broken) => expect(doorMismatches(broken)).not.toEqual([]))
-
-  it('each have their surface on record', () => {
-    const declarations = Object.keys(nodeEntries).map((entry) => `dist/${entry}.d.ts`)
-    expect(Object.values(API_RECORDS).sort()).toEqual(declarations.sort())
-  })
 })

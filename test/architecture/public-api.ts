@@ -1,28 +1,8 @@
 import ts from 'typescript'
+import { nodeEntries } from '../../tsup.config.ts'
 
-/** The doors whose surface is on record: name of the record -> the declarations that the build makes. */
-export const API_RECORDS = {
-  holdfast: 'dist/index.d.ts',
-  'holdfast-indexeddb': 'dist/indexeddb/index.d.ts',
-  'holdfast-server': 'dist/server/index.d.ts',
-  'holdfast-server-adapter': 'dist/server/adapter/index.d.ts',
-  'holdfast-server-fastify': 'dist/server/fastify/index.d.ts',
-  'holdfast-server-hono': 'dist/server/hono/index.d.ts',
-  'holdfast-server-node': 'dist/server/node/index.d.ts',
-  'holdfast-server-postgres': 'dist/server/postgres/index.d.ts',
-  'holdfast-server-sqlite': 'dist/server/sqlite/index.d.ts',
-  'holdfast-service-worker': 'dist/service-worker/index.d.ts',
-  'holdfast-sqlite': 'dist/sqlite/index.d.ts',
-  'holdfast-testing': 'dist/testing/index.d.ts',
-}
-
-/** Where the record of a door lies. */
-export function recordPath(name: string): string {
-  return `test/architecture/api/${name}.d.ts`
-}
-
-const HEADER =
-  '// Everything that this door makes public. `npm run api:update` writes it; a change here is a change for users.\n'
+/** The declarations that the build makes for each public door. */
+export const DOORS = Object.keys(nodeEntries).map((entry) => `dist/${entry}.d.ts`)
 
 /** What browsers get at the first door. */
 export const BROWSER_DOOR = 'dist/browser/index.d.ts'
@@ -32,24 +12,41 @@ let shared: ts.Program | undefined
 /** One program with all doors: each of its own would read the same libraries again. */
 function programOfDoors(): ts.Program {
   const options: ts.CompilerOptions = { target: ts.ScriptTarget.ES2022, skipLibCheck: true, noEmit: true }
-  shared ??= ts.createProgram([...Object.values(API_RECORDS), BROWSER_DOOR], options)
+  shared ??= ts.createProgram([...DOORS, BROWSER_DOOR], options)
   return shared
 }
 
-/**
- * What a door exports, and every declaration one can reach from there, sorted and without comments. Which file the
- * build put a declaration in makes no difference.
- */
-export function publicApi(entry: string): string {
+/** What users see of the doors: the names that each exports, and every declaration that one can reach from them. */
+export interface Surface {
+  readonly exports: string
+  readonly declarations: string
+}
+
+/** Sorted, without comments, each declaration once: which file the build put it in makes no difference. */
+export function surfaceOf(doors: readonly string[]): Surface {
+  const checker = programOfDoors().getTypeChecker()
+  const declarations = new Set<string>()
+  const exports = doors.map((door) => {
+    const exported = exportsOf(door)
+    for (const declaration of reachable(checker, exported)) declarations.add(print(declaration))
+    const names = exported.map((symbol) => symbol.name).sort()
+    return `${door}\n${names.map((name) => `  ${name}\n`).join('')}`
+  })
+  return { exports: exports.sort().join('\n'), declarations: `${[...declarations].sort().join('\n\n')}\n` }
+}
+
+/** Where the surface of all doors is on record. */
+export const RECORD = {
+  exports: 'test/architecture/api/exports.txt',
+  declarations: 'test/architecture/api/declarations.d.ts',
+} as const satisfies Record<keyof Surface, string>
+
+function exportsOf(door: string): ts.Symbol[] {
   const program = programOfDoors()
-  const checker = program.getTypeChecker()
-  const file = program.getSourceFile(entry)
-  const door = file && checker.getSymbolAtLocation(file)
-  if (!door) throw new Error(`${entry} exports nothing; has it been built?`)
-  const exported = checker.getExportsOfModule(door)
-  const names = exported.map((symbol) => symbol.name).sort()
-  const reached = reachable(checker, exported)
-  return `${HEADER}export { ${names.join(', ')} }\n\n${reached.map(print).sort().join('\n\n')}\n`
+  const file = program.getSourceFile(door)
+  const module = file && program.getTypeChecker().getSymbolAtLocation(file)
+  if (!module) throw new Error(`${door} exports nothing; has it been built?`)
+  return program.getTypeChecker().getExportsOfModule(module)
 }
 
 function reachable(checker: ts.TypeChecker, symbols: readonly ts.Symbol[]): ts.Declaration[] {

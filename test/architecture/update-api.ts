@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { API_RECORDS, publicApi, recordPath } from './public-api.ts'
+import { DOORS, RECORD, surfaceOf } from './public-api.ts'
 
-for (const [name, entry] of Object.entries(API_RECORDS)) {
-  const path = recordPath(name)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, publicApi(entry))
-  console.log(path)
+const surface = surfaceOf(DOORS)
+for (const part of ['exports', 'declarations'] as const) {
+  mkdirSync(dirname(RECORD[part]), { recursive: true })
+  writeFileSync(RECORD[part], surface[part])
+  console.log(RECORD[part])
 }
