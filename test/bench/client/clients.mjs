@@ -6,6 +6,7 @@ import { sqliteJournal } from 'holdfast/sqlite'
 import ky from 'ky'
 import pRetry from 'p-retry'
 import { Agent, request, fetch as undiciFetch } from 'undici'
+import { writeAround } from './bare-journal.mjs'
 
 export const BODY = { amount: 5000, currency: 'eur', description: 'x'.repeat(230) }
 
@@ -21,10 +22,10 @@ const keyed = () => ({ ...POST, headers: { ...JSON_TYPE, 'idempotency-key': cryp
  * that they come with, retries included, and write nothing; a `post` of Holdfast is in its journal before it is sent.
  */
 export function clientsOf({ base, directory }) {
-  return { ...undiciClients(base), ...peers(base), ...holdfastClients({ base, directory }) }
+  return { ...undiciClients({ base, directory }), ...peers(base), ...holdfastClients({ base, directory }) }
 }
 
-function undiciClients(base) {
+function undiciClients({ base, directory }) {
   const dispatcher = new Agent({ connections: 128 })
   return {
     'undici.request': {
@@ -32,6 +33,14 @@ function undiciClients(base) {
       post: async () => (await request(`${base}/charges`, { dispatcher, ...POST })).body.json(),
       close: () => dispatcher.close(),
     },
+    'undici.request, two writes around it': writeAround({
+      path: `${directory}/bare.db`,
+      body: Buffer.from(TEXT),
+      send: async (key) => {
+        const headers = { ...JSON_TYPE, 'idempotency-key': key }
+        return (await request(`${base}/charges`, { dispatcher, ...POST, headers })).body.json()
+      },
+    }),
     'undici.fetch': {
       get: async () => (await undiciFetch(`${base}/thing`, { dispatcher })).json(),
       post: async () => (await undiciFetch(`${base}/charges`, { dispatcher, ...POST })).json(),
