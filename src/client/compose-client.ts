@@ -58,11 +58,10 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     containments,
     horizons: new AnnouncedHorizons(options, events),
     credentials: new LearnedCredentials(options),
-    leases: new LeaseKeeper(clock, keeper, events),
+    leases: new LeaseKeeper({ clock, keeper, events, coordination }),
     live: new LiveOperations(),
     upkeep,
   }
-  engine.leases.onHeld = () => coordination.heartbeat?.()
   coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
   return engine
 }

@@ -1,32 +1,31 @@
-import { type Clock, startTimer } from '../../../foundation/clock.ts'
-import type { RecordKeeper } from '../../journal/record-keeper.ts'
-import type { Emitter } from '../emitter.ts'
+import { startTimer } from '../../../foundation/clock.ts'
+import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
 
 /** A runner that is silent for this long has lost its operations. */
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = LEASE_MS / 3
 
+type LeaseParts = Pick<Engine, 'clock' | 'keeper' | 'events' | 'coordination'>
+
 /** Renews the leases of what is being worked on; one timer for all, none when there is nothing. */
 export class LeaseKeeper {
-  readonly #clock: Clock
-  readonly #keeper: RecordKeeper
-  readonly #events: Emitter | undefined
+  readonly #parts: LeaseParts
   readonly #held = new Set<LiveOperation>()
   #cancelTimer: (() => void) | undefined
-  /** Called again and again while there is a lease. */
-  onHeld: (() => void) | undefined
+  #stopListening: (() => void) | undefined
 
-  constructor(clock: Clock, keeper: RecordKeeper, events: Emitter | undefined) {
-    this.#clock = clock
-    this.#keeper = keeper
-    this.#events = events
+  constructor(parts: LeaseParts) {
+    this.#parts = parts
   }
 
   hold(operation: LiveOperation): void {
+    const { clock, coordination } = this.#parts
     this.#held.add(operation)
-    this.onHeld?.()
-    this.#cancelTimer ??= startTimer(this.#clock, RENEW_EVERY_MS, () => this.#tick())
+    coordination.heartbeat?.()
+    this.#cancelTimer ??= startTimer(clock, RENEW_EVERY_MS, () => this.#tick())
+    // Peers take over from a page that is hidden: when it returns, it asks before it goes on.
+    this.#stopListening ??= coordination.onActive(() => this.#renewAll())
   }
 
   drop(operation: LiveOperation): void {
@@ -34,41 +33,50 @@ export class LeaseKeeper {
     if (this.#held.size > 0) return
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
+    this.#stopListening?.()
+    this.#stopListening = undefined
   }
 
   /** Its time is up by our own clock; whether another runner has taken it, only the journal knows. */
   hasLapsed(operation: LiveOperation): boolean {
-    return this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#clock.now()
+    return this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#parts.clock.now()
   }
 
   /** Ours still? After a freeze the journal is asked: a lease that has lapsed, and that no runner has taken, is renewed. */
   isOurs(operation: LiveOperation): boolean | Promise<boolean> {
-    return !this.hasLapsed(operation) || this.#keeper.renew(operation.fence, this.#clock.now() + LEASE_MS)
+    const { keeper, clock } = this.#parts
+    return !this.hasLapsed(operation) || keeper.renew(operation.fence, clock.now() + LEASE_MS)
   }
 
   /** The lease is gone: the run stops and writes nothing. */
   lose(operation: LiveOperation): void {
-    this.#events?.emitFor(operation.record, { type: 'lease.lost' })
+    this.#parts.events?.emitFor(operation.record, { type: 'lease.lost' })
     this.drop(operation)
     operation.stop({ because: 'lease-lost' })
   }
 
   #tick(): void {
-    this.#cancelTimer = startTimer(this.#clock, RENEW_EVERY_MS, () => this.#tick())
-    this.onHeld?.()
+    const { clock, coordination } = this.#parts
+    this.#cancelTimer = startTimer(clock, RENEW_EVERY_MS, () => this.#tick())
+    coordination.heartbeat?.()
+    this.#renewAll()
+  }
+
+  #renewAll(): void {
     for (const operation of this.#held) void this.#renew(operation)
   }
 
   async #renew(operation: LiveOperation): Promise<void> {
-    const until = this.#clock.now() + LEASE_MS
+    const { clock, keeper } = this.#parts
+    const until = clock.now() + LEASE_MS
     try {
-      const renewed = await this.#keeper.renew(operation.fence, until)
+      const renewed = await keeper.renew(operation.fence, until)
       if (!this.#held.has(operation)) return
       if (!renewed) return this.lose(operation)
       const { record } = operation
       if (record.lease) operation.record = { ...record, lease: { ...record.lease, until } }
     } catch (error) {
-      this.#events?.emit({ type: 'journal.failed', error: error as Error, key: operation.record.key })
+      this.#parts.events?.emit({ type: 'journal.failed', error: error as Error, key: operation.record.key })
       if (this.hasLapsed(operation)) this.lose(operation)
     }
   }

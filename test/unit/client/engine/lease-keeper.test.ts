@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Coordination } from '../../../../src/client/coordination/port.ts'
 import { Emitter } from '../../../../src/client/engine/emitter.ts'
 import { LeaseKeeper } from '../../../../src/client/engine/recover/lease-keeper.ts'
 import { LiveOperation } from '../../../../src/client/engine/run/live-operation.ts'
@@ -15,7 +16,18 @@ async function held(count = 1) {
   const journal = faultJournal(memoryJournal())
   const keeper = new RecordKeeper(journal, { onUnreadable: () => {} })
   const events: HoldfastEvent[] = []
-  const leases = new LeaseKeeper(clock, keeper, new Emitter((event) => void events.push(event), clock))
+  const active = new Set<() => void>()
+  const onActive = (listener: () => void): (() => void) => {
+    active.add(listener)
+    return () => void active.delete(listener)
+  }
+  const coordination: Coordination = { owner: 'me', findDead: () => [], leave: () => {}, onActive }
+  const leases = new LeaseKeeper({
+    clock,
+    keeper,
+    events: new Emitter((event) => void events.push(event), clock),
+    coordination,
+  })
   const operations = Array.from({ length: count }, (_, n) => new LiveOperation(freshRecord({ key: `k${n}` })))
   for (const operation of operations) {
     await keeper.append(operation.record)
@@ -23,7 +35,7 @@ async function held(count = 1) {
   }
   const [operation] = operations
   if (!operation) throw new Error('none')
-  return { clock, journal, keeper, events, leases, operations, operation }
+  return { clock, journal, keeper, events, leases, operations, operation, active }
 }
 
 describe('the keeper of leases', () => {
@@ -50,6 +62,16 @@ describe('the keeper of leases', () => {
     expect(operation.stopOrder).toEqual({ because: 'lease-lost' })
     expect(events.map((event) => event.type)).toEqual(['lease.lost'])
     expect(clock.pending()).toBe(0)
+  })
+
+  it('asks at once where a page is active again: a peer may have taken over while it was hidden', async () => {
+    const { clock, keeper, operation, active } = await held()
+    const claimant = { namespace: 'default', owner: 'you', now: NOW, leaseUntil: NOW + 30_000, deadOwners: ['me'] }
+    expect(await keeper.claimOne(claimant, 'k0', ['pending'])).toMatchObject({ previousOwner: 'me' })
+    for (const listener of active) listener()
+    await clock.advance(0)
+    expect(operation.stopOrder).toEqual({ because: 'lease-lost' })
+    expect(active.size).toBe(0)
   })
 
   it('keeps faith while the journal fails, until the lease must have lapsed', async () => {
