@@ -41,6 +41,8 @@ export interface Entry {
   readonly leaseUntil: number
   readonly completedAt: number | null
   readonly expiresAt: number
+  /** Since when it is `unknown`; null in every other state. */
+  readonly unknownSince: number | null
   readonly answer: RecordedAnswer | null
   readonly version: number
 }

@@ -159,10 +159,9 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   find(scope: string, key: string): Promise<Entry | undefined>
 
   /**
-   * Deletes at most `limit` rows: done entries and messages past their retention; running entries under which nothing can
-   * have been done (lease lapsed, not external, no transaction open, and past their retention or known to be rolled
-   * back). Marks external ones with a lapsed lease as `unknown` and calls `onAbandoned` with each; never deletes those.
-   * Safe in several replicas at once.
+   * Deletes at most `limit` rows past their retention: messages, done entries, and running ones under which nothing can
+   * have been done (lease lapsed, not external, no transaction open). Marks external ones with a lapsed lease as
+   * `unknown` and calls `onAbandoned` with each; never deletes those. Safe in several replicas at once.
    */
   reap(options: ReapOptions): Promise<Reaped>
 

@@ -32,7 +32,7 @@ describe('one key', () => {
     expect((await ledger.insert(draft({ key, scope: 'tenant-2' }))).kind).toBe('inserted')
   })
 
-  it('is never asked for before it is inserted', async () => {
+  it('is inserted without a look before it, and a duplicate finds its entry, in one round trip each', async () => {
     const pool = scene.pool()
     const statements: string[] = []
     const query = pool.query.bind(pool) as (text: string, values?: unknown[]) => Promise<never>
@@ -46,9 +46,38 @@ describe('one key', () => {
     const ledger = postgresLedger({ pool: watched, schema: scene.schema })
     await ledger.stats(0)
     statements.length = 0
-    await ledger.insert(draft())
-    expect(statements).toHaveLength(1)
-    expect(statements[0]).toMatch(/^WITH settings[^;]*INSERT INTO[^;]*ON CONFLICT \(scope, key\) DO NOTHING$/)
+    const asked = draft()
+    expect(await ledger.insert(asked)).toMatchObject({ kind: 'inserted' })
+    expect(await ledger.insert({ ...asked, token: 'other' })).toMatchObject({ kind: 'found' })
+    expect(statements).toEqual([expect.stringMatching(/_claim_v1\(/), expect.stringMatching(/_claim_v1\(/)])
+    const [body] = await scene.query<{ prosrc: string }>(
+      "SELECT prosrc FROM pg_proc WHERE proname = 'holdfast_claim_v1'",
+    )
+    expect(body?.prosrc).toMatch(/INSERT INTO[^;]*ON CONFLICT \(scope, key\) DO NOTHING;[\s\S]*_look_v1/)
+    expect(body?.prosrc.split('INSERT')[0]).not.toMatch(/SELECT|_look_v1/)
+  })
+
+  it('is updated in place from claim to answer: no index is written', async () => {
+    const { postgresLedger } = await import('../../../src/server/ledger/postgres/postgres-ledger.ts')
+    const pool = scene.pool()
+    const ledger = postgresLedger({ pool, schema: scene.schema })
+    const counts = async (): Promise<{ all: number; hot: number; moved: number }> => {
+      const [row] = await scene.query<{ all: string; hot: string; moved: string }>(`SELECT n_tup_upd AS all,
+        n_tup_hot_upd AS hot, n_tup_newpage_upd AS moved FROM pg_stat_user_tables
+        WHERE relname = 'holdfast_entries' AND schemaname = '${scene.schema}'`)
+      return { all: Number(row?.all), hot: Number(row?.hot), moved: Number(row?.moved) }
+    }
+    const before = await counts()
+    for (let round = 0; round < 20; round++) await effect(ledger, await claimed(ledger))
+    // A connection hands in its counts when it ends.
+    await pool.end()
+    // The mark and the answer of each.
+    await expect.poll(async () => (await counts()).all, { timeout: 20_000 }).toBeGreaterThanOrEqual(before.all + 40)
+    const after = await counts()
+    const [hot, moved] = [after.hot - before.hot, after.moved - before.moved]
+    expect(hot).toBeGreaterThan(0)
+    // A row moves to another page where its own is full, whatever the indexes are.
+    expect(hot + moved).toBe(after.all - before.all)
   })
 })
 
@@ -61,7 +90,15 @@ describe('what a duplicate finds', () => {
     const { scope, key, fingerprint, method, path, token } = first
     expect(entry).toEqual({
       ...{ scope, key, fingerprint, method, path, token, external: true },
-      ...{ state: 'running', attempt: 1, inEffect: false, completedAt: null, answer: null, version: 1 },
+      ...{
+        state: 'running',
+        attempt: 1,
+        inEffect: false,
+        completedAt: null,
+        unknownSince: null,
+        answer: null,
+        version: 1,
+      },
       createdAt: expect.any(Number),
       leaseUntil: entry.createdAt + 30_000,
       expiresAt: entry.createdAt + 3_600_000,

@@ -68,9 +68,9 @@ describe('the reaper', () => {
     expect(await reapAll()).toEqual({ deleted: 1, abandoned: 0 })
   })
 
-  it('deletes what a killed backend left, and fences whoever still believes in it', async () => {
+  it('deletes what a killed backend left once it is past its retention, and fences whoever still believes in it', async () => {
     const ledger = scene.ledger()
-    const claim = await claimed(ledger, { leaseMs: 0 })
+    const claim = await claimed(ledger, over)
     const { work, begun, goOn } = heldWork()
     const dying = effect(ledger, claim, { work }).catch(() => 'rejected')
     await scene.terminate(await begun)

@@ -1,6 +1,6 @@
 import { isThenable } from '../../../foundation/thenable.ts'
 import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryMove, type RecordedAnswer } from '../../entry/entry.ts'
-import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
+import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import type { Claim, EntriesQuery, EntryDraft, EntryPlace, LedgerStore, ReapOptions, Transaction } from '../port.ts'
 import { MemoryMessages, type MemoryTransaction, MemoryUndo } from './memory-transaction.ts'
@@ -40,15 +40,15 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   }
 
   async complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean> {
-    return this.#move(claim, 'recorded', { answer: copiedAnswer(answer), completedAt: now })
+    return this.#move(claim, 'recorded', { answer: copiedAnswer(answer), completedAt: now, unknownSince: null })
   }
 
   async release(claim: Claim): Promise<boolean> {
     return this.#move(claim, 'released')
   }
 
-  async abandon(claim: Claim): Promise<boolean> {
-    return this.#move(claim, 'abandoned')
+  async abandon(claim: Claim, now: number): Promise<boolean> {
+    return this.#move(claim, 'abandoned', { unknownSince: now })
   }
 
   async transact(transaction: Transaction<MemoryTransaction>): Promise<Outcome> {
@@ -62,7 +62,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
       return this.#end(transaction, outcome, undo)
     } catch (error) {
       undo.rollBack()
-      if (claim) this.#move(claim, transaction.onFailure)
+      if (claim) this.#move(claim, transaction.onFailure, onEnd(transaction.onFailure, transaction.now))
       throw error
     } finally {
       if (claim) this.#open.delete(claim.token)
@@ -85,8 +85,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
         this.#entries.delete(at)
         deleted++
       } else if (entry.state === 'running' && entry.external && this.#isSilent(entry, now)) {
-        this.#move(entry, 'abandoned')
-        onAbandoned?.({ ...entry, state: 'unknown' })
+        this.#move(entry, 'abandoned', { unknownSince: now })
+        onAbandoned?.({ ...entry, state: 'unknown', unknownSince: now })
         abandoned++
       }
     }
@@ -130,7 +130,13 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   #claim(draft: EntryDraft, attempt: number): Claim {
     const { scope, key, token, now, leaseMs, retentionMs, fingerprint, method, path, external } = draft
     const createdAt = draft.createdAt ?? now
-    const times = { createdAt, leaseUntil: now + leaseMs, completedAt: null, expiresAt: now + retentionMs }
+    const times = {
+      createdAt,
+      leaseUntil: now + leaseMs,
+      completedAt: null,
+      expiresAt: now + retentionMs,
+      unknownSince: null,
+    }
     const what = { scope, key, token, attempt, fingerprint, method, path, external, inEffect: false }
     this.#entries.set(place(draft), { ...what, ...times, state: 'running', answer: null, version: ENTRY_VERSION })
     return { scope, key, token, attempt }
@@ -158,7 +164,10 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     const isCommitted = outcome.kind === 'recorded' && outcome.writes === 'committed'
     if (!isCommitted) undo.rollBack()
     if (!claim) return outcome
-    const change = outcome.kind === 'recorded' ? { answer: copiedAnswer(outcome.answer), completedAt: now } : {}
+    const change =
+      outcome.kind === 'recorded'
+        ? { answer: copiedAnswer(outcome.answer), completedAt: now, unknownSince: null }
+        : onEnd(outcome.kind, now)
     if (this.#move(claim, outcome.kind, change)) return outcome
     undo.rollBack()
     return { kind: 'lost' }
@@ -171,9 +180,12 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   /** The next reap may delete it: nothing was done that has to be remembered. */
   #isExpired(entry: Entry, now: number): boolean {
     if (entry.state === 'done') return entry.expiresAt <= now
-    if (entry.state !== 'running' || entry.external || !this.#isSilent(entry, now)) return false
-    return entry.inEffect || entry.expiresAt <= now
+    return entry.state === 'running' && !entry.external && this.#isSilent(entry, now) && entry.expiresAt <= now
   }
+}
+
+function onEnd(kind: WithoutAnswer, now: number): Partial<Entry> {
+  return kind === 'abandoned' ? { unknownSince: now } : {}
 }
 
 /** As a list, so that no two pairs of scope and key give the same text. */

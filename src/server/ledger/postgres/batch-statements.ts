@@ -3,7 +3,9 @@ import { literal } from '../../../sql/postgres-text.ts'
 import { ENTRY_VERSION, type Entry } from '../../entry/entry.ts'
 import { inPages, type Page } from '../in-pages.ts'
 import type { EntriesQuery, EntryPlace, LedgerStats, Reaped, ReapOptions } from '../port.ts'
-import { ENTRY_COLUMNS, type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
+import { ABANDON } from './claim-statements.ts'
+import { ENTRY_COLUMNS } from './ledger-functions.ts'
+import { type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
 
 /* Statements on many entries: reap, count, list. Those on one entry are in `claim-statements.ts`. */
 
@@ -14,12 +16,16 @@ const NOW = '(SELECT clock_timestamp())'
 const KNOWN = `version <= ${ENTRY_VERSION}`
 
 /** Whether a handler is inside of an effect all the same shows when the row is locked. */
-const LAPSED = `state = 'running' AND lease_until <= ${NOW} AND ${KNOWN}`
+const LAPSED = `state = 'running' AND lease_until <= ${NOW}`
 
-/** Nothing was done: its transaction was rolled back, or it is past its retention. */
-const WITHOUT_EFFECT = `${LAPSED} AND NOT external AND (in_effect OR expires_at <= ${NOW})`
+/** Done, or a claim under which nothing can have been done outside. */
+const PAST_RETENTION = `expires_at <= ${NOW} AND ${KNOWN} AND (state = 'done' OR (${LAPSED} AND NOT external))`
 
-const PAST_RETENTION = `state = 'done' AND expires_at <= ${NOW} AND ${KNOWN}`
+/** Where the next batch of a pass begins: each would otherwise read over all that the batches before it have deleted. */
+export interface ReapPlace {
+  /** A time of Postgres, as text. */
+  entriesFrom: string
+}
 
 /**
  * One batch. Skips rows that are locked by another reaper or by an effect. An external claim is never deleted: it
@@ -28,22 +34,37 @@ const PAST_RETENTION = `state = 'done' AND expires_at <= ${NOW} AND ${KNOWN}`
 export async function reapRows(
   queryable: PostgresQueryable,
   tables: LedgerTables,
-  { limit, onAbandoned }: ReapOptions,
+  { limit, onAbandoned, place }: ReapOptions & { readonly place: ReapPlace },
 ): Promise<Reaped> {
   const { entries, messages } = tables
-  const steps = [
-    `DELETE FROM ${messages} WHERE ${locked('seq', messages, `expires_at <= ${NOW} ORDER BY expires_at`)}`,
-    `DELETE FROM ${entries} WHERE ${locked('id', entries, `${PAST_RETENTION} ORDER BY expires_at`)}`,
-    `DELETE FROM ${entries} WHERE ${locked('id', entries, `${WITHOUT_EFFECT} ORDER BY lease_until`)}`,
-  ]
-  let left = limit
-  for (const text of steps) left -= left > 0 ? ((await queryable.query(text, [left])).rowCount ?? 0) : 0
+  const deleteFrom = async (text: string, values: unknown[]): Promise<DeletedRows> => {
+    const counted = `WITH gone AS (${text} RETURNING expires_at)
+      SELECT count(*)::text AS count, max(expires_at)::text AS last FROM gone`
+    return (await queryable.query(counted, values)).rows[0] as DeletedRows
+  }
+  const dueMessages = locked('seq', messages, `expires_at <= ${NOW} ORDER BY expires_at`)
+  const { count } = await deleteFrom(`DELETE FROM ${messages} WHERE ${dueMessages}`, [limit])
+  let left = limit - Number(count)
+  if (left > 0) {
+    const due = locked('id', entries, `expires_at >= $2::timestamptz AND ${PAST_RETENTION} ORDER BY expires_at`)
+    const gone = await deleteFrom(`DELETE FROM ${entries} WHERE ${due}`, [left, place.entriesFrom])
+    left -= Number(gone.count)
+    place.entriesFrom = left > 0 || gone.last === null ? FROM_THE_START : gone.last
+  }
   const deleted = limit - left
-  const abandon = `UPDATE ${entries} SET state = 'unknown'
-    WHERE ${locked('id', entries, `${LAPSED} AND external ORDER BY lease_until`)} RETURNING ${ENTRY_COLUMNS}`
+  const abandon = `UPDATE ${entries} SET ${ABANDON}
+    WHERE ${locked('id', entries, `external_until <= ${NOW} AND ${LAPSED} AND ${KNOWN} ORDER BY external_until`)}
+    RETURNING ${ENTRY_COLUMNS}`
   const abandoned = left > 0 ? (await queryable.query(abandon, [left])).rows : []
   for (const row of abandoned) onAbandoned?.(postgresEntry(row as PostgresEntryRow))
   return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }
+}
+
+export const FROM_THE_START = '-infinity'
+
+interface DeletedRows {
+  readonly count: string
+  readonly last: string | null
 }
 
 /** As an array: the planner may run a subquery once per row, and then the limit would be none. */
@@ -56,7 +77,7 @@ export async function countRows(queryable: PostgresQueryable, tables: LedgerTabl
     SELECT entry.*, message.*, (entry.over + message.over)::text AS expired
     FROM (SELECT count(*) FILTER (WHERE state = 'running')::text AS running,
         count(*) FILTER (WHERE state = 'done')::text AS done, count(*) FILTER (WHERE state = 'unknown')::text AS unknown,
-        count(*) FILTER (WHERE (${PAST_RETENTION}) OR (${WITHOUT_EFFECT})) AS over FROM ${tables.entries}) entry,
+        count(*) FILTER (WHERE ${PAST_RETENTION}) AS over FROM ${tables.entries}) entry,
       (SELECT count(*)::text AS messages, count(*) FILTER (WHERE expires_at <= ${NOW}) AS over
         FROM ${tables.messages}) message`)
   const { running, done, unknown, expired, messages } = rows[0] as Record<keyof LedgerStats, string>
@@ -73,7 +94,7 @@ interface ListedRow extends PostgresEntryRow {
   readonly id: string
 }
 
-/** Entries in the order of their rows, page by page. The state is a literal, for the partial index of unknown ones. */
+/** Entries in the order of their rows, page by page. */
 export async function* listRows(
   queryable: PostgresQueryable,
   { entries }: LedgerTables,
@@ -81,7 +102,7 @@ export async function* listRows(
 ): AsyncGenerator<Entry> {
   const { state, scope = null, after } = query
   const text = `SELECT id::text AS id, ${ENTRY_COLUMNS} FROM ${entries} WHERE id > $1::bigint
-    ${state === undefined ? '' : `AND state = ${literal(state)}`} AND ($2::text IS NULL OR scope = $2::text) ORDER BY id LIMIT $3`
+    ${state === undefined ? '' : `AND state = ${literal(state)}`} ${state === 'unknown' ? 'AND unknown_since IS NOT NULL' : ''} AND ($2::text IS NULL OR scope = $2::text) ORDER BY id LIMIT $3`
   const read = async (page: Page<string>): Promise<ListedRow[]> =>
     (await queryable.query(text, [page.after, scope, page.limit])).rows as ListedRow[]
   const first = after ? await rowIdOf(queryable, entries, after) : '0'

@@ -3,89 +3,67 @@ import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
 import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Claim, EntryDraft, FoundEntry, Insertion } from '../port.ts'
-import {
-  answerValues,
-  ENTRY_COLUMNS,
-  inMs,
-  type LedgerTables,
-  type PostgresEntryRow,
-  postgresEntry,
-} from './ledger-tables.ts'
+import { ENTRY_COLUMNS, inMs, ROW_PATIENCE } from './ledger-functions.ts'
+import { answerValues, type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
 
-/** How long a duplicate waits for a transaction that is about to commit before it is answered with 409. */
-const COMMIT_PATIENCE = '50ms'
-/** Statements of the ledger lock a row for milliseconds; a lock that lasts longer is that of an open transaction. */
-export const ROW_PATIENCE = '2s'
+/** An uncommitted claim may be rolled back between two statements, but hardly this often. */
 const MOST_ROUNDS = 20
 
 /** The row of the claim with this fencing token. */
-export const FENCED = `scope = $1 AND key = $2 AND token = $3 AND state = 'running'`
+const FENCED = `scope = $1 AND key = $2 AND token = $3 AND state = 'running'`
 
-/**
- * Settings for one statement, in the same round trip. No fsync where `durable` is false: the next durable commit flushes
- * it. A claim on external work has to be on disk before that work begins.
- */
-function settings(patience: string, durable: string): string {
-  return `settings AS MATERIALIZED (SELECT set_config('lock_timeout', '${patience}', true), set_config('synchronous_commit',
-    CASE WHEN NOT ${durable} THEN 'off' WHEN current_setting('synchronous_commit') = 'off' THEN 'on'
-    ELSE current_setting('synchronous_commit') END, true))`
+/** From running to unknown. */
+export const ABANDON = `state = 'unknown', external_until = NULL, unknown_since = clock_timestamp()`
+
+/** For one statement, in the same round trip. A change that is not `durable` is flushed by the next one that is. */
+function settings(durable: 'durable' | 'not durable' | '$10::boolean'): string {
+  const isDurable = { durable: 'true', 'not durable': 'false', '$10::boolean': '$10::boolean' }[durable]
+  return `settings AS MATERIALIZED (SELECT set_config('lock_timeout', '${ROW_PATIENCE}', true),
+    set_config('synchronous_commit', CASE WHEN NOT ${isDurable} THEN 'off'
+      WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true))`
 }
 
 /** The statements on one entry, each in a transaction of its own. */
 export class ClaimStatements {
   readonly #entries: string
+  readonly #functions: string
   readonly #queryable: PostgresQueryable
 
-  constructor(tables: LedgerTables, queryable: PostgresQueryable) {
-    this.#entries = tables.entries
+  constructor({ entries, functions }: LedgerTables, queryable: PostgresQueryable) {
+    this.#entries = entries
+    this.#functions = functions
     this.#queryable = queryable
   }
 
   async insert(draft: EntryDraft): Promise<Insertion> {
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      if (await this.#inserted(draft)) return { kind: 'inserted', claim: claimOf(draft, 1) }
-      const found = await this.look(draft.scope, draft.key)
+      const found = await this.#claimOrLook(draft)
+      if (found === 'claimed') return { kind: 'inserted', claim: claimOf(draft, 1) }
       if (found) return { kind: 'found', found }
     }
     throw new StorageError(`The ledger in Postgres found a key taken and free again, ${MOST_ROUNDS} times in a row`)
   }
 
-  async #inserted(draft: EntryDraft): Promise<boolean> {
-    const text = `WITH ${settings(COMMIT_PATIENCE, '$10::boolean')}
-      INSERT INTO ${this.#entries} (scope, key, fingerprint, method, path, token, external, state, attempt, in_effect,
-        created_at, lease_until, expires_at, version)
-      SELECT $1, $2, $3, $4, $5, $6, $7::boolean, 'running', 1, false, now, now + $8::float8 * interval '1 millisecond',
-        now + $9::float8 * interval '1 millisecond', ${ENTRY_VERSION}
-      FROM settings, (SELECT clock_timestamp() AS now) clock
-      ON CONFLICT (scope, key) DO NOTHING`
+  async #claimOrLook(draft: EntryDraft): Promise<FoundEntry | 'claimed' | undefined> {
+    const text = `SELECT * FROM ${this.#functions}_claim_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
     try {
-      return (await this.#queryable.query(text, draftValues(draft))).rowCount === 1
+      const { rows } = await this.#queryable.query(text, draftValues(draft))
+      return rows[0] ? foundEntry(rows[0] as FoundRow) : 'claimed'
     } catch (error) {
       // Another transaction holds the row: the key is taken.
-      if (postgresCode((error as Error).cause) === '55P03') return false
+      if (postgresCode((error as Error).cause) === '55P03') return this.look(draft.scope, draft.key)
       throw error
     }
   }
 
-  /**
-   * The entry, and whether its handler is inside of an effect: that holds the row FOR UPDATE, which is the only lock that
-   * conflicts with FOR KEY SHARE. Taking a lock is a write, for which no fsync is needed.
-   */
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {
-    const text = `WITH ${settings(ROW_PATIENCE, 'false')}, free AS MATERIALIZED (SELECT id FROM ${this.#entries}
-        WHERE scope = $1 AND key = $2 AND state = 'running' FOR KEY SHARE SKIP LOCKED)
-      SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text AS free, ${inMs('clock_timestamp()')} AS now
-      FROM settings, ${this.#entries} WHERE scope = $1 AND key = $2`
-    const { rows } = await this.#queryable.query(text, [scope, key])
-    const row = rows[0] as (PostgresEntryRow & { readonly free: string; readonly now: string }) | undefined
-    if (!row) return undefined
-    const entry = postgresEntry(row)
-    return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
+    const { rows } = await this.#queryable.query(`SELECT * FROM ${this.#functions}_look_v1($1, $2)`, [scope, key])
+    return rows[0] ? foundEntry(rows[0] as FoundRow) : undefined
   }
 
   /** Only while the entry is as it was seen: a claim that was renewed or has begun its effect since is alive. */
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
-    const text = `WITH ${settings(ROW_PATIENCE, '$10::boolean')}, free AS MATERIALIZED (
+    const text = `WITH ${settings('$10::boolean')}, free AS MATERIALIZED (
         SELECT id FROM ${this.#entries} WHERE scope = $1 AND key = $2 AND token = $11 AND state = $12
           AND in_effect = $13::boolean AND ${inMs('lease_until')} = $14
           AND (state <> 'done' OR expires_at <= clock_timestamp()) FOR NO KEY UPDATE SKIP LOCKED)
@@ -94,7 +72,8 @@ export class ClaimStatements {
         created_at = coalesce('epoch'::timestamptz + $15::float8 * interval '1 millisecond', now),
         lease_until = now + $8::float8 * interval '1 millisecond',
         expires_at = now + $9::float8 * interval '1 millisecond', completed_at = NULL, status = NULL, headers = NULL,
-        body = NULL, body_omitted = false, version = ${ENTRY_VERSION}
+        body = NULL, body_omitted = false, version = ${ENTRY_VERSION},
+        unknown_since = NULL, external_until = CASE WHEN $7::boolean THEN now + $8::float8 * interval '1 millisecond' END
       FROM settings, free, (SELECT clock_timestamp() AS now) clock
       WHERE entry.id = free.id RETURNING entry.attempt::text AS attempt`
     const seen = [found.token, found.state, found.inEffect, String(found.leaseUntil), draft.createdAt ?? null]
@@ -105,10 +84,11 @@ export class ClaimStatements {
 
   /** A row that is locked is locked by the claim's own effect, which needs no lease. */
   async renew(claim: Claim, leaseMs: number): Promise<boolean> {
-    const text = `WITH ${settings(ROW_PATIENCE, 'false')}, free AS MATERIALIZED (
+    const text = `WITH ${settings('not durable')}, free AS MATERIALIZED (
         SELECT id FROM ${this.#entries} WHERE ${FENCED} FOR NO KEY UPDATE SKIP LOCKED)
-      UPDATE ${this.#entries} AS entry SET lease_until = clock_timestamp() + $4::float8 * interval '1 millisecond'
-      FROM settings, free WHERE entry.id = free.id`
+      UPDATE ${this.#entries} AS entry SET lease_until = until, external_until = CASE WHEN entry.external THEN until END
+      FROM settings, free, (SELECT clock_timestamp() + $4::float8 * interval '1 millisecond' AS until) lease
+      WHERE entry.id = free.id`
     const { rowCount } = await this.#queryable.query(text, [...fenceValues(claim), leaseMs])
     return rowCount === 1 || this.#isCurrent(claim)
   }
@@ -118,22 +98,20 @@ export class ClaimStatements {
     return rows.length === 1
   }
 
-  /** Also from `unknown`: a handler whose lease lapsed still knows what it did. */
   async complete(claim: Claim, answer: RecordedAnswer): Promise<boolean> {
-    const text = `WITH ${settings(ROW_PATIENCE, 'true')} UPDATE ${this.#entries} SET state = 'done',
-        completed_at = clock_timestamp(), status = $4, headers = $5, body = $6, body_omitted = $7
-      FROM settings WHERE scope = $1 AND key = $2 AND token = $3 AND state IN ('running', 'unknown')`
-    return (await this.#queryable.query(text, [...fenceValues(claim), ...answerValues(answer)])).rowCount === 1
+    const text = `SELECT ${this.#functions}_record_v1($1, $2, $3, $4::smallint, $5, $6, $7, NULL)::text AS recorded`
+    const { rows } = await this.#queryable.query(text, [...fenceValues(claim), ...answerValues(answer)])
+    return (rows[0] as { readonly recorded: string }).recorded === 'true'
   }
 
   async release(claim: Claim): Promise<boolean> {
-    const text = `WITH ${settings(ROW_PATIENCE, 'false')} DELETE FROM ${this.#entries} USING settings WHERE ${FENCED}`
+    const text = `WITH ${settings('not durable')} DELETE FROM ${this.#entries} USING settings WHERE ${FENCED}`
     return (await this.#queryable.query(text, fenceValues(claim))).rowCount === 1
   }
 
   async abandon(claim: Claim): Promise<boolean> {
-    const text = `WITH ${settings(ROW_PATIENCE, 'true')}
-      UPDATE ${this.#entries} SET state = 'unknown' FROM settings WHERE ${FENCED}`
+    const text = `WITH ${settings('durable')}
+      UPDATE ${this.#entries} SET ${ABANDON} FROM settings WHERE ${FENCED}`
     return (await this.#queryable.query(text, fenceValues(claim))).rowCount === 1
   }
 
@@ -145,8 +123,18 @@ export class ClaimStatements {
   }
 }
 
+interface FoundRow extends PostgresEntryRow {
+  readonly free: string
+  readonly now: string
+}
+
+function foundEntry(row: FoundRow): FoundEntry {
+  const entry = postgresEntry(row)
+  return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
+}
+
 /** The parameters of `FENCED`. */
-export function fenceValues({ scope, key, token }: Claim): unknown[] {
+function fenceValues({ scope, key, token }: Claim): unknown[] {
   return [scope, key, token]
 }
 

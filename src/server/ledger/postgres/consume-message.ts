@@ -6,7 +6,7 @@ import { literal } from '../../../sql/postgres-text.ts'
 import type { Consumed, Consumption, MessageDraft } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
 import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
-import { beginAt, explainIdle, type Locked, lockedColumns, ROLE, takeRole } from './transaction-statements.ts'
+import { beginAt, explainIdle, LOCKED_COLUMNS, type Locked, lockedColumns, takeRole } from './transaction-statements.ts'
 
 interface Consuming {
   readonly message: MessageDraft
@@ -50,7 +50,7 @@ async function consumeOn(
 ): Promise<Consumed | WorkError> {
   await client.query(beginAt(consumption.options))
   try {
-    const columns = lockedColumns(message.leaseMs)
+    const columns = lockedColumns(tables, message.leaseMs)
     const consumed = await consumeWithin(client, tables, { message, columns, work: () => consumption.work(client) })
     const { command } = await client.query('COMMIT')
     if (command !== 'COMMIT')
@@ -72,7 +72,7 @@ export async function consumeGiven<Tx>(
   const client = givenClient(options)
   try {
     await afterSavepoint(client)
-    const own = { message, columns: ROLE, work: () => work(options.transaction as Tx) }
+    const own = { message, columns: LOCKED_COLUMNS, work: () => work(options.transaction as Tx) }
     const consumed = await consumeWithin(client, tables, own)
     await client.query(RELEASE)
     return consumed

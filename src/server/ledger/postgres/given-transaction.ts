@@ -1,10 +1,18 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import { type PostgresQueryable, queryAll } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
+import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, TransactOptions } from '../port.ts'
 import type { LedgerTables } from './ledger-tables.ts'
-import { explainWork, fencedBy, insist, type Locked, moveStatement, ROLE, takeRole } from './transaction-statements.ts'
+import {
+  enterStatement,
+  explainWork,
+  type Locked,
+  moveStatement,
+  recordStatement,
+  takeRole,
+} from './transaction-statements.ts'
 
 /** The client on which the caller has begun a transaction. */
 export function givenClient({ transaction, isolation }: TransactOptions<unknown>): PostgresQueryable {
@@ -67,8 +75,8 @@ export class GivenTransaction {
     if (claim && !locked) return { kind: 'lost' }
     try {
       const outcome = await work()
-      const isCommitted = outcome.kind === 'recorded' && outcome.writes === 'committed'
-      await (isCommitted ? this.#keep(claim, outcome, locked) : this.#undo(claim, outcome))
+      if (outcome.kind === 'recorded' && outcome.writes === 'committed') await this.#keep(claim, outcome.answer, locked)
+      else await this.#undo(claim, outcome)
       return outcome.kind === 'recorded' ? { kind: 'uncommitted', answer: outcome.answer } : outcome
     } catch (error) {
       await this.#undo(claim, { kind: onFailure }).catch(() => {})
@@ -79,8 +87,7 @@ export class GivenTransaction {
   /** Locks the row outside of the savepoint, so that undoing the work does not unlock it. Undefined: the claim was lost. */
   async #begin(claim: Claim | null): Promise<Locked | undefined> {
     if (!claim) return void (await afterSavepoint(this.#client))
-    const lock = `SELECT ${ROLE} FROM ${this.#tables.entries} WHERE ${fencedBy(claim)} FOR UPDATE`
-    const answers = await afterSavepoint(this.#client, lock, RELEASE, SAVEPOINT)
+    const answers = await afterSavepoint(this.#client, enterStatement(this.#tables, claim), RELEASE, SAVEPOINT)
     const locked = answers.at(1)?.rows[0] as Locked | undefined
     if (locked) return locked
     const isTooOld = await this.#isOlderThan(claim).finally(() => rollBackToSavepoint(this.#client).catch(() => {}))
@@ -100,13 +107,9 @@ export class GivenTransaction {
     return there === 'true' || level === 'read committed' ? undefined : level
   }
 
-  async #keep(claim: Claim | null, outcome: WorkOutcome, locked: Locked | undefined): Promise<void> {
-    const record = claim && `${moveStatement(this.#tables, claim, outcome)} RETURNING 1`
-    const statements =
-      record && locked
-        ? [takeRole(locked), `WITH recorded AS (${record}) SELECT ${insist('count(*) = 1')} FROM recorded`, RELEASE]
-        : [RELEASE]
-    await this.#afterWork(statements)
+  async #keep(claim: Claim | null, answer: RecordedAnswer, locked: Locked | undefined): Promise<void> {
+    const record = claim && locked ? [takeRole(locked), recordStatement(this.#tables, { claim, answer, locked })] : []
+    await this.#afterWork([...record, RELEASE])
   }
 
   /** Undoes the work alone. The row stays locked until the caller ends the transaction. */

@@ -4,6 +4,7 @@ import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import type { PostgresSchema } from '../../../sql/postgres-migrate.ts'
 import { quotedSchema } from '../../../sql/postgres-text.ts'
 import type { Entry, EntryState, RecordedAnswer } from '../../entry/entry.ts'
+import { ledgerFunctions } from './ledger-functions.ts'
 
 /** The subject of error messages. */
 export const SUBJECT = 'The ledger in Postgres'
@@ -13,10 +14,12 @@ export function failureOf(error: unknown): Error {
   return error instanceof HoldfastError ? error : postgresFailure(error, SUBJECT)
 }
 
-/** The names of the tables, quoted and with their schema. */
+/** The names of tables and functions, quoted and with their schema. */
 export interface LedgerTables {
   readonly entries: string
   readonly messages: string
+  /** The beginning of the name of each function: see `ledger-functions.ts`. */
+  readonly functions: string
   readonly schema: PostgresSchema
 }
 
@@ -24,63 +27,65 @@ export function ledgerTables(name: string): LedgerTables {
   const quotedName = quotedSchema(name)
   const entries = `${quotedName}.holdfast_entries`
   const messages = `${quotedName}.holdfast_messages`
-  return { entries, messages, schema: { component: 'ledger', name, quotedName, steps: [first(entries, messages)] } }
+  const functions = `${quotedName}.holdfast`
+  const steps = [`${firstTables(entries, messages)};${ledgerFunctions({ entries, functions })}`]
+  return { entries, messages, functions, schema: { component: 'ledger', name, quotedName, steps } }
 }
 
 /**
  * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are adjacent on disk.
- * Bodies are bytea and headers are text: jsonb would change spaces, order and numbers. The indexes of the reaper are
- * partial: without the rows that it never deletes.
+ * Bodies are bytea and headers are text: jsonb would change spaces, order and numbers.
+ *
+ * No index has a column that changes in the life of most entries, and pages keep room: from running to done a row is
+ * updated in place, without a write to any index. `external_until`, the end of an external claim's lease, and
+ * `unknown_since` are null for most: their indexes have only what the reaper or an operator looks for.
  */
-function first(entries: string, messages: string): string {
+function firstTables(entries: string, messages: string): string {
   return `
 CREATE TABLE ${entries} (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  created_at timestamptz NOT NULL,
+  lease_until timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  completed_at timestamptz,
+  external_until timestamptz,
+  unknown_since timestamptz,
+  attempt integer NOT NULL,
+  version integer NOT NULL,
+  status smallint,
+  external boolean NOT NULL,
+  in_effect boolean NOT NULL,
+  body_omitted boolean NOT NULL DEFAULT false,
+  state text NOT NULL CHECK (state IN ('running', 'done', 'unknown')),
   scope text COLLATE "C" NOT NULL,
   key text COLLATE "C" NOT NULL,
   fingerprint text NOT NULL,
   method text NOT NULL,
   path text NOT NULL,
-  state text NOT NULL CHECK (state IN ('running', 'done', 'unknown')),
   token text NOT NULL,
-  attempt integer NOT NULL,
-  external boolean NOT NULL,
-  in_effect boolean NOT NULL,
-  created_at timestamptz NOT NULL,
-  lease_until timestamptz NOT NULL,
-  completed_at timestamptz,
-  expires_at timestamptz NOT NULL,
-  status smallint,
   headers text,
   body bytea,
-  body_omitted boolean NOT NULL DEFAULT false,
-  version integer NOT NULL,
-  CHECK ((state = 'done') = (status IS NOT NULL AND headers IS NOT NULL AND completed_at IS NOT NULL))
-);
+  CHECK ((state = 'done') = (status IS NOT NULL AND headers IS NOT NULL AND completed_at IS NOT NULL)),
+  CHECK ((state = 'unknown') = (unknown_since IS NOT NULL))
+) WITH (fillfactor = 70, ${VACUUM});
 CREATE UNIQUE INDEX holdfast_entries_key ON ${entries} (scope, key);
-CREATE INDEX holdfast_entries_expiry ON ${entries} (expires_at) WHERE state = 'done';
-CREATE INDEX holdfast_entries_lease ON ${entries} (lease_until) WHERE state = 'running';
-CREATE INDEX holdfast_entries_unknown ON ${entries} (id) WHERE state = 'unknown';
+CREATE INDEX holdfast_entries_expiry ON ${entries} (expires_at);
+CREATE INDEX holdfast_entries_external ON ${entries} (external_until) WHERE external_until IS NOT NULL;
+CREATE INDEX holdfast_entries_unknown ON ${entries} (id) WHERE unknown_since IS NOT NULL;
 CREATE TABLE ${messages} (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   scope text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   value text,
   expires_at timestamptz NOT NULL
-);
+) WITH (${VACUUM});
 CREATE UNIQUE INDEX holdfast_messages_id ON ${messages} (scope, id);
 CREATE INDEX holdfast_messages_expiry ON ${messages} (expires_at)`
 }
 
-/** A time as epoch milliseconds, as text: an application may have changed how the driver reads numbers and dates. */
-export function inMs(time: string): string {
-  return `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
-}
-
-export const ENTRY_COLUMNS = `scope, key, fingerprint, method, path, state, token, attempt::text AS attempt,
-  external::text AS external, in_effect::text AS in_effect, ${inMs('created_at')} AS created_at,
-  ${inMs('lease_until')} AS lease_until, ${inMs('completed_at')} AS completed_at, ${inMs('expires_at')} AS expires_at,
-  status::text AS status, headers, body, body_omitted::text AS body_omitted, version::text AS version`
+/** Every row is deleted in the end: with a fifth of the table as the threshold, a large one would be vacuumed too late. */
+const VACUUM = `autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_limit = 2000`
 
 export interface PostgresEntryRow {
   readonly scope: string
@@ -102,6 +107,7 @@ export interface PostgresEntryRow {
   readonly body: Uint8Array | null
   readonly body_omitted: string
   readonly version: string
+  readonly unknown_since: string | null
 }
 
 export function postgresEntry(row: PostgresEntryRow): Entry {
@@ -115,6 +121,7 @@ export function postgresEntry(row: PostgresEntryRow): Entry {
     leaseUntil: Number(row.lease_until),
     completedAt: row.completed_at === null ? null : Number(row.completed_at),
     expiresAt: Number(row.expires_at),
+    unknownSince: row.unknown_since === null ? null : Number(row.unknown_since),
     answer: postgresAnswer(row),
     version: Number(row.version),
   }

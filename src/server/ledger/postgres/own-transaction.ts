@@ -2,21 +2,22 @@ import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import type { Borrowed } from '../../../sql/postgres-borrow.ts'
 import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
 import { isAnswered, isConflict, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
-import { literal } from '../../../sql/postgres-text.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Transaction } from '../port.ts'
-import { ROW_PATIENCE } from './claim-statements.ts'
+import { ROW_PATIENCE } from './ledger-functions.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import {
   beginAt,
   EndedTransactionError,
+  enterStatement,
   explainIdle,
   explainWork,
-  fencedBy,
-  insist,
+  insistStatement,
+  LOCKED_COLUMNS,
   type Locked,
-  lockedColumns,
+  markStatement,
   moveStatement,
+  recordStatement,
   takeRole,
 } from './transaction-statements.ts'
 
@@ -30,13 +31,6 @@ export interface TransactionEnd {
 }
 
 const MOST_ROUNDS = 20
-
-/** With the id of the transaction, which shows later that it is still the same one. */
-interface LockedRow extends Locked {
-  readonly xid: string
-}
-
-const XID = 'txid_current()::text AS xid'
 
 /**
  * One transaction of ours around the work.
@@ -59,7 +53,7 @@ export class OwnTransaction {
   readonly #connectionError: () => Error | undefined
   readonly #tables: LedgerTables
   readonly #transaction: Transaction<PostgresClient>
-  #locked: LockedRow | undefined
+  #locked: Locked | undefined
 
   constructor({ client, spoil, lost }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
     this.#client = client
@@ -103,25 +97,22 @@ export class OwnTransaction {
   async #begin(): Promise<void> {
     const { claim, options, leaseMs } = this.#transaction
     const begin = beginAt(options)
-    const { entries } = this.#tables
     const text = claim
-      ? `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
-        UPDATE ${entries} SET in_effect = true WHERE ${fencedBy(claim)} AND NOT in_effect; COMMIT;
-        ${begin}; SELECT ${lockedColumns(leaseMs)}, ${XID} FROM ${entries} WHERE ${fencedBy(claim)} FOR UPDATE`
-      : `${begin}; SELECT current_setting('role') AS role, ${XID}`
+      ? `BEGIN ISOLATION LEVEL READ COMMITTED; ${markStatement(this.#tables, claim)}; COMMIT;
+        ${begin}; ${enterStatement(this.#tables, claim, leaseMs)}`
+      : `${begin}; SELECT ${LOCKED_COLUMNS}`
     const answers = await queryAll(this.#client, text)
-    this.#locked = answers.at(-1)?.rows[0] as LockedRow | undefined
+    this.#locked = answers.at(-1)?.rows[0] as Locked | undefined
   }
 
   /** The COMMIT is reached only in the transaction that we began, and only if the answer was recorded. */
   async #commit(outcome: Extract<WorkOutcome, { kind: 'recorded' }>): Promise<TransactionEnd> {
     const { claim, onFailure } = this.#transaction
-    const record =
-      claim && `${moveStatement(this.#tables, claim, outcome)} AND ${this.#isSameTransaction()} RETURNING 1`
-    const text =
-      record && this.#locked
-        ? `${takeRole(this.#locked)}; WITH recorded AS (${record}) SELECT ${insist('count(*) = 1')} FROM recorded; COMMIT`
-        : `SELECT ${insist(this.#isSameTransaction())}; COMMIT`
+    const locked = this.#locked as Locked
+    const record = claim
+      ? `${takeRole(locked)}; ${recordStatement(this.#tables, { claim, answer: outcome.answer, locked })}`
+      : insistStatement(this.#tables, locked)
+    const text = `${record}; COMMIT`
     const wasLost = this.#connectionError() !== undefined
     try {
       const answers = await queryAll(this.#client, text)
@@ -159,7 +150,7 @@ export class OwnTransaction {
   async #endWork(settle: string, { kind }: WorkOutcome): ReturnType<typeof queryAll> {
     if (kind !== 'recorded') return queryAll(this.#client, settle)
     try {
-      return await queryAll(this.#client, `SELECT ${insist(this.#isSameTransaction())}; ${settle}`)
+      return await queryAll(this.#client, `${insistStatement(this.#tables, this.#locked as Locked)}; ${settle}`)
     } catch (error) {
       // A statement of the work failed: nothing of the transaction can be committed any more.
       if (postgresCode(error) === '25P02') return queryAll(this.#client, settle)
@@ -172,10 +163,6 @@ export class OwnTransaction {
     const error = wrap(explainIdle(cause, this.#connectionError(), this.#transaction.leaseMs))
     const kind = cause instanceof EndedTransactionError ? 'abandoned' : this.#transaction.onFailure
     return { ...(await this.#rollBack({ kind })), thrown: { error } }
-  }
-
-  #isSameTransaction(): string {
-    return `txid_current_if_assigned()::text IS NOT DISTINCT FROM ${literal(this.#locked?.xid ?? '')}`
   }
 }
 

@@ -18,7 +18,7 @@ import type {
   ReapOptions,
   Transaction,
 } from '../port.ts'
-import { countRows, listRows, reapRows } from './batch-statements.ts'
+import { countRows, FROM_THE_START, listRows, type ReapPlace, reapRows } from './batch-statements.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { consumeGiven, consumeOwn } from './consume-message.ts'
 import { GivenTransaction } from './given-transaction.ts'
@@ -35,6 +35,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly #pool: LedgerPool
   readonly #steady: SteadyPostgres
   readonly #statements: ClaimStatements
+  readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START }
   /** Awaited by `close` only. */
   readonly #background = new Set<Promise<unknown>>()
 
@@ -74,7 +75,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   }
 
   reap(options: ReapOptions): Promise<Reaped> {
-    return reapRows(this.#steady, this.#tables, options)
+    return reapRows(this.#steady, this.#tables, { ...options, place: this.#reapPlace })
   }
 
   entries(query: EntriesQuery): AsyncGenerator<Entry> {

@@ -4,6 +4,8 @@ import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, TransactOptions } from '../port.ts'
+import { ABANDON } from './claim-statements.ts'
+import { ENDED_CODE } from './ledger-functions.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 
 /*
@@ -27,17 +29,34 @@ export function beginAt({ isolation }: TransactOptions<unknown>): string {
 }
 
 /** The row of the claim with this fencing token. */
-export function fencedBy({ scope, key, token }: Claim, states = "'running'"): string {
+function fencedBy({ scope, key, token }: Claim, states = "'running'"): string {
   return `scope = ${literal(scope)} AND key = ${literal(key)} AND token = ${literal(token)} AND state IN (${states})`
 }
 
-/** What the statement that locks the row returns. */
+/** What is known of the transaction before the work. */
 export interface Locked {
   /** The role that may write to the ledger's tables. The work may change it with SET LOCAL ROLE. */
   readonly role: string
+  /** Shows later that it is still the same transaction. */
+  readonly xid: string
 }
 
-export const ROLE = `current_setting('role') AS role`
+export const LOCKED_COLUMNS = `current_setting('role') AS role, txid_current()::text AS xid`
+
+/** Commits the mark, so that others see it, then locks the row in a transaction that stays open. */
+export function markStatement({ functions }: LedgerTables, claim: Claim): string {
+  return `SELECT ${functions}_mark_v1(${fenceLiterals(claim)})`
+}
+
+/** Gives a `Locked`, or no row where the claim was lost. */
+export function enterStatement({ functions }: LedgerTables, claim: Claim, leaseMs?: number | undefined): string {
+  const idle = leaseMs === undefined ? 'NULL' : idleLimitMs(leaseMs)
+  return `SELECT * FROM ${functions}_enter_v1(${fenceLiterals(claim)}, ${idle})`
+}
+
+function fenceLiterals({ scope, key, token }: Claim): string {
+  return [scope, key, token].map(literal).join(', ')
+}
 
 /** Before a statement of the ledger that comes after the work. */
 export function takeRole({ role }: Locked): string {
@@ -47,23 +66,33 @@ export function takeRole({ role }: Locked): string {
 /** Moves the entry from running to where the outcome says; an answer also from `unknown`, as `complete` does. */
 export function moveStatement({ entries }: LedgerTables, claim: Claim, outcome: WorkOutcome): string {
   if (outcome.kind === 'released') return `DELETE FROM ${entries} WHERE ${fencedBy(claim)}`
-  if (outcome.kind === 'abandoned') return `UPDATE ${entries} SET state = 'unknown' WHERE ${fencedBy(claim)}`
-  return `UPDATE ${entries} SET ${answerAssignments(outcome.answer)} WHERE ${fencedBy(claim, "'running', 'unknown'")}`
+  if (outcome.kind === 'abandoned') return `UPDATE ${entries} SET ${ABANDON} WHERE ${fencedBy(claim)}`
+  const [status, headers, body, omitted] = answerLiterals(outcome.answer)
+  return `UPDATE ${entries} SET state = 'done', completed_at = clock_timestamp(), external_until = NULL,
+    unknown_since = NULL, status = ${status}, headers = ${headers}, body = ${body}, body_omitted = ${omitted} WHERE ${fencedBy(claim, "'running', 'unknown'")}`
 }
 
-function answerAssignments({ status, headers, body, bodyOmitted }: RecordedAnswer): string {
+/** Fails where the transaction is not the one that was entered, so that the COMMIT behind it is not reached. */
+export function recordStatement(tables: LedgerTables, { claim, answer, locked }: Recording): string {
+  const values = [fenceLiterals(claim), ...answerLiterals(answer), literal(locked.xid)]
+  return `SELECT ${tables.functions}_record_v1(${values.join(', ')})`
+}
+
+interface Recording {
+  readonly claim: Claim
+  readonly answer: RecordedAnswer
+  readonly locked: Locked
+}
+
+/** As `recordStatement`, where there is nothing to record. */
+export function insistStatement({ functions }: LedgerTables, { xid }: Locked): string {
+  return `SELECT ${functions}_insist_v1(${literal(xid)})`
+}
+
+function answerLiterals({ status, headers, body, bodyOmitted }: RecordedAnswer): string[] {
   const bytes = body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return `state = 'done', completed_at = clock_timestamp(), status = ${Number(status)},
-    headers = ${literal(JSON.stringify(headers))}, body = ${bytes ? `decode('${bytes.toString('hex')}', 'hex')` : 'NULL'},
-    body_omitted = ${bodyOmitted === true}`
-}
-
-const ENDED = 'holdfast_ended'
-
-/** Fails where the condition does not hold, so that the COMMIT behind it in the same round trip is not reached. */
-export function insist(condition: string): string {
-  // Not a constant: the planner would evaluate that in any case.
-  return `CASE WHEN ${condition} THEN 1 ELSE ('${ENDED}' || txid_current())::integer END`
+  const hex = bytes ? `decode('${bytes.toString('hex')}', 'hex')` : 'NULL'
+  return [`${Number(status)}::smallint`, literal(JSON.stringify(headers)), hex, String(bodyOmitted === true)]
 }
 
 /** The work has ended its transaction; what it wrote is committed, or rolled back, without its key. */
@@ -81,7 +110,7 @@ export function explainWork(cause: unknown): unknown {
       { cause },
     )
   }
-  const isEnded = code === '25P01' || code === '3B001' || (code === '22P02' && String(cause).includes(ENDED))
+  const isEnded = code === '25P01' || code === '3B001' || code === ENDED_CODE
   if (!isEnded) return cause
   return new EndedTransactionError('The work inside of effect() ended its transaction: COMMIT and ROLLBACK are ours', {
     cause,
@@ -94,24 +123,15 @@ const IDLE = 'idle_in_transaction_session_timeout'
 /** Settings of Postgres are 32-bit integers. */
 const LONGEST_MS = 2_147_483_647
 
-/**
- * Without a limit, a connection that is cut off from the network holds its key until TCP gives up, after hours. Longer
- * than the lease, so that a handler may wait for something slow between two statements.
- */
+/** Longer than the lease, so that a handler may wait for something slow between two statements. */
 function idleLimitMs(leaseMs: number): number {
   return Math.min(Math.ceil(2 * leaseMs), LONGEST_MS)
 }
 
-/**
- * Columns for the statement that locks the row: the role, and the limit for an idle transaction as a side effect, since a
- * statement of its own costs a tenth of a millisecond. A shorter limit of the database or the role stays.
- */
-export function lockedColumns(leaseMs: number | undefined): string {
-  if (leaseMs === undefined) return ROLE
-  const limit = idleLimitMs(leaseMs)
-  const current = `current_setting('${IDLE}')`
-  return `${ROLE}, set_config('${IDLE}', CASE WHEN ${current}::interval BETWEEN '1ms' AND '${limit}ms'
-    THEN ${current} ELSE '${limit}' END, true)`
+/** For `RETURNING`: a `Locked`, and the limit for an idle transaction as a side effect. */
+export function lockedColumns({ functions }: LedgerTables, leaseMs: number | undefined): string {
+  if (leaseMs === undefined) return LOCKED_COLUMNS
+  return `${LOCKED_COLUMNS}, ${functions}_limit_idle_v1(${idleLimitMs(leaseMs)})`
 }
 
 /** An error of its own where the server has ended an idle transaction; any other error as it is. */

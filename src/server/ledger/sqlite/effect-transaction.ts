@@ -138,8 +138,9 @@ export function moveEntry(
 ): boolean {
   if (outcome.kind === 'recorded')
     return statements.record.run(answerBindings(claim, outcome.answer, now)).changes === 1
-  const move = outcome.kind === 'released' ? statements.release : statements.abandon
-  return move.run(fenceBindings(claim)).changes === 1
+  const fence = fenceBindings(claim)
+  if (outcome.kind === 'released') return statements.release.run(fence).changes === 1
+  return statements.abandon.run({ ...fence, now }).changes === 1
 }
 
 /**

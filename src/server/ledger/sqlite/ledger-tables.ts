@@ -29,6 +29,7 @@ const FIRST = `
     lease_until INTEGER NOT NULL,
     completed_at INTEGER,
     expires_at INTEGER NOT NULL,
+    unknown_since INTEGER,
     version INTEGER NOT NULL,
     status INTEGER,
     headers TEXT,
@@ -58,8 +59,9 @@ const KNOWN = `version <= ${ENTRY_VERSION}`
 const FENCED = `scope = @scope AND key = @key AND token = @token AND state = 'running' AND ${KNOWN}`
 /** Also `unknown`: a handler whose lease lapsed still knows what it did. */
 const ANSWERABLE = `scope = @scope AND key = @key AND token = @token AND state IN ('running', 'unknown') AND ${KNOWN}`
-const RECORDING = `UPDATE holdfast_entries SET state = 'done', completed_at = @now, status = @status, headers = @headers,
+const RECORDING = `UPDATE holdfast_entries SET state = 'done', completed_at = @now, unknown_since = NULL, status = @status, headers = @headers,
     body = @body, body_omitted = @bodyOmitted WHERE ${ANSWERABLE}`
+const ABANDONING = `state = 'unknown', unknown_since = @now`
 const PAST_RETENTION = `state = 'done' AND expires_at <= @now AND ${KNOWN}`
 const LAPSED = `state = 'running' AND lease_until <= @now AND ${KNOWN}`
 const MAY_HAVE_EFFECT = '(external = 1 OR entered = 1)'
@@ -78,8 +80,8 @@ const SOURCES = {
   // Only while the entry is as it was seen: a claim that was renewed since is alive.
   takeOver: `UPDATE holdfast_entries SET fingerprint = @fingerprint, method = @method, path = @path, state = 'running',
     token = @token, owner = @owner, attempt = iif(state = 'done', 1, attempt + 1), external = @external, entered = 0,
-    created_at = @createdAt, lease_until = @leaseUntil, completed_at = NULL, expires_at = @expiresAt, status = NULL,
-    headers = NULL, body_omitted = 0, body = NULL, version = ${ENTRY_VERSION}
+    created_at = @createdAt, lease_until = @leaseUntil, completed_at = NULL, expires_at = @expiresAt, unknown_since = NULL,
+    status = NULL, headers = NULL, body_omitted = 0, body = NULL, version = ${ENTRY_VERSION}
     WHERE scope = @scope AND key = @key AND token = @seenToken AND state = @seenState AND lease_until = @seenLease
     AND (state <> 'done' OR expires_at <= @now) AND ${KNOWN} RETURNING attempt`,
   renew: `UPDATE holdfast_entries SET lease_until = @leaseUntil WHERE ${FENCED}`,
@@ -89,7 +91,7 @@ const SOURCES = {
   // Inside of the transaction: 0 rows where the work has rolled that back.
   recordEntered: `${RECORDING} AND entered = 1`,
   release: `DELETE FROM holdfast_entries WHERE ${FENCED}`,
-  abandon: `UPDATE holdfast_entries SET state = 'unknown' WHERE ${FENCED}`,
+  abandon: `UPDATE holdfast_entries SET ${ABANDONING} WHERE ${FENCED}`,
   // An id past its retention is new again.
   mark: `INSERT INTO holdfast_messages (scope, id, expires_at) VALUES (@scope, @id, @expiresAt)
     ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at WHERE expires_at <= @now`,
@@ -101,7 +103,7 @@ const SOURCES = {
     WHERE ${PAST_RETENTION} ORDER BY expires_at LIMIT @limit)`,
   reapWithoutEffect: `DELETE FROM holdfast_entries WHERE id IN (SELECT id FROM holdfast_entries
     WHERE ${WITHOUT_EFFECT} ORDER BY lease_until LIMIT @limit)`,
-  reapMayHaveEffect: `UPDATE holdfast_entries SET state = 'unknown' WHERE id IN (SELECT id FROM holdfast_entries
+  reapMayHaveEffect: `UPDATE holdfast_entries SET ${ABANDONING} WHERE id IN (SELECT id FROM holdfast_entries
     WHERE ${LAPSED} AND ${MAY_HAVE_EFFECT} ORDER BY lease_until LIMIT @limit) RETURNING *`,
   list: `SELECT * FROM holdfast_entries WHERE id > @after AND (@state IS NULL OR state = @state)
     AND (@scope IS NULL OR scope = @scope) ORDER BY id LIMIT @limit`,
@@ -168,6 +170,7 @@ export interface SqliteEntryRow {
   readonly lease_until: number
   readonly completed_at: number | null
   readonly expires_at: number
+  readonly unknown_since: number | null
   readonly version: number
   readonly status: number | null
   readonly headers: string | null
@@ -186,6 +189,7 @@ export function sqliteEntry(row: SqliteEntryRow): Entry {
     leaseUntil: row.lease_until,
     completedAt: row.completed_at,
     expiresAt: row.expires_at,
+    unknownSince: row.unknown_since,
     answer: sqliteAnswer(row),
   }
 }

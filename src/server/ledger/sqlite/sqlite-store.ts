@@ -81,8 +81,8 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     return this.#change('release', fenceBindings(claim), 'later')
   }
 
-  abandon(claim: Claim): Promise<boolean> {
-    return this.#change('abandon', fenceBindings(claim))
+  abandon(claim: Claim, now: number): Promise<boolean> {
+    return this.#change('abandon', { ...fenceBindings(claim), now })
   }
 
   async transact(transaction: Transaction<SqliteDatabase>): Promise<Outcome> {
@@ -97,7 +97,7 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     } catch (error) {
       // Refused before the work was called: as if it had thrown.
       if (!begun && claim && !(error instanceof StorageError)) {
-        await (onFailure === 'released' ? this.release(claim) : this.abandon(claim)).catch(() => {})
+        await (onFailure === 'released' ? this.release(claim) : this.abandon(claim, now)).catch(() => {})
       }
       throw error
     }

@@ -21,6 +21,7 @@ function entry(more: Partial<Entry> = {}): Entry {
     createdAt: NOW - 1000,
     leaseUntil: NOW + 1000,
     completedAt: null,
+    unknownSince: null,
     expiresAt: NOW + 100_000,
     answer: null,
     version: ENTRY_VERSION,

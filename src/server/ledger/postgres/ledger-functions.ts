@@ -1,0 +1,171 @@
+import { ENTRY_VERSION } from '../../entry/entry.ts'
+
+/*
+ * The statements of every request, as functions: Postgres keeps the plans of a function for as long as a connection
+ * lives, behind any pooler. Sent as text, each statement would be planned anew, which costs more than to run it.
+ *
+ * Their names end with a version: a library that needs other functions makes its own, beside those of its predecessor.
+ */
+
+/** A time as epoch milliseconds, as text: an application may have changed how the driver reads numbers and dates. */
+export function inMs(time: string): string {
+  return `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
+}
+
+export const ENTRY_COLUMNS = `scope, key, fingerprint, method, path, state, token, attempt::text AS attempt,
+  external::text AS external, in_effect::text AS in_effect, ${inMs('created_at')} AS created_at,
+  ${inMs('lease_until')} AS lease_until, ${inMs('completed_at')} AS completed_at, ${inMs('expires_at')} AS expires_at,
+  ${inMs('unknown_since')} AS unknown_since, status::text AS status, headers, body, body_omitted::text AS body_omitted,
+  version::text AS version`
+
+/** The columns above, and `free` and `now` of a look. */
+const FOUND = `scope text, key text, fingerprint text, method text, path text, state text, token text, attempt text,
+  external text, in_effect text, created_at text, lease_until text, completed_at text, expires_at text,
+  unknown_since text, status text, headers text, body bytea, body_omitted text, version text, free text, now text`
+
+/** How long a duplicate waits for a transaction that is about to commit before it is answered with 409. */
+const COMMIT_PATIENCE = '50ms'
+/** Statements of the ledger lock a row for milliseconds; a lock that lasts longer is that of an open transaction. */
+export const ROW_PATIENCE = '2s'
+
+/** Raised where the work has ended its transaction, so that the COMMIT behind it is not reached. */
+export const ENDED_CODE = 'HF001'
+
+const IDLE = 'idle_in_transaction_session_timeout'
+
+interface Names {
+  readonly entries: string
+  readonly functions: string
+}
+
+export function ledgerFunctions(names: Names): string {
+  return [claim(names), look(names), enter(names), record(names)].join(';')
+}
+
+/**
+ * No row: the key is claimed. Otherwise the entry that is there. Commits without an fsync unless `durable`: the next
+ * durable commit flushes it. A claim on external work has to be on disk before that work begins.
+ */
+function claim({ entries, functions }: Names): string {
+  return `
+CREATE FUNCTION ${functions}_claim_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
+  p_token text, p_external boolean, p_lease_ms float8, p_retention_ms float8, p_durable boolean)
+RETURNS TABLE (${FOUND}) LANGUAGE plpgsql AS $claim$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz;
+  setting text;
+BEGIN
+  setting := set_config('lock_timeout', '${COMMIT_PATIENCE}', true);
+  IF NOT p_durable THEN
+    setting := set_config('synchronous_commit', 'off', true);
+  ELSIF current_setting('synchronous_commit') = 'off' THEN
+    setting := set_config('synchronous_commit', 'on', true);
+  END IF;
+  FOR round IN 1..20 LOOP
+    moment := clock_timestamp();
+    INSERT INTO ${entries} (scope, key, fingerprint, method, path, token, external, state, attempt, in_effect,
+      created_at, lease_until, expires_at, external_until, version)
+    VALUES (p_scope, p_key, p_fingerprint, p_method, p_path, p_token, p_external, 'running', 1, false, moment,
+      moment + p_lease_ms * interval '1 millisecond', moment + p_retention_ms * interval '1 millisecond',
+      CASE WHEN p_external THEN moment + p_lease_ms * interval '1 millisecond' END, ${ENTRY_VERSION})
+    ON CONFLICT (scope, key) DO NOTHING;
+    IF FOUND THEN RETURN; END IF;
+    RETURN QUERY SELECT * FROM ${functions}_look_v1(p_scope, p_key);
+    IF FOUND THEN RETURN; END IF;
+  END LOOP;
+  RAISE EXCEPTION 'A key was taken and free again, 20 times in a row' USING ERRCODE = 'serialization_failure';
+END $claim$`
+}
+
+/**
+ * The entry, and whether its handler is inside of an effect: that holds the row FOR UPDATE, which is the only lock that
+ * conflicts with FOR KEY SHARE. Taking a lock is a write, for which no fsync is needed.
+ */
+function look({ entries, functions }: Names): string {
+  return `
+CREATE FUNCTION ${functions}_look_v1(p_scope text, p_key text)
+RETURNS TABLE (${FOUND}) LANGUAGE plpgsql AS $look$
+#variable_conflict use_column
+DECLARE
+  setting text;
+BEGIN
+  setting := set_config('lock_timeout', '${ROW_PATIENCE}', true);
+  setting := set_config('synchronous_commit', 'off', true);
+  RETURN QUERY WITH free AS MATERIALIZED (SELECT id FROM ${entries}
+      WHERE scope = p_scope AND key = p_key AND state = 'running' FOR KEY SHARE SKIP LOCKED)
+    SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text, ${inMs('clock_timestamp()')}
+    FROM ${entries} WHERE scope = p_scope AND key = p_key;
+END $look$`
+}
+
+/**
+ * Before the work. `mark` is committed on its own; `enter` locks the row for as long as the transaction lasts, and gives
+ * no row where the claim was lost. The role is the one that may write to the ledger's tables: the work may change it with
+ * SET LOCAL ROLE. The id shows later that it is still the same transaction.
+ *
+ * Without a limit for an idle transaction, a connection that is cut off from the network holds its key until TCP gives up,
+ * after hours. A shorter limit of the database or the role stays.
+ */
+function enter({ entries, functions }: Names): string {
+  const fenced = `scope = p_scope AND key = p_key AND token = p_token AND state = 'running'`
+  return `
+CREATE FUNCTION ${functions}_mark_v1(p_scope text, p_key text, p_token text) RETURNS void LANGUAGE plpgsql AS $mark$
+DECLARE
+  setting text;
+BEGIN
+  setting := set_config('synchronous_commit', 'off', true);
+  UPDATE ${entries} SET in_effect = true WHERE ${fenced} AND NOT in_effect;
+END $mark$;
+CREATE FUNCTION ${functions}_limit_idle_v1(p_ms integer) RETURNS text LANGUAGE plpgsql AS $limit$
+BEGIN
+  IF current_setting('${IDLE}')::interval BETWEEN '1ms' AND p_ms * interval '1 millisecond' THEN RETURN NULL; END IF;
+  RETURN set_config('${IDLE}', p_ms::text, true);
+END $limit$;
+CREATE FUNCTION ${functions}_enter_v1(p_scope text, p_key text, p_token text, p_idle_ms integer)
+RETURNS TABLE (role text, xid text) LANGUAGE plpgsql AS $enter$
+DECLARE
+  setting text;
+BEGIN
+  PERFORM FROM ${entries} WHERE ${fenced} FOR UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  IF p_idle_ms IS NOT NULL THEN setting := ${functions}_limit_idle_v1(p_idle_ms); END IF;
+  role := current_setting('role');
+  xid := txid_current()::text;
+  RETURN NEXT;
+END $enter$`
+}
+
+/**
+ * After the work. `p_xid`: fails where this is not the transaction that `enter` saw, or where the claim was lost. Without
+ * it, false says that the claim was lost. Also from `unknown`: a handler whose lease lapsed still knows what it did.
+ */
+function record({ entries, functions }: Names): string {
+  return `
+CREATE FUNCTION ${functions}_insist_v1(p_xid text) RETURNS void LANGUAGE plpgsql AS $insist$
+BEGIN
+  IF txid_current_if_assigned()::text IS DISTINCT FROM p_xid THEN
+    RAISE EXCEPTION 'The transaction was ended' USING ERRCODE = '${ENDED_CODE}';
+  END IF;
+END $insist$;
+CREATE FUNCTION ${functions}_record_v1(p_scope text, p_key text, p_token text, p_status smallint, p_headers text,
+  p_body bytea, p_body_omitted boolean, p_xid text) RETURNS boolean LANGUAGE plpgsql AS $record$
+DECLARE
+  setting text;
+BEGIN
+  IF p_xid IS NOT NULL THEN
+    PERFORM ${functions}_insist_v1(p_xid);
+  ELSE
+    setting := set_config('lock_timeout', '${ROW_PATIENCE}', true);
+    IF current_setting('synchronous_commit') = 'off' THEN setting := set_config('synchronous_commit', 'on', true); END IF;
+  END IF;
+  UPDATE ${entries} SET state = 'done', completed_at = clock_timestamp(), external_until = NULL, unknown_since = NULL,
+    status = p_status,
+    headers = p_headers, body = p_body, body_omitted = p_body_omitted
+    WHERE scope = p_scope AND key = p_key AND token = p_token AND state IN ('running', 'unknown');
+  IF p_xid IS NOT NULL AND NOT FOUND THEN
+    RAISE EXCEPTION 'The transaction was ended' USING ERRCODE = '${ENDED_CODE}';
+  END IF;
+  RETURN FOUND;
+END $record$`
+}
