@@ -9,7 +9,7 @@ function onPostgres(scene: LedgerScene, options: pg.PoolConfig): LedgerContractO
     open: async () => {
       const ledger = scene.ledger(options)
       await ledger.stats(0)
-      await scene.query('TRUNCATE charges, holdfast_entries, holdfast_messages')
+      await scene.query('TRUNCATE charges, holdfast_entries, holdfast_messages RESTART IDENTITY')
       return ledger
     },
     another: () => scene.ledger(options),

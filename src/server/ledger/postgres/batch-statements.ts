@@ -100,11 +100,17 @@ export async function* listRows(
   { entries }: LedgerTables,
   query: EntriesQuery,
 ): AsyncGenerator<Entry> {
-  const { state, scope = null, after } = query
-  const text = `SELECT id::text AS id, ${ENTRY_COLUMNS} FROM ${entries} WHERE id > $1::bigint
-    ${state === undefined ? '' : `AND state = ${literal(state)}`} ${state === 'unknown' ? 'AND unknown_since IS NOT NULL' : ''} AND ($2::text IS NULL OR scope = $2::text) ORDER BY id LIMIT $3`
+  const { state, scope, after } = query
+  // Only what was asked for: the planner takes a condition that may be none for one that leaves few rows.
+  const where = [
+    'entry.id > $1::bigint',
+    ...(state === undefined ? [] : [`state = ${literal(state)}`]),
+    ...(state === 'unknown' ? ['unknown_since IS NOT NULL'] : []),
+    ...(scope === undefined ? [] : [`scope = ${literal(scope)}`]),
+  ]
+  const text = `SELECT entry.id::text AS id, ${ENTRY_COLUMNS} FROM ${entries} AS entry WHERE ${where.join(' AND ')} ORDER BY entry.id LIMIT $2`
   const read = async (page: Page<string>): Promise<ListedRow[]> =>
-    (await queryable.query(text, [page.after, scope, page.limit])).rows as ListedRow[]
+    (await queryable.query(text, [page.after, page.limit])).rows as ListedRow[]
   const first = after ? await rowIdOf(queryable, entries, after) : '0'
   for await (const row of inPages(query, first, read)) yield postgresEntry(row)
 }
