@@ -91,11 +91,11 @@ export class SqliteHandle {
     const theirs = Number(database.pragma('synchronous', { simple: true }))
     if (theirs < 2 || database.pragma('journal_mode', { simple: true }) !== 'wal') return this.#withSettings(action)
     return this.#withSettings((relax) => {
-      database.pragma('synchronous = NORMAL')
+      database.exec('PRAGMA synchronous = NORMAL')
       try {
         return action(relax)
       } finally {
-        database.pragma(`synchronous = ${theirs}`)
+        database.exec(`PRAGMA synchronous = ${theirs}`)
       }
     })
   }
@@ -105,8 +105,8 @@ export class SqliteHandle {
     // Looked at every time, since the caller may change it at any time.
     if (this.#durability === 'full' && isWeak(database)) useSynchronous(database, 'full')
     const theirs = Number(database.pragma('busy_timeout', { simple: true }))
-    const relax = (): void => void database.pragma(`busy_timeout = ${theirs}`)
-    database.pragma(`busy_timeout = ${Math.min(theirs, BLOCKING_MS)}`)
+    const relax = (): void => void database.exec(`PRAGMA busy_timeout = ${theirs}`)
+    database.exec(`PRAGMA busy_timeout = ${Math.min(theirs, BLOCKING_MS)}`)
     try {
       return action(relax)
     } finally {

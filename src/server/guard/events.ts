@@ -58,7 +58,8 @@ export function emitForEntry(
   request: KeyRequest,
   event: EntryEvent,
 ): void {
-  const { scope, key, method, path } = request
   if (END_A_CLAIM.includes(event.type)) guard.waiters.pollNow(request)
+  if (!guard.observe) return
+  const { scope, key, method, path } = request
   emit(guard, { ...event, scope, key, method, path } as Without<LedgerEvent, 'at'>)
 }

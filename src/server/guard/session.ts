@@ -23,7 +23,8 @@ export class Session {
   readonly context: IdempotencyContext
   readonly #guard: GuardOptions
   readonly #claimed: ClaimedRequest | null
-  readonly #aborter = new AbortController()
+  #aborter: AbortController | undefined
+  #aborted: { readonly reason: unknown } | undefined
   readonly #stopping: (() => void)[] = []
   #effect: Outcome<Answer> | 'none' | 'running' = 'none'
   #running: Promise<Outcome<Answer>> | undefined
@@ -35,11 +36,15 @@ export class Session {
   constructor(guard: GuardOptions, claimed: ClaimedRequest | null) {
     this.#guard = guard
     this.#claimed = claimed
+    const signal = (): AbortSignal => this.#signal()
     this.context = {
+      // Made when it is first read: most handlers do without, and a signal costs as much as the rest of the context.
+      get signal() {
+        return signal()
+      },
       key: claimed?.request.key,
       scope: claimed?.request.scope,
       attempt: claimed?.claim.attempt ?? 1,
-      signal: this.#aborter.signal,
       effect: (work, options) => this.#runEffect(work as (tx: unknown) => unknown, options ?? {}),
       deriveKey: (label) => this.#deriveKey(label),
       notDone: () => this.#notDone(),
@@ -135,7 +140,7 @@ export class Session {
       this.#stopping.push(renewLease(this.#guard, this.#claimed.claim, watcher))
     }
     if (timeoutMs !== undefined) {
-      const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
+      const late = (): void => this.#abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
       this.#stopping.push(startTimer(clock, timeoutMs, late))
     }
   }
@@ -152,7 +157,20 @@ export class Session {
   #lose(): void {
     this.#lost = true
     this.#emit({ type: 'claim.lost' })
-    this.#aborter.abort(new ClaimLostError())
+    this.#abort(new ClaimLostError())
+  }
+
+  #signal(): AbortSignal {
+    if (!this.#aborter) {
+      this.#aborter = new AbortController()
+      if (this.#aborted) this.#aborter.abort(this.#aborted.reason)
+    }
+    return this.#aborter.signal
+  }
+
+  #abort(reason: unknown): void {
+    this.#aborted ??= { reason }
+    this.#aborter?.abort(reason)
   }
 
   #deriveKey(label: string): string {

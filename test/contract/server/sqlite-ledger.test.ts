@@ -325,8 +325,8 @@ describe('a ledger in SQLite', () => {
     'release',
     'mark',
     'reapMessages',
-    'reapDone',
-    'reapWithoutEffect',
+    'reapEntries',
+    'reapMayHaveEffect',
     'list',
     'listUnknown',
   ] as const)('never looks through all rows to %s', async (name) => {

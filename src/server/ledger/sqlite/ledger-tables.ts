@@ -6,7 +6,7 @@ import type { Claim, EntryDraft } from '../port.ts'
 
 /**
  * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are adjacent on disk.
- * The indexes of the reaper are partial: without the rows that it never deletes.
+ * From running to done, most entries change no index: the partial ones are for external claims and for unknown entries.
  *
  * `owner` names the process that holds the claim. `entered` is set by each effect inside its transaction: a reader sees
  * it on a running entry only where the work itself has committed.
@@ -38,8 +38,8 @@ const FIRST = `
     CHECK ((state = 'done') = (status IS NOT NULL AND headers IS NOT NULL AND completed_at IS NOT NULL))
   );
   CREATE UNIQUE INDEX holdfast_entries_key ON holdfast_entries (scope, key);
-  CREATE INDEX holdfast_entries_expiry ON holdfast_entries (expires_at) WHERE state = 'done';
-  CREATE INDEX holdfast_entries_lease ON holdfast_entries (lease_until) WHERE state = 'running';
+  CREATE INDEX holdfast_entries_expiry ON holdfast_entries (expires_at);
+  CREATE INDEX holdfast_entries_lease ON holdfast_entries (lease_until) WHERE state = 'running' AND external = 1;
   CREATE INDEX holdfast_entries_unknown ON holdfast_entries (id) WHERE state = 'unknown';
   CREATE TABLE holdfast_messages (
     place INTEGER PRIMARY KEY,
@@ -62,10 +62,13 @@ const ANSWERABLE = `scope = @scope AND key = @key AND token = @token AND state I
 const RECORDING = `UPDATE holdfast_entries SET state = 'done', completed_at = @now, unknown_since = NULL, status = @status, headers = @headers,
     body = @body, body_omitted = @bodyOmitted WHERE ${ANSWERABLE}`
 const ABANDONING = `state = 'unknown', unknown_since = @now`
-const PAST_RETENTION = `state = 'done' AND expires_at <= @now AND ${KNOWN}`
 const LAPSED = `state = 'running' AND lease_until <= @now AND ${KNOWN}`
-const MAY_HAVE_EFFECT = '(external = 1 OR entered = 1)'
-const WITHOUT_EFFECT = `${LAPSED} AND expires_at <= @now AND NOT ${MAY_HAVE_EFFECT}`
+/** Done, or a claim under which nothing can have been done outside. */
+const PAST_RETENTION = `expires_at <= @now AND ${KNOWN}
+  AND (state = 'done' OR (state = 'running' AND lease_until <= @now AND external = 0 AND entered = 0))`
+/** An external claim, or work that has committed by itself: that is looked for only once it is past its retention. */
+const MAY_HAVE_EFFECT = `SELECT id FROM holdfast_entries WHERE ${LAPSED} AND external = 1
+  UNION ALL SELECT id FROM holdfast_entries WHERE expires_at <= @now AND ${LAPSED} AND external = 0 AND entered = 1`
 
 const SOURCES = {
   beginWrite: 'BEGIN IMMEDIATE',
@@ -99,12 +102,10 @@ const SOURCES = {
   valueOf: 'SELECT value FROM holdfast_messages WHERE scope = @scope AND id = @id',
   reapMessages: `DELETE FROM holdfast_messages WHERE place IN (SELECT place FROM holdfast_messages
     WHERE expires_at <= @now ORDER BY expires_at LIMIT @limit)`,
-  reapDone: `DELETE FROM holdfast_entries WHERE id IN (SELECT id FROM holdfast_entries
+  reapEntries: `DELETE FROM holdfast_entries WHERE id IN (SELECT id FROM holdfast_entries
     WHERE ${PAST_RETENTION} ORDER BY expires_at LIMIT @limit)`,
-  reapWithoutEffect: `DELETE FROM holdfast_entries WHERE id IN (SELECT id FROM holdfast_entries
-    WHERE ${WITHOUT_EFFECT} ORDER BY lease_until LIMIT @limit)`,
-  reapMayHaveEffect: `UPDATE holdfast_entries SET ${ABANDONING} WHERE id IN (SELECT id FROM holdfast_entries
-    WHERE ${LAPSED} AND ${MAY_HAVE_EFFECT} ORDER BY lease_until LIMIT @limit) RETURNING *`,
+  reapMayHaveEffect: `UPDATE holdfast_entries SET ${ABANDONING} WHERE id IN (${MAY_HAVE_EFFECT} LIMIT @limit)
+    RETURNING *`,
   list: `SELECT * FROM holdfast_entries WHERE id > @after AND (@state IS NULL OR state = @state)
     AND (@scope IS NULL OR scope = @scope) ORDER BY id LIMIT @limit`,
   // With the state as a literal, for the partial index.
@@ -118,7 +119,6 @@ const SOURCES = {
     (SELECT count(*) FROM holdfast_entries WHERE state = 'done') AS done,
     (SELECT count(*) FROM holdfast_entries WHERE state = 'unknown') AS unknown,
     (SELECT count(*) FROM holdfast_entries WHERE ${PAST_RETENTION})
-      + (SELECT count(*) FROM holdfast_entries WHERE ${WITHOUT_EFFECT})
       + (SELECT count(*) FROM holdfast_messages WHERE expires_at <= @now) AS expired,
     (SELECT count(*) FROM holdfast_messages) AS messages`,
 } as const

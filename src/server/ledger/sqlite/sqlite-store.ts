@@ -172,9 +172,9 @@ function ownerByProcess({ state, owner }: SqliteEntryRow): FoundEntry['owner'] {
 
 /** One batch, in one transaction. */
 function reapIn(own: EffectTransaction, { limit, now, onAbandoned }: ReapOptions): Reaped {
-  const { reapMessages, reapDone, reapWithoutEffect, reapMayHaveEffect } = own.statements
+  const { reapMessages, reapEntries, reapMayHaveEffect } = own.statements
   let deleted = 0
-  for (const statement of [reapMessages, reapDone, reapWithoutEffect]) {
+  for (const statement of [reapMessages, reapEntries]) {
     deleted += statement.run({ now, limit: limit - deleted }).changes
   }
   const abandoned = reapMayHaveEffect.all({ now, limit: limit - deleted }) as SqliteEntryRow[]
