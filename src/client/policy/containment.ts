@@ -149,10 +149,10 @@ function succeeded(state: Containment, limits: ContainmentLimits, ended: EndedRe
   const { usualMs, answers, isSlow } = timed(state, ended)
   // An answer that was under way when the breaker opened says how the server was, not how it is.
   if (limits.breaker && !speaksOfNow(state, ended)) return { ...state, usualMs, answers }
-  const tokens =
-    state.openUntil === undefined
-      ? paidIn(state, limits, { kind: ended.kind, isSlow })
-      : Math.max(state.tokens, limits.budget ? limits.budget.rest : 0)
+  const paid = paidIn(state, limits, { kind: ended.kind, isSlow })
+  // A server that is back is asked for no more than a new client would.
+  const rest = limits.budget ? limits.budget.rest : 0
+  const tokens = state.openUntil === undefined ? paid : Math.min(paid, Math.max(state.tokens, rest))
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: Containment = {
     tokens,

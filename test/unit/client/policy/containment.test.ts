@@ -189,6 +189,11 @@ describe('the breaker', () => {
     expect(ends({ ...empty, tokens: 0 }, 'success', ofProbe).tokens).toBe(1)
   })
 
+  it('gives a client that is back no more than its answer pays', () => {
+    const limits = { ...LIMITS, budget: { ratio: 0.1, burst: 10, reservePerSecond: 0, rest: 10 } }
+    expect(ends({ ...PROBING, tokens: 0 }, 'success', { ...ofProbe, limits }).tokens).toBeCloseTo(0.1)
+  })
+
   it('does not wait for a time that was hours away when the clock was set back', () => {
     expect(may(DEAD, 'call', START - 3_600_000)).toBe(true)
   })
