@@ -12,6 +12,7 @@ import { typeErrors } from './support/type-check.ts'
  *   ts        compiles against the sources. `client` and `order` may be used without being declared.
  *   ts run    compiles, and runs by itself against a server at process.env.API_URL. If it has comments
  *             `// prints …`, these are its whole output, line by line.
+ *   ts from … is that file of the repository, which tests run; our sources have the package's name instead of a path.
  *   sh        names only scripts that package.json has.
  *   json      is JSON.
  *   mermaid   uses only participants and states that it declares.
@@ -20,17 +21,32 @@ import { typeErrors } from './support/type-check.ts'
 
 const blocks = pages().flatMap(blocksOf)
 const of = (...infos: string[]): Block[] => blocks.filter(({ info }) => infos.includes(info))
+const FROM = /^ts from (test\/\S+\.ts)$/
+
+/** As a reader would write it. */
+function fileOf({ info }: Block): string {
+  const [, path = ''] = FROM.exec(info) ?? []
+  return readFileSync(join(root, path), 'utf8').replace(/'(?:\.\.\/)+src\/(.+)\/index\.ts'/g, "'holdfast/$1'")
+}
+
 const place = ({ page, line }: Block): string => `${page}:${line}`
 
 describe('the code blocks of the documentation', () => {
   it('are all of a kind that is checked', () => {
     const kinds = ['ts', 'ts run', 'sh', 'json', 'mermaid', 'text']
-    expect(blocks.filter(({ info }) => !kinds.includes(info)).map(place)).toEqual([])
+    const isKnown = ({ info }: Block): boolean => kinds.includes(info) || FROM.test(info)
+    expect(blocks.filter((block) => !isKnown(block)).map(place)).toEqual([])
     expect(of('ts', 'ts run').length).toBeGreaterThan(10)
   })
 
   it('compile against the sources', { timeout: 60_000 }, () => {
     expect(typeErrors(of('ts', 'ts run'))).toEqual([])
+  })
+
+  it('are the files that they are taken from', () => {
+    const taken = blocks.filter(({ info }) => FROM.test(info))
+    expect(taken.length).toBeGreaterThan(0)
+    for (const block of taken) expect(block.code, place(block)).toBe(fileOf(block))
   })
 
   it('name only scripts that exist', () => {

@@ -32,6 +32,9 @@ const letIn = createLedger({
 createServer(nodeHandler(ofNode, (req) => req.idempotency.effect((tx) => json(tx.run('insert')))))
 createServer(nodeHandler(anybody, (req, res) => void res.end(req.idempotency.key)))
 createServer(nodeHandler(letIn, () => {}, { external: true, onAbandoned: 'rerun', onError: () => {} }))
+const transaction = { query: async () => ({ rows: [] }) }
+// @ts-expect-error a transaction of this store is its database
+nodeHandler(ofNode, (req) => req.idempotency.effect(() => json({}), { transaction }))
 // @ts-expect-error this store takes no promise
 nodeHandler(ofNode, (req) => req.idempotency.effect(async () => json({})))
 // @ts-expect-error this ledger asks about requests of fetch

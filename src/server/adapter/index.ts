@@ -10,6 +10,7 @@ export type { Session } from '../guard/session.ts'
 export type { Answer, Inbound, InboundBody, StreamedAnswer } from '../http/port.ts'
 export type { HeaderSource, InboundSource, RetryContextOptions, RetryContexts } from '../http/retry-context.ts'
 export type {
+  BegunTransaction,
   Claim,
   Consumed,
   Consumption,
@@ -23,6 +24,7 @@ export type {
   MessageDraft,
   Reaped,
   ReapOptions,
+  StatementRunner,
   Transaction,
   TransactOptions,
 } from '../ledger/port.ts'

@@ -43,9 +43,20 @@ export type Insertion =
   | { readonly kind: 'inserted'; readonly claim: Claim }
   | { readonly kind: 'found'; readonly found: FoundEntry }
 
+/** Runs one statement, which has no parameters, in a transaction. A client of pg does, and any library that takes SQL can. */
+export interface StatementRunner {
+  query(text: string): Promise<{ readonly rows: readonly unknown[] }>
+}
+
+/** Of a client that is given to the ledger only its `query` is used. */
+export type BegunTransaction<Tx> = Tx extends StatementRunner ? StatementRunner : Tx
+
 export interface TransactOptions<Tx> {
-  /** A transaction that the caller has begun and will commit: the entry is written inside it. */
-  readonly transaction?: Tx | undefined
+  /**
+   * A transaction that the caller has begun and will commit: the entry is written inside it. The work is called with what
+   * is given here.
+   */
+  readonly transaction?: BegunTransaction<Tx> | undefined
   /** Of the transaction that the store begins. Postgres only. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined
 }

@@ -1376,6 +1376,12 @@ interface SqliteStatement {
     safeIntegers(toggle?: boolean): unknown;
 }
 
+interface StatementRunner {
+    query(text: string): Promise<{
+        readonly rows: readonly unknown[];
+    }>;
+}
+
 interface StoredResponse {
     readonly status: number;
     readonly statusText: string;
@@ -1411,7 +1417,7 @@ interface Timing {
 }
 
 interface TransactOptions<Tx> {
-    readonly transaction?: Tx | undefined;
+    readonly transaction?: BegunTransaction<Tx> | undefined;
     readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
 }
 
@@ -1465,6 +1471,8 @@ type Begun<Tx = unknown, Returned = EffectReturn> = {
         readonly context: IdempotencyContext<Tx, Returned>;
     };
 };
+
+type BegunTransaction<Tx> = Tx extends StatementRunner ? StatementRunner : Tx;
 
 type BodyInput = string | Uint8Array | ArrayBuffer | ArrayBufferView | Blob | URLSearchParams | FormData | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 

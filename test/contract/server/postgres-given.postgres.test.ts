@@ -1,17 +1,15 @@
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, StorageError } from '../../../src/errors/classes.ts'
-import type { Consumed, MessageDraft } from '../../../src/server/ledger/port.ts'
 import {
   answer,
   claimed,
-  deferred,
   draft,
   effect,
   found,
   keep,
   ledgerScene,
-  type PgLedger,
+  type PgTransaction,
 } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -27,12 +25,33 @@ async function ended(client: pg.PoolClient, how: 'COMMIT' | 'ROLLBACK'): Promise
   client.release()
 }
 
-describe.each(['read committed', 'repeatable read', 'serializable'])('a transaction of the caller, %s', (level) => {
+const LEVELS = ['read committed', 'repeatable read', 'serializable'] as const
+
+/** As libraries have it: one statement per call, and the driver's error below one of their own. */
+function behindLibrary(client: pg.PoolClient): PgTransaction {
+  const query = async (text: string, values?: unknown[]) => {
+    try {
+      // The extended protocol refuses more than one statement.
+      const { rows } = await client.query({ text, values, queryMode: 'extended' } as pg.QueryConfig)
+      return { rows }
+    } catch (cause) {
+      throw Object.assign(new Error('Failed query'), { cause })
+    }
+  }
+  return { query } as PgTransaction
+}
+
+describe.each(
+  LEVELS.flatMap((level) => [
+    { level, of: 'pg', given: (client: pg.PoolClient) => client },
+    { level, of: 'another library', given: behindLibrary },
+  ]),
+)('a transaction of the caller by $of, $level', ({ level, given }) => {
   it('commits the effect and the answer when it commits', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
     const client = await begun(level)
-    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('uncommitted')
+    expect(await effect(ledger, claim, { options: { transaction: given(client) } })).toBe('uncommitted')
     expect(await scene.effects(claim.key)).toBe(0)
     await ended(client, 'COMMIT')
     expect(await scene.effects(claim.key)).toBe(1)
@@ -43,7 +62,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
     const client = await begun(level)
-    await effect(ledger, claim, { options: { transaction: client } })
+    await effect(ledger, claim, { options: { transaction: given(client) } })
     await ended(client, 'ROLLBACK')
     expect(await scene.effects(claim.key)).toBe(0)
     expect(await effect(ledger, claim)).toBe('recorded')
@@ -58,7 +77,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
       await client.query('SELECT 1 / 0').catch(() => {})
       return refused
     }
-    expect(await effect(ledger, claim, { work, options: { transaction: client } })).toBe('uncommitted')
+    expect(await effect(ledger, claim, { work, options: { transaction: given(client) } })).toBe('uncommitted')
     await client.query('INSERT INTO charges (name) VALUES ($1)', [`beside ${claim.key}`])
     await ended(client, 'COMMIT')
     expect([await scene.effects(claim.key), await scene.effects(`beside ${claim.key}`)]).toEqual([0, 1])
@@ -70,7 +89,9 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
     const claim = await claimed(ledger)
     const client = await begun(level)
     const work = () => Promise.reject(new Error('out of stock'))
-    await expect(effect(ledger, claim, { work, options: { transaction: client } })).rejects.toThrow('out of stock')
+    await expect(effect(ledger, claim, { work, options: { transaction: given(client) } })).rejects.toThrow(
+      'out of stock',
+    )
     await ended(client, 'ROLLBACK')
     await ledger.close()
     expect(await scene.ledger().find(claim.scope, claim.key)).toBeUndefined()
@@ -84,11 +105,26 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
       await client.query('COMMIT')
       return keep()
     }
-    const early = effect(ledger, claim, { work, options: { transaction: client } })
+    const early = effect(ledger, claim, { work, options: { transaction: given(client) } })
     await expect(early).rejects.toThrow('ended its transaction')
     client.release()
     expect(await scene.effects(claim.key)).toBe(1)
     expect((await found(ledger, claim)).entry.state).toBe('unknown')
+  })
+
+  it('keeps no answer where the work rolls it back by itself', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const client = await begun(level)
+    const work = async () => {
+      await client.query('ROLLBACK')
+      return keep()
+    }
+    const early = effect(ledger, claim, { work, options: { transaction: given(client) } })
+    await expect(early).rejects.toThrow('ended its transaction')
+    client.release()
+    expect(await scene.effects(claim.key)).toBe(0)
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'unknown', answer: null })
   })
 
   it('is fenced where the claim was lost before it began', async () => {
@@ -96,7 +132,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
     const claim = await claimed(ledger, { leaseMs: 0 })
     await ledger.takeOver((await found(ledger, claim)).entry, draft({ key: claim.key }))
     const client = await begun(level)
-    expect(await effect(ledger, claim, { options: { transaction: client } })).toBe('lost')
+    expect(await effect(ledger, claim, { options: { transaction: given(client) } })).toBe('lost')
     await client.query('INSERT INTO charges (name) VALUES ($1)', [`beside ${claim.key}`])
     await ended(client, 'COMMIT')
     expect([await scene.effects(claim.key), await scene.effects(`beside ${claim.key}`)]).toEqual([0, 1])
@@ -111,7 +147,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
       const client = await pool.connect()
       await client.query(`BEGIN ISOLATION LEVEL ${level}`)
       const work = () => Promise.reject(new Error('no'))
-      await expect(effect(ledger, claim, { work, options: { transaction: client } })).rejects.toThrow('no')
+      await expect(effect(ledger, claim, { work, options: { transaction: given(client) } })).rejects.toThrow('no')
       await ended(client, how)
       await expect.poll(() => ledger.find(claim.scope, claim.key)).toBeUndefined()
     }
@@ -119,9 +155,9 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
 
   it('marks a message with it', async () => {
     const ledger = scene.ledger()
-    const message = { scope: 's', id: `given ${level}`, retentionMs: 1000_000, now: 0 }
+    const message = { scope: 's', id: draft().key, retentionMs: 1000_000, now: 0 }
     const consume = (client: pg.PoolClient) =>
-      ledger.consume(message, { work: () => 'value', options: { transaction: client } })
+      ledger.consume(message, { work: () => 'value', options: { transaction: given(client) } })
     const first = await begun(level)
     expect(await consume(first)).toEqual({ duplicate: false, value: 'value' })
     await ended(first, 'ROLLBACK')
@@ -134,7 +170,7 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('a transact
   })
 })
 
-describe.each(['repeatable read', 'serializable'])('a transaction that is older than the claim, %s', (level) => {
+describe.each(LEVELS.slice(1))('a transaction that is older than the claim, %s', (level) => {
   it('is refused in clear words, and is not taken for a lost claim', async () => {
     const ledger = scene.ledger()
     const client = await begun(level)
@@ -182,40 +218,5 @@ describe('what is no transaction', () => {
     const options = { transaction: client, isolation: 'serializable' } as const
     await expect(effect(ledger, null, { options })).rejects.toThrow(ConfigurationError)
     await ended(client, 'ROLLBACK')
-  })
-})
-
-describe.each(['read committed', 'repeatable read', 'serializable'] as const)('a message, %s', (isolation) => {
-  const message = (): MessageDraft => ({ scope: 's', id: draft().key, retentionMs: 1000_000, now: 0 })
-
-  async function twoAtOnce(ledger: PgLedger, first: string | Error): Promise<PromiseSettledResult<Consumed>[]> {
-    const started = deferred<void>()
-    const goOn = deferred<void>()
-    const one = message()
-    const slow = async () => {
-      started.resolve()
-      await goOn.promise
-      if (first instanceof Error) throw first
-      return first
-    }
-    const results = [ledger.consume(one, { work: slow, options: { isolation } })]
-    await started.promise
-    results.push(ledger.consume(one, { work: () => 'second', options: { isolation } }))
-    await scene.query('SELECT pg_sleep(0.1)')
-    goOn.resolve()
-    return Promise.allSettled(results)
-  }
-
-  it('is done once: a duplicate that comes meanwhile waits, and gets the value', async () => {
-    const [first, second] = await twoAtOnce(scene.ledger(), 'first')
-    expect(first).toMatchObject({ value: { duplicate: false, value: 'first' } })
-    expect(second).toMatchObject({ value: { duplicate: true, value: 'first' } })
-  })
-
-  it('is done by the duplicate where the first one fails', async () => {
-    const error = new Error('no')
-    const [first, second] = await twoAtOnce(scene.ledger(), error)
-    expect(first).toMatchObject({ reason: error })
-    expect(second).toMatchObject({ value: { duplicate: false, value: 'second' } })
   })
 })

@@ -1,11 +1,12 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
-import type { PostgresClient, PostgresPool, PostgresQueryable } from '../../../sql/postgres-driver.ts'
+import type { PostgresClient, PostgresPool } from '../../../sql/postgres-driver.ts'
 import { isConflict } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
-import type { Consumed, Consumption, MessageDraft } from '../port.ts'
+import type { Consumed, Consumption, MessageDraft, StatementRunner } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
 import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { runStatements } from './statement-runner.ts'
 import { beginAt, explainIdle, LOCKED_COLUMNS, type Locked, lockedColumns, takeRole } from './transaction-statements.ts'
 
 interface Consuming {
@@ -93,18 +94,18 @@ interface MarkedWork {
  * Inserts the id and does the work. A duplicate waits at the insert until the first transaction has ended; then it is a
  * duplicate, or does the work itself.
  */
-async function consumeWithin(client: PostgresQueryable, tables: LedgerTables, marked: MarkedWork): Promise<Consumed> {
+async function consumeWithin(client: StatementRunner, tables: LedgerTables, marked: MarkedWork): Promise<Consumed> {
   const { message, work } = marked
   const locked = await insertId(client, tables, marked)
+  const where = `scope = ${literal(message.scope)} AND id = ${literal(message.id)}`
   if (!locked) {
-    const text = `SELECT value FROM ${tables.messages} WHERE scope = $1 AND id = $2`
-    const { rows } = await client.query(text, [message.scope, message.id])
+    const { rows } = await client.query(`SELECT value FROM ${tables.messages} WHERE ${where}`)
     return { duplicate: true, value: (rows[0] as { value: string | null } | undefined)?.value ?? null }
   }
   const value = await runWork(work)
   if (value !== null) {
-    const where = `scope = ${literal(message.scope)} AND id = ${literal(message.id)}`
-    await client.query(`${takeRole(locked)}; UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`)
+    const store = `UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`
+    await runStatements(client, [takeRole(locked), store])
   }
   return { duplicate: false, value }
 }
@@ -119,14 +120,15 @@ async function runWork(work: MarkedWork['work']): Promise<string | null> {
 
 /** Undefined where the id is there already, and not past its retention. */
 async function insertId(
-  client: PostgresQueryable,
+  client: StatementRunner,
   tables: LedgerTables,
   { message, columns }: MarkedWork,
 ): Promise<Locked | undefined> {
   const text = `INSERT INTO ${tables.messages} AS message (scope, id, expires_at)
-    VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
+    VALUES (${literal(message.scope)}, ${literal(message.id)},
+      clock_timestamp() + ${Number(message.retentionMs)} * interval '1 millisecond')
     ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at, value = NULL
     WHERE message.expires_at <= clock_timestamp() RETURNING ${columns}`
-  const { rows } = await client.query(text, [message.scope, message.id, message.retentionMs])
+  const { rows } = await client.query(text)
   return rows[0] as Locked | undefined
 }

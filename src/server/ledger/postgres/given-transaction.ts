@@ -1,10 +1,11 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
-import { type PostgresQueryable, queryAll } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
+import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
-import type { Claim, TransactOptions } from '../port.ts'
+import type { Claim, StatementRunner, TransactOptions } from '../port.ts'
 import type { LedgerTables } from './ledger-tables.ts'
+import { runStatements } from './statement-runner.ts'
 import {
   enterStatement,
   explainWork,
@@ -15,14 +16,17 @@ import {
 } from './transaction-statements.ts'
 
 /** The client on which the caller has begun a transaction. */
-export function givenClient({ transaction, isolation }: TransactOptions<unknown>): PostgresQueryable {
-  if (typeof (transaction as Partial<PostgresQueryable> | null)?.query !== 'function') {
-    throw new ConfigurationError('The option `transaction` is a client of the package pg on which BEGIN was sent')
+export function givenClient({ transaction, isolation }: TransactOptions<unknown>): StatementRunner {
+  if (typeof (transaction as Partial<StatementRunner> | null)?.query !== 'function') {
+    throw new ConfigurationError(
+      'The option `transaction` is a client of the package pg on which BEGIN was sent, or an object with ' +
+        '`query(text)` that runs one statement in a transaction that has begun and resolves to its `{ rows }`',
+    )
   }
   if (isolation !== undefined) {
     throw new ConfigurationError('The option `isolation` cannot be given together with a `transaction` that has begun')
   }
-  return transaction as PostgresQueryable
+  return transaction as StatementRunner
 }
 
 /*
@@ -33,14 +37,14 @@ const SAVEPOINT = 'SAVEPOINT holdfast_effect'
 export const RELEASE = 'RELEASE SAVEPOINT holdfast_effect'
 const ROLL_BACK_TO = 'ROLLBACK TO SAVEPOINT holdfast_effect'
 
-export async function rollBackToSavepoint(client: PostgresQueryable): Promise<void> {
-  await client.query(`${ROLL_BACK_TO}; ${RELEASE}`)
+export async function rollBackToSavepoint(client: StatementRunner): Promise<void> {
+  await runStatements(client, [ROLL_BACK_TO, RELEASE])
 }
 
-/** The results of the statements after the savepoint. */
-export async function afterSavepoint(client: PostgresQueryable, ...then: string[]): ReturnType<typeof queryAll> {
+/** The results of the savepoint and of the statements after it. */
+export async function afterSavepoint(client: StatementRunner, ...then: string[]): ReturnType<typeof runStatements> {
   try {
-    return await queryAll(client, [SAVEPOINT, ...then].join('; '))
+    return await runStatements(client, [SAVEPOINT, ...then])
   } catch (cause) {
     if (postgresCode(cause) === '25P01') {
       throw new ConfigurationError('The given `transaction` has not begun: send BEGIN first', { cause })
@@ -62,7 +66,7 @@ export interface GivenWork {
  * the lease decides.
  */
 export class GivenTransaction {
-  readonly #client: PostgresQueryable
+  readonly #client: StatementRunner
   readonly #tables: LedgerTables
 
   constructor(options: TransactOptions<unknown>, tables: LedgerTables) {
@@ -100,9 +104,9 @@ export class GivenTransaction {
 
   /** The isolation level of a transaction whose snapshot was taken before the claim was committed. */
   async #isOlderThan({ scope, key }: Claim): Promise<string | undefined> {
-    const row = `SELECT FROM ${this.#tables.entries} WHERE scope = $1 AND key = $2`
+    const row = `SELECT FROM ${this.#tables.entries} WHERE scope = ${literal(scope)} AND key = ${literal(key)}`
     const text = `SELECT EXISTS (${row})::text AS there, current_setting('transaction_isolation') AS level`
-    const { rows } = await this.#client.query(text, [scope, key])
+    const { rows } = await this.#client.query(text)
     const { there, level } = rows[0] as { there: string; level: string }
     return there === 'true' || level === 'read committed' ? undefined : level
   }
@@ -120,7 +124,7 @@ export class GivenTransaction {
 
   async #afterWork(statements: readonly string[]): Promise<void> {
     try {
-      await this.#client.query(statements.join('; '))
+      await runStatements(this.#client, statements)
     } catch (cause) {
       throw explainWork(cause)
     }

@@ -1,0 +1,7 @@
+import pg from 'pg'
+import { createLedger } from '../../../src/server/index.ts'
+import { postgresLedger } from '../../../src/server/postgres/index.ts'
+
+export const connectionString = process.env.DATABASE_URL ?? 'postgres://localhost/shop'
+export const pool = new pg.Pool({ connectionString })
+export const ledger = createLedger({ store: postgresLedger({ pool }), scope: 'public' })

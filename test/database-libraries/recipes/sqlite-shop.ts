@@ -1,0 +1,6 @@
+import Database from 'better-sqlite3'
+import { createLedger } from '../../../src/server/index.ts'
+import { sqliteLedger } from '../../../src/server/sqlite/index.ts'
+
+export const database = new Database(process.env.DATABASE_PATH)
+export const ledger = createLedger({ store: sqliteLedger({ database }), scope: 'public' })
