@@ -164,6 +164,15 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
    */
   transact(transaction: Transaction<Tx>): Promise<Outcome>
 
+  /**
+   * One request from the look at its key to the record of its answer, in one transaction that is committed once. Nothing
+   * of it is on record before, so that it is for work that does nothing outside. The work is not called where an entry is
+   * there that `mayReplace` does not give up, or where another transaction is at the same key.
+   *
+   * `recorded`, `released` and `lost` as in `transact`; a throw of the work rolls back and is rethrown.
+   */
+  atomic(run: AtomicRun<Tx>): Promise<AtomicOutcome>
+
   /** Inserts the message's id and runs the work in one transaction; a duplicate gets the value of the first delivery. */
   consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>
 
@@ -187,6 +196,19 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** Closes what this store opened itself. */
   close(): Promise<void>
 }
+
+export interface AtomicRun<Tx> {
+  readonly draft: EntryDraft
+  readonly mayReplace: (found: FoundEntry) => boolean
+  readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>
+  readonly options: Pick<TransactOptions<Tx>, 'isolation'>
+}
+
+export type AtomicOutcome =
+  | Exclude<Outcome, { kind: 'uncommitted' | 'abandoned' }>
+  | { readonly kind: 'found'; readonly found: FoundEntry }
+  /** Another transaction is at this key, with the same request or with another one. */
+  | { readonly kind: 'in-flight'; readonly request: 'same' | 'other' }
 
 export interface Transaction<Tx> {
   readonly claim: Claim | null

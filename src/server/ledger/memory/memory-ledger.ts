@@ -2,7 +2,18 @@ import { isThenable } from '../../../foundation/thenable.ts'
 import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryMove, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
-import type { Claim, EntriesQuery, EntryDraft, EntryPlace, LedgerStore, ReapOptions, Transaction } from '../port.ts'
+import type {
+  AtomicOutcome,
+  AtomicRun,
+  Claim,
+  EntriesQuery,
+  EntryDraft,
+  EntryPlace,
+  FoundEntry,
+  LedgerStore,
+  ReapOptions,
+  Transaction,
+} from '../port.ts'
 import { MemoryMessages, type MemoryTransaction, MemoryUndo } from './memory-transaction.ts'
 
 /** A ledger that lives as long as this object: for tests, and for trying things out. Never for production. */
@@ -16,14 +27,18 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   readonly #messages = new MemoryMessages()
   /** Tokens of claims whose transaction is open. */
   readonly #open = new Set<string>()
+  /** Places of the atomic requests that are under way, with their fingerprints. */
+  readonly #atomic = new Map<string, string>()
 
   async insert(draft: EntryDraft): ReturnType<LedgerStore['insert']> {
     const entry = this.#entries.get(place(draft))
-    if (entry) {
-      const owner = this.#open.has(entry.token) ? 'alive' : entry.inEffect ? 'gone' : 'unsure'
-      return { kind: 'found', found: { entry: copied(entry), now: draft.now, owner } }
-    }
+    if (entry) return { kind: 'found', found: this.#found(entry, draft.now) }
     return { kind: 'inserted', claim: this.#claim(draft, 1) }
+  }
+
+  #found(entry: Entry, now: number): FoundEntry {
+    const owner = this.#open.has(entry.token) ? 'alive' : entry.inEffect ? 'gone' : 'unsure'
+    return { entry: copied(entry), now, owner }
   }
 
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
@@ -66,6 +81,38 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
       throw error
     } finally {
       if (claim) this.#open.delete(claim.token)
+    }
+  }
+
+  async atomic({ draft, mayReplace, work }: AtomicRun<MemoryTransaction>): Promise<AtomicOutcome> {
+    const at = place(draft)
+    const busy = this.#atomic.get(at)
+    if (busy !== undefined) return { kind: 'in-flight', request: busy === draft.fingerprint ? 'same' : 'other' }
+    const entry = this.#entries.get(at)
+    if (entry) {
+      const found = this.#found(entry, draft.now)
+      if (!mayReplace(found)) return { kind: 'found', found }
+    }
+    const undo = new MemoryUndo()
+    this.#atomic.set(at, draft.fingerprint)
+    try {
+      const returned = work(undo.transaction)
+      const outcome = isThenable(returned) ? await returned : returned
+      if (outcome.kind !== 'recorded' || outcome.writes === 'rolled-back') undo.rollBack()
+      if (outcome.kind !== 'recorded') return { kind: 'released' }
+      // A claim that came meanwhile has the key.
+      if (this.#entries.get(at)?.token !== entry?.token) {
+        undo.rollBack()
+        return { kind: 'lost' }
+      }
+      const claim = this.#claim(draft, entry && entry.state !== 'done' ? entry.attempt + 1 : 1)
+      await this.complete(claim, outcome.answer, draft.now)
+      return outcome
+    } catch (error) {
+      undo.rollBack()
+      throw error
+    } finally {
+      this.#atomic.delete(at)
     }
   }
 

@@ -123,12 +123,12 @@ export class ClaimStatements {
   }
 }
 
-interface FoundRow extends PostgresEntryRow {
+export interface FoundRow extends PostgresEntryRow {
   readonly free: string
   readonly now: string
 }
 
-function foundEntry(row: FoundRow): FoundEntry {
+export function foundEntry(row: FoundRow): FoundEntry {
   const entry = postgresEntry(row)
   return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
 }

@@ -30,6 +30,8 @@ export const ROW_PATIENCE = '2s'
 
 /** Raised where the work has ended its transaction, so that the COMMIT behind it is not reached. */
 export const ENDED_CODE = 'HF001'
+/** Raised where another request has recorded its answer under the key. */
+export const LOST_CODE = 'HF002'
 
 const IDLE = 'idle_in_transaction_session_timeout'
 
@@ -39,7 +41,7 @@ interface Names {
 }
 
 export function ledgerFunctions(names: Names): string {
-  return [claim(names), look(names), enter(names), record(names)].join(';')
+  return [claim(names), look(names), enter(names), record(names), atomic(names)].join(';')
 }
 
 /**
@@ -169,3 +171,62 @@ BEGIN
   RETURN FOUND;
 END $record$`
 }
+
+/**
+ * For requests that are one transaction. `take` keeps others from the same work by advisory locks, which end with the
+ * transaction, and `put` records the answer: whatever the locks are worth, the unique index decides which work is kept.
+ * The lock with the fingerprint comes first: with that got, the one without it is held by another request.
+ */
+function atomic({ entries, functions }: Names): string {
+  return `
+CREATE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer)
+RETURNS TABLE (${FOUND}, busy text, role text, xid text) LANGUAGE plpgsql AS $take$
+#variable_conflict use_column
+DECLARE
+  setting text;
+  place text := p_scope || chr(31) || p_key;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended(place || chr(31) || p_fingerprint, ${LOCK_SEED})) THEN
+    busy := 'same';
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  IF NOT pg_try_advisory_xact_lock(hashtextextended(place, ${LOCK_SEED})) THEN
+    busy := 'other';
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  setting := ${functions}_limit_idle_v1(p_idle_ms);
+  role := current_setting('role');
+  xid := txid_current()::text;
+  RETURN QUERY WITH free AS MATERIALIZED (SELECT id FROM ${entries}
+      WHERE scope = p_scope AND key = p_key AND state = 'running' FOR KEY SHARE SKIP LOCKED)
+    SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text, ${inMs('clock_timestamp()')}, NULL::text, role, xid
+    FROM ${entries} WHERE scope = p_scope AND key = p_key;
+  IF NOT FOUND THEN RETURN NEXT; END IF;
+END $take$;
+CREATE FUNCTION ${functions}_put_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
+  p_token text, p_retention_ms float8, p_status smallint, p_headers text, p_body bytea, p_body_omitted boolean,
+  p_seen_token text, p_xid text) RETURNS boolean LANGUAGE plpgsql AS $put$
+DECLARE
+  moment timestamptz := clock_timestamp();
+BEGIN
+  IF p_xid IS NOT NULL THEN PERFORM ${functions}_insist_v1(p_xid); END IF;
+  INSERT INTO ${entries} AS entry (scope, key, fingerprint, method, path, token, external, state, attempt, in_effect,
+    created_at, lease_until, expires_at, completed_at, status, headers, body, body_omitted, version)
+  VALUES (p_scope, p_key, p_fingerprint, p_method, p_path, p_token, false, 'done', 1, false, moment, moment,
+    moment + p_retention_ms * interval '1 millisecond', moment, p_status, p_headers, p_body, p_body_omitted,
+    ${ENTRY_VERSION})
+  ON CONFLICT (scope, key) DO UPDATE SET fingerprint = p_fingerprint, method = p_method, path = p_path, token = p_token,
+    external = false, state = 'done', attempt = CASE entry.state WHEN 'done' THEN 1 ELSE entry.attempt + 1 END,
+    in_effect = false, created_at = moment, lease_until = moment, expires_at = excluded.expires_at,
+    completed_at = moment, external_until = NULL, unknown_since = NULL, status = p_status, headers = p_headers,
+    body = p_body, body_omitted = p_body_omitted, version = ${ENTRY_VERSION}
+    WHERE entry.token = p_seen_token AND entry.version <= ${ENTRY_VERSION};
+  IF FOUND OR p_xid IS NULL THEN RETURN FOUND; END IF;
+  RAISE EXCEPTION 'The key was taken' USING ERRCODE = '${LOST_CODE}';
+END $put$`
+}
+
+/** Other users of advisory locks hash other texts, most of them without a seed. */
+const LOCK_SEED = 0x686f6c64

@@ -1,25 +1,13 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import type { Borrowed } from '../../../sql/postgres-borrow.ts'
-import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
+import { type PostgresClient, type PostgresResult, queryAll } from '../../../sql/postgres-driver.ts'
 import { isAnswered, isConflict, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
+import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Transaction } from '../port.ts'
-import { ROW_PATIENCE } from './ledger-functions.ts'
-import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
-import {
-  beginAt,
-  EndedTransactionError,
-  enterStatement,
-  explainIdle,
-  explainWork,
-  insistStatement,
-  LOCKED_COLUMNS,
-  type Locked,
-  markStatement,
-  moveStatement,
-  recordStatement,
-  takeRole,
-} from './transaction-statements.ts'
+import { LOST_CODE, ROW_PATIENCE } from './ledger-functions.ts'
+import { SUBJECT } from './ledger-tables.ts'
+import { EndedTransactionError, explainIdle, explainWork, type Locked } from './transaction-statements.ts'
 
 /** What came of a transaction of ours, for the store to finish once the client is back in the pool. */
 export interface TransactionEnd {
@@ -29,6 +17,27 @@ export interface TransactionEnd {
   /** Thrown by the work, or by a statement after it. */
   readonly thrown?: { readonly error: unknown }
 }
+
+const LOST: TransactionEnd = { outcome: { kind: 'lost' } }
+
+/** What the ledger does before and after the work. */
+export interface TransactionSteps {
+  /** Ends inside of the transaction that the work runs in. */
+  readonly begin: string
+  /** From the last answer to `begin`; undefined: the work is not called. */
+  enter(row: unknown): Locked | undefined
+  /** Before the COMMIT. Fails where that must not be reached. */
+  commit(answer: RecordedAnswer, locked: Locked): string
+  /** Fails where the work has ended its transaction. */
+  insist(locked: Locked): string
+  /** After a ROLLBACK, in a second transaction; undefined where nothing is left to be done. */
+  settle(outcome: WorkOutcome): string | undefined
+  /** By the answer to `settle`. */
+  isOurs(answer: PostgresResult | undefined): boolean
+}
+
+/** The work, and what is common to all ways around it. */
+export type OwnWork = Pick<Transaction<PostgresClient>, 'work' | 'onFailure' | 'leaseMs'>
 
 const MOST_ROUNDS = 20
 
@@ -51,16 +60,16 @@ export class OwnTransaction {
   readonly #client: PostgresClient
   readonly #spoil: () => void
   readonly #connectionError: () => Error | undefined
-  readonly #tables: LedgerTables
-  readonly #transaction: Transaction<PostgresClient>
+  readonly #steps: TransactionSteps
+  readonly #work: OwnWork
   #locked: Locked | undefined
 
-  constructor({ client, spoil, lost }: Borrowed, tables: LedgerTables, transaction: Transaction<PostgresClient>) {
+  constructor({ client, spoil, lost }: Borrowed, steps: TransactionSteps, work: OwnWork) {
     this.#client = client
     this.#spoil = spoil
     this.#connectionError = lost
-    this.#tables = tables
-    this.#transaction = transaction
+    this.#steps = steps
+    this.#work = work
   }
 
   /** Rejects only where the transaction could not be begun. */
@@ -68,11 +77,11 @@ export class OwnTransaction {
     await this.#enter()
     if (!this.#locked) {
       await this.#client.query('ROLLBACK').catch(this.#spoil)
-      return { outcome: { kind: 'lost' } }
+      return LOST
     }
     let outcome: WorkOutcome
     try {
-      outcome = await this.#transaction.work(this.#client)
+      outcome = await this.#work.work(this.#client)
     } catch (error) {
       return this.#fail(error)
     }
@@ -93,26 +102,16 @@ export class OwnTransaction {
     }
   }
 
-  /** Leaves nothing locked where the claim was lost. */
+  /** Leaves nothing locked where the work is not called. */
   async #begin(): Promise<void> {
-    const { claim, options, leaseMs } = this.#transaction
-    const begin = beginAt(options)
-    const text = claim
-      ? `BEGIN ISOLATION LEVEL READ COMMITTED; ${markStatement(this.#tables, claim)}; COMMIT;
-        ${begin}; ${enterStatement(this.#tables, claim, leaseMs)}`
-      : `${begin}; SELECT ${LOCKED_COLUMNS}`
-    const answers = await queryAll(this.#client, text)
-    this.#locked = answers.at(-1)?.rows[0] as Locked | undefined
+    const answers = await queryAll(this.#client, this.#steps.begin)
+    this.#locked = this.#steps.enter(answers.at(-1)?.rows[0])
   }
 
   /** The COMMIT is reached only in the transaction that we began, and only if the answer was recorded. */
   async #commit(outcome: Extract<WorkOutcome, { kind: 'recorded' }>): Promise<TransactionEnd> {
-    const { claim, onFailure } = this.#transaction
-    const locked = this.#locked as Locked
-    const record = claim
-      ? `${takeRole(locked)}; ${recordStatement(this.#tables, { claim, answer: outcome.answer, locked })}`
-      : insistStatement(this.#tables, locked)
-    const text = `${record}; COMMIT`
+    const { onFailure } = this.#work
+    const text = `${this.#steps.commit(outcome.answer, this.#locked as Locked)}; COMMIT`
     const wasLost = this.#connectionError() !== undefined
     try {
       const answers = await queryAll(this.#client, text)
@@ -121,6 +120,7 @@ export class OwnTransaction {
       return { outcome: { kind: onFailure }, unsettled: { kind: onFailure }, thrown: { error } }
     } catch (error) {
       // Without a connection the COMMIT was never sent.
+      if (postgresCode(error) === LOST_CODE) return this.#rollBack({ kind: 'released' }).then(() => LOST)
       if (wasLost || isAnswered(error)) return this.#fail(explainWork(error), postgresFailureOf)
       this.#spoil()
       return { outcome: { kind: 'in-doubt', error } }
@@ -128,21 +128,19 @@ export class OwnTransaction {
   }
 
   async #rollBack(outcome: WorkOutcome): Promise<TransactionEnd> {
-    const { claim } = this.#transaction
-    const settle = claim
-      ? `ROLLBACK; BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '${ROW_PATIENCE}';
-        ${moveStatement(this.#tables, claim, outcome)}; COMMIT`
+    const settle = this.#steps.settle(outcome)
+    const text = settle
+      ? `ROLLBACK; BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '${ROW_PATIENCE}'; ${settle}; COMMIT`
       : 'ROLLBACK'
     try {
-      const answers = await this.#endWork(settle, outcome)
-      const isOurs = !claim || answers.at(-2)?.rowCount === 1
-      return { outcome: isOurs ? outcome : { kind: 'lost' } }
+      const answers = await this.#endWork(text, outcome)
+      return !settle || this.#steps.isOurs(answers.at(-2)) ? { outcome } : LOST
     } catch (error) {
       if (error instanceof EndedTransactionError) return this.#fail(error)
       this.#spoil()
       // Locked for longer than any statement of ours: another request has taken over and is inside of its effect.
-      if (postgresCode(error) === '55P03') return { outcome: { kind: 'lost' } }
-      return { outcome, unsettled: claim ? outcome : undefined }
+      if (postgresCode(error) === '55P03') return LOST
+      return { outcome, unsettled: settle ? outcome : undefined }
     }
   }
 
@@ -150,7 +148,7 @@ export class OwnTransaction {
   async #endWork(settle: string, { kind }: WorkOutcome): ReturnType<typeof queryAll> {
     if (kind !== 'recorded') return queryAll(this.#client, settle)
     try {
-      return await queryAll(this.#client, `${insistStatement(this.#tables, this.#locked as Locked)}; ${settle}`)
+      return await queryAll(this.#client, `${this.#steps.insist(this.#locked as Locked)}; ${settle}`)
     } catch (error) {
       // A statement of the work failed: nothing of the transaction can be committed any more.
       if (postgresCode(error) === '25P02') return queryAll(this.#client, settle)
@@ -160,8 +158,8 @@ export class OwnTransaction {
 
   /** Rolls everything back. Where the work ended the transaction itself, its writes may be there: `unknown`. */
   async #fail(cause: unknown, wrap = (error: unknown): unknown => error): Promise<TransactionEnd> {
-    const error = wrap(explainIdle(cause, this.#connectionError(), this.#transaction.leaseMs))
-    const kind = cause instanceof EndedTransactionError ? 'abandoned' : this.#transaction.onFailure
+    const error = wrap(explainIdle(cause, this.#connectionError(), this.#work.leaseMs))
+    const kind = cause instanceof EndedTransactionError ? 'abandoned' : this.#work.onFailure
     return { ...(await this.#rollBack({ kind })), thrown: { error } }
   }
 }

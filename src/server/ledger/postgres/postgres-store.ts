@@ -5,6 +5,8 @@ import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import type {
+  AtomicOutcome,
+  AtomicRun,
   Claim,
   Consumed,
   Consumption,
@@ -24,9 +26,10 @@ import { consumeGiven, consumeOwn } from './consume-message.ts'
 import { GivenTransaction } from './given-transaction.ts'
 import { LedgerPool } from './ledger-pool.ts'
 import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
-import { OwnTransaction, type TransactionEnd } from './own-transaction.ts'
+import { OwnTransaction, type OwnWork, type TransactionEnd, type TransactionSteps } from './own-transaction.ts'
 import type { PostgresLedgerOptions } from './postgres-ledger.ts'
 import { EndedTransactionError } from './transaction-statements.ts'
+import { atomicSteps, claimSteps, type Met } from './transaction-steps.ts'
 
 /** Times are the server's own: the `now` of a caller is not used. */
 export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
@@ -88,15 +91,42 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   async transact(transaction: Transaction<Tx>): Promise<Outcome> {
     if (transaction.options.transaction !== undefined) return this.#transactGiven(transaction)
-    const pool = await this.#pool.get()
     // `Tx` is the type of the pool's clients.
     const own = transaction as unknown as Transaction<PostgresClient>
-    const end = await borrowed(pool, (client) => new OwnTransaction(client, this.#tables, own).run()).catch(
-      (error: unknown) => {
-        throw failureOf(error)
-      },
-    )
-    return this.#finish(end, transaction)
+    return this.#finish(await this.#run(claimSteps(this.#tables, own), own), transaction)
+  }
+
+  async atomic(run: AtomicRun<Tx>): Promise<AtomicOutcome> {
+    const own = run as unknown as AtomicRun<PostgresClient>
+    const { draft, work } = own
+    const met: Met = {}
+    const steps = atomicSteps(this.#tables, own, met)
+    const end = await this.#run(steps, { work, onFailure: 'released', leaseMs: draft.leaseMs })
+    if (met.found) return { kind: 'found', found: met.found }
+    if (met.inFlight) return { kind: 'in-flight', request: met.inFlight }
+    if (end.thrown) throw end.thrown.error
+    const outcome = end.outcome as Exclude<Outcome, { kind: 'uncommitted' | 'abandoned' }>
+    if (outcome.kind === 'in-doubt') return this.#readAtomic(draft, outcome)
+    const settle = end.unsettled && steps.settle(end.unsettled)
+    if (!settle || outcome.kind !== 'recorded') return outcome
+    // The connection broke after the rollback: once more, on another one.
+    const { rows } = await this.#steady.query(settle)
+    return steps.isOurs({ command: 'SELECT', rowCount: 1, rows }) ? outcome : this.#readAtomic(draft, { kind: 'lost' })
+  }
+
+  /** Was it recorded all the same? Where that can't be seen, `otherwise`. */
+  async #readAtomic<Otherwise>({ scope, key, token }: EntryDraft, otherwise: Otherwise) {
+    const entry = await this.find(scope, key).catch(() => undefined)
+    if (entry?.token !== token || !entry.answer) return otherwise
+    return { kind: 'recorded', writes: 'committed', answer: entry.answer } as const
+  }
+
+  async #run(steps: TransactionSteps, work: OwnWork): Promise<TransactionEnd> {
+    try {
+      return await borrowed(await this.#pool.get(), (client) => new OwnTransaction(client, steps, work).run())
+    } catch (error) {
+      throw failureOf(error)
+    }
   }
 
   async consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed> {

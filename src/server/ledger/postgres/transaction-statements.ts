@@ -89,7 +89,7 @@ export function insistStatement({ functions }: LedgerTables, { xid }: Locked): s
   return `SELECT ${functions}_insist_v1(${literal(xid)})`
 }
 
-function answerLiterals({ status, headers, body, bodyOmitted }: RecordedAnswer): string[] {
+export function answerLiterals({ status, headers, body, bodyOmitted }: RecordedAnswer): string[] {
   const bytes = body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const hex = bytes ? `decode('${bytes.toString('hex')}', 'hex')` : 'NULL'
   return [`${Number(status)}::smallint`, literal(JSON.stringify(headers)), hex, String(bodyOmitted === true)]
@@ -124,7 +124,7 @@ const IDLE = 'idle_in_transaction_session_timeout'
 const LONGEST_MS = 2_147_483_647
 
 /** Longer than the lease, so that a handler may wait for something slow between two statements. */
-function idleLimitMs(leaseMs: number): number {
+export function idleLimitMs(leaseMs: number): number {
   return Math.min(Math.ceil(2 * leaseMs), LONGEST_MS)
 }
 

@@ -4,7 +4,8 @@ import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, Consumed, Consumption, MessageDraft, Transaction } from '../port.ts'
-import { answerBindings, fenceBindings, type LedgerStatements, ledgerStatements } from './ledger-tables.ts'
+import { answerBindings, fenceBindings } from './ledger-rows.ts'
+import { type LedgerStatements, ledgerStatements } from './ledger-tables.ts'
 
 /** What the work runs in: a transaction of ours, or a part of one that the caller has begun and will end. */
 export interface EffectTransaction {
@@ -163,7 +164,7 @@ function endedByWork(
 }
 
 /** The commit failed. Where a constraint on the work's own rows forbade it, that is as if the work had thrown. */
-function refused(
+export function refused(
   own: EffectTransaction,
   { claim, now, onFailure }: Pick<Transaction<SqliteDatabase>, 'claim' | 'now' | 'onFailure'>,
   error: unknown,
@@ -203,7 +204,7 @@ export function consumeIn(
   }
 }
 
-function call<T>(work: () => T | Promise<T>): T | Failed {
+export function call<T>(work: () => T | Promise<T>): T | Failed {
   try {
     const result = work()
     return isThenable(result) ? { kind: 'failed', error: promiseError(result) } : (result as T)
@@ -212,12 +213,12 @@ function call<T>(work: () => T | Promise<T>): T | Failed {
   }
 }
 
-function isFailed(returned: unknown): returned is Failed {
+export function isFailed(returned: unknown): returned is Failed {
   return (returned as Failed | null)?.kind === 'failed'
 }
 
 /** Effect unknown: what the work wrote may be committed. */
-function endedError(): ConfigurationError {
+export function endedError(): ConfigurationError {
   return new ConfigurationError(ENDED, { effect: 'unknown' })
 }
 

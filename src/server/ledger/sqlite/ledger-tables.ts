@@ -1,8 +1,6 @@
-import type { HeaderList } from '../../../protocol/headers.ts'
 import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
 import type { Schema } from '../../../sql/sqlite-migrate.ts'
-import { ENTRY_VERSION, type Entry, type EntryState, type RecordedAnswer } from '../../entry/entry.ts'
-import type { Claim, EntryDraft } from '../port.ts'
+import { ENTRY_VERSION } from '../../entry/entry.ts'
 
 /**
  * The unique index on (scope, key) is the arbiter; the primary key only grows, so that new rows are adjacent on disk.
@@ -87,6 +85,16 @@ const SOURCES = {
     status = NULL, headers = NULL, body_omitted = 0, body = NULL, version = ${ENTRY_VERSION}
     WHERE scope = @scope AND key = @key AND token = @seenToken AND state = @seenState AND lease_until = @seenLease
     AND (state <> 'done' OR expires_at <= @now) AND ${KNOWN} RETURNING attempt`,
+  // An answer whose work was committed with it, in place of nothing or of the entry that was seen.
+  put: `INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, owner, attempt, external,
+    created_at, lease_until, completed_at, expires_at, status, headers, body, body_omitted, version)
+    VALUES (@scope, @key, @fingerprint, @method, @path, 'done', @token, @owner, 1, 0, @now, @now, @now, @expiresAt, @status,
+    @headers, @body, @bodyOmitted, ${ENTRY_VERSION}) ON CONFLICT (scope, key) DO UPDATE SET
+    fingerprint = excluded.fingerprint, method = excluded.method, path = excluded.path, state = 'done',
+    token = excluded.token, owner = excluded.owner, attempt = iif(state = 'done', 1, attempt + 1), external = 0,
+    entered = 0, created_at = @now, lease_until = @now, completed_at = @now, expires_at = @expiresAt,
+    unknown_since = NULL, status = @status, headers = @headers, body = @body, body_omitted = @bodyOmitted,
+    version = ${ENTRY_VERSION} WHERE token = @seenToken AND ${KNOWN}`,
   renew: `UPDATE holdfast_entries SET lease_until = @leaseUntil WHERE ${FENCED}`,
   enter: `UPDATE holdfast_entries SET entered = 1 WHERE ${FENCED}`,
   hasEntered: `SELECT 1 FROM holdfast_entries WHERE ${FENCED} AND entered = 1`,
@@ -150,85 +158,4 @@ function prepareAll(database: SqliteDatabase): LedgerStatements {
 /** The text of one statement, for tests of its query plan. */
 export function ledgerSource(name: keyof typeof SOURCES): string {
   return SOURCES[name]
-}
-
-/** Flags are 0 and 1. */
-export interface SqliteEntryRow {
-  readonly id: number
-  readonly scope: string
-  readonly key: string
-  readonly fingerprint: string
-  readonly method: string
-  readonly path: string
-  readonly state: EntryState
-  readonly token: string
-  readonly owner: string
-  readonly attempt: number
-  readonly external: number
-  readonly entered: number
-  readonly created_at: number
-  readonly lease_until: number
-  readonly completed_at: number | null
-  readonly expires_at: number
-  readonly unknown_since: number | null
-  readonly version: number
-  readonly status: number | null
-  readonly headers: string | null
-  readonly body_omitted: number
-  readonly body: Uint8Array | null
-}
-
-/** `inEffect` is never true here: the transaction of an effect is seen only once it is committed and the entry done. */
-export function sqliteEntry(row: SqliteEntryRow): Entry {
-  const { scope, key, fingerprint, method, path, state, token, attempt, version } = row
-  return {
-    ...{ scope, key, fingerprint, method, path, state, token, attempt, version },
-    external: row.external === 1 || (row.entered === 1 && state !== 'done'),
-    inEffect: false,
-    createdAt: row.created_at,
-    leaseUntil: row.lease_until,
-    completedAt: row.completed_at,
-    expiresAt: row.expires_at,
-    unknownSince: row.unknown_since,
-    answer: sqliteAnswer(row),
-  }
-}
-
-/** An answer of a newer version is not read. */
-function sqliteAnswer({ status, headers, body, body_omitted, version }: SqliteEntryRow): RecordedAnswer | null {
-  if (status === null || headers === null || version > ENTRY_VERSION) return null
-  return {
-    status,
-    headers: JSON.parse(headers) as HeaderList,
-    body: body && new Uint8Array(body.buffer, body.byteOffset, body.byteLength),
-    bodyOmitted: body_omitted === 1,
-  }
-}
-
-export type Bindings = Readonly<Record<string, unknown>>
-
-/** For `insert` and `takeOver`. */
-export function draftBindings(draft: EntryDraft, owner: string): Bindings {
-  const { scope, key, fingerprint, method, path, token, now } = draft
-  const createdAt = draft.createdAt ?? now
-  const times = { now, createdAt, leaseUntil: now + draft.leaseMs, expiresAt: now + draft.retentionMs }
-  return { scope, key, fingerprint, method, path, token, owner, external: Number(draft.external), ...times }
-}
-
-/** For `record` and `recordEntered`. */
-export function answerBindings(claim: Claim, answer: RecordedAnswer, now: number): Bindings {
-  const { status, headers, body, bodyOmitted } = answer
-  return {
-    ...fenceBindings(claim),
-    now,
-    status,
-    headers: JSON.stringify(headers),
-    body,
-    bodyOmitted: Number(bodyOmitted),
-  }
-}
-
-/** For every statement that is fenced by the claim's token. */
-export function fenceBindings({ scope, key, token }: Claim): Bindings {
-  return { scope, key, token }
 }

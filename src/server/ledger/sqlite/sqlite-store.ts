@@ -1,5 +1,5 @@
 import { StorageError } from '../../../errors/classes.ts'
-import { isDeadOwner, newProcessOwner } from '../../../foundation/process-owner.ts'
+import { newProcessOwner } from '../../../foundation/process-owner.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import type { Sync } from '../../../sql/sqlite-handle.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
@@ -7,13 +7,14 @@ import type { Outcome } from '../../entry/outcome.ts'
 import type { Reply } from '../../entry/reply.ts'
 import { inPages, type Page } from '../in-pages.ts'
 import type {
+  AtomicOutcome,
+  AtomicRun,
   Claim,
   Consumed,
   Consumption,
   EntriesQuery,
   EntryDraft,
   EntryPlace,
-  FoundEntry,
   Insertion,
   LedgerStats,
   LedgerStore,
@@ -22,6 +23,7 @@ import type {
   ReapOptions,
   Transaction,
 } from '../port.ts'
+import { atomicIn } from './atomic-transaction.ts'
 import { consumeIn, type EffectTransaction, moveEntry, transactIn, type WorkEnd } from './effect-transaction.ts'
 import type { LedgerConnection } from './ledger-connection.ts'
 import {
@@ -29,10 +31,11 @@ import {
   type Bindings,
   draftBindings,
   fenceBindings,
-  type LedgerStatements,
+  foundBy,
   type SqliteEntryRow,
   sqliteEntry,
-} from './ledger-tables.ts'
+} from './ledger-rows.ts'
+import type { LedgerStatements } from './ledger-tables.ts'
 
 /** Between our INSERT and our SELECT another process may release the key, but hardly this often. */
 const MOST_ROUNDS = 20
@@ -54,7 +57,7 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
         const { changes } = statements.insert.run(draftBindings(draft, this.#process.owner))
         if (changes === 1) return { kind: 'inserted', claim: { scope, key, token, attempt: 1 } }
         const row = statements.find.get({ scope, key }) as SqliteEntryRow | undefined
-        if (row) return { kind: 'found', found: { entry: sqliteEntry(row), now, owner: ownerByProcess(row) } }
+        if (row) return { kind: 'found', found: foundBy(row, now) }
       }
       throw new StorageError(`The ledger in SQLite found a key taken and free again, ${MOST_ROUNDS} times in a row`)
     }, claimSync(draft))
@@ -114,6 +117,12 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     return result.value
   }
 
+  async atomic(run: AtomicRun<SqliteDatabase>): Promise<AtomicOutcome> {
+    const { result } = await this.#connection.perform({}, (own) => atomicIn(own, run, this.#process.owner))
+    if ('error' in result) throw result.error
+    return result.value
+  }
+
   async consume(message: MessageDraft, consumption: Consumption<SqliteDatabase>): Promise<Consumed> {
     const { options } = consumption
     const { result } = await this.#connection.perform(options, (own) => consumeIn(own, message, consumption))
@@ -163,11 +172,6 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
 /** No fsync for a claim that is not durable: the commit of its work syncs both. */
 function claimSync({ durable }: EntryDraft): Sync {
   return durable ? 'now' : 'later'
-}
-
-/** A claim of a dead process is `gone` whatever its lease says. */
-function ownerByProcess({ state, owner }: SqliteEntryRow): FoundEntry['owner'] {
-  return state === 'running' && isDeadOwner(owner) ? 'gone' : 'unsure'
 }
 
 /** One batch, in one transaction. */

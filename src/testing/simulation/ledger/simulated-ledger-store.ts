@@ -81,6 +81,7 @@ export class SimulatedLedgerStore implements Store {
 
   reap: Store['reap'] = (options) => this.#ask('reap', () => this.#inner.reap(options))
 
+  atomic: Store['atomic'] = () => Promise.reject(new Error('No request of the simulation is atomic'))
   consume: Store['consume'] = () => Promise.reject(new Error('No message is consumed in the simulation'))
 
   stats: Store['stats'] = (now) => this.#inner.stats(now)

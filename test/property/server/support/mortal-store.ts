@@ -44,6 +44,7 @@ export function mortalStore(real: LedgerStore): MortalStore {
     release: (claim) => through(() => real.release(claim)),
     abandon: (claim, now) => through(() => real.abandon(claim, now)),
     transact: (transaction) => through(() => real.transact(mortal(transaction))),
+    atomic: (run) => through(() => real.atomic(run)),
     consume: (message, consumption) => through(() => real.consume(message, consumption)),
     find: (scope, key) => through(() => real.find(scope, key)),
     reap: (options) => through(() => real.reap(options)),

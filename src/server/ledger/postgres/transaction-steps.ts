@@ -1,0 +1,106 @@
+import type { PostgresClient } from '../../../sql/postgres-driver.ts'
+import { literal } from '../../../sql/postgres-text.ts'
+import type { RecordedAnswer } from '../../entry/entry.ts'
+import type { AtomicRun, EntryDraft, FoundEntry, Transaction } from '../port.ts'
+import { type FoundRow, foundEntry } from './claim-statements.ts'
+import type { LedgerTables } from './ledger-tables.ts'
+import type { TransactionSteps } from './own-transaction.ts'
+import {
+  answerLiterals,
+  beginAt,
+  enterStatement,
+  idleLimitMs,
+  insistStatement,
+  LOCKED_COLUMNS,
+  type Locked,
+  markStatement,
+  moveStatement,
+  recordStatement,
+  takeRole,
+} from './transaction-statements.ts'
+
+/** Around the work of a claim, or of a request that needs no key. */
+export function claimSteps(tables: LedgerTables, transaction: Transaction<PostgresClient>): TransactionSteps {
+  const { claim, options, leaseMs } = transaction
+  const begin = beginAt(options)
+  const insist = (locked: Locked): string => insistStatement(tables, locked)
+  const enter = (row: unknown): Locked | undefined => row as Locked | undefined
+  if (!claim) {
+    const none = { settle: () => undefined, isOurs: () => true }
+    return {
+      begin: `${begin}; SELECT ${LOCKED_COLUMNS}`,
+      enter,
+      insist,
+      commit: (_, locked) => insist(locked),
+      ...none,
+    }
+  }
+  return {
+    begin: `BEGIN ISOLATION LEVEL READ COMMITTED; ${markStatement(tables, claim)}; COMMIT;
+      ${begin}; ${enterStatement(tables, claim, leaseMs)}`,
+    enter,
+    insist,
+    commit: (answer, locked) => `${takeRole(locked)}; ${recordStatement(tables, { claim, answer, locked })}`,
+    settle: (outcome) => moveStatement(tables, claim, outcome),
+    isOurs: (answer) => answer?.rowCount === 1,
+  }
+}
+
+/** What kept the work of an atomic request from being called. */
+export interface Met {
+  found?: FoundEntry
+  inFlight?: 'same' | 'other'
+}
+
+interface TakenRow extends FoundRow, Locked {
+  readonly busy: 'same' | 'other' | null
+}
+
+/** Around the work of a request that is one transaction. */
+export function atomicSteps(
+  tables: LedgerTables,
+  { draft, mayReplace, options }: AtomicRun<PostgresClient>,
+  met: Met,
+): TransactionSteps {
+  const { scope, key, fingerprint, leaseMs } = draft
+  const values = [scope, key, fingerprint].map(literal).join(', ')
+  let seenToken: string | undefined
+  const enter = (row: unknown): Locked | undefined => {
+    const taken = row as TakenRow
+    if (taken.busy) met.inFlight = taken.busy
+    if (taken.busy || taken.state === null) return taken.busy ? undefined : taken
+    const found = foundEntry(taken)
+    if (!mayReplace(found)) {
+      met.found = found
+      return undefined
+    }
+    seenToken = found.entry.token
+    return taken
+  }
+  const put = (answer: RecordedAnswer, locked?: Locked): string =>
+    putStatement(tables, draft, { answer, seenToken, locked })
+  return {
+    begin: `${beginAt(options)}; SELECT * FROM ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)})`,
+    enter,
+    insist: (locked) => insistStatement(tables, locked),
+    commit: (answer, locked) => `${takeRole(locked)}; ${put(answer, locked)}`,
+    settle: (outcome) => (outcome.kind === 'recorded' ? put(outcome.answer) : undefined),
+    isOurs: (answer) => (answer?.rows[0] as { readonly recorded: string } | undefined)?.recorded === 'true',
+  }
+}
+
+interface Putting {
+  readonly answer: RecordedAnswer
+  /** Of the entry that is replaced. */
+  readonly seenToken: string | undefined
+  /** Undefined where the work was rolled back. */
+  readonly locked: Locked | undefined
+}
+
+function putStatement({ functions }: LedgerTables, draft: EntryDraft, { answer, seenToken, locked }: Putting): string {
+  const { scope, key, fingerprint, method, path, token, retentionMs } = draft
+  const texts = [scope, key, fingerprint, method, path, token].map(literal)
+  const optional = [seenToken, locked?.xid].map((text) => (text === undefined ? 'NULL' : literal(text)))
+  const values = [...texts, Number(retentionMs), ...answerLiterals(answer), ...optional]
+  return `SELECT ${functions}_put_v1(${values.join(', ')})::text AS recorded`
+}
