@@ -33,7 +33,8 @@ const HOOKED = Symbol('holdfast.hooked')
  *
  * @example await app.register(fastifyLedger, { ledger })
  */
-export function fastifyLedger(app: FastifyInstance, options: FastifyLedgerOptions, done: () => void): void {
+export async function fastifyLedger(app: FastifyInstance, options: FastifyLedgerOptions): Promise<void> {
+  // Thrown in an async function: what a plugin with a callback throws ends the process.
   const { ledger } = checkPlugin(app, options)
   const exchanges = new WeakMap<FastifyRequest, FastifyExchange>()
   const answers = new WeakMap<FastifyRequest, Answer>()
@@ -89,7 +90,6 @@ export function fastifyLedger(app: FastifyInstance, options: FastifyLedgerOption
     const answer: StreamedAnswer = { status: reply.raw.statusCode, headers: [], body: null, streamed: true }
     await exchange.session.complete(answer)
   })
-  done()
 }
 
 /** Undefined where the route is not protected. */

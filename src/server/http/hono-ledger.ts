@@ -57,7 +57,9 @@ export function honoLedger<Tx, Returned, Native>(
   options: ProtectOptions & { readonly native?: HonoLedgerOptions<Native>['native'] | undefined } = {},
 ): Middleware<Tx, Returned> {
   if (typeof options === 'function') {
-    throw new ConfigurationError("honoLedger() takes no handler: app.post('/charges', honoLedger(ledger), handler)")
+    throw new ConfigurationError(
+      "honoLedger() takes no handler, which stands behind it: app.post('/charges', honoLedger(ledger), handler)",
+    )
   }
   const guard = guardOf(ledger, options, { native: checkFunction })
   const { native = (c: Context) => c.req.raw as Native } = options
