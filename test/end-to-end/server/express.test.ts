@@ -124,6 +124,7 @@ describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent(
       },
     ],
     ['rejected', async () => Promise.reject(refused(503))],
+    ['rejected with nothing', () => Promise.reject()],
     ['given to next', (_req, _res, next) => next(refused(503))],
     ['given to next later', (_req, _res, next) => void setImmediate(() => next(refused(503)))],
     ['of a file that is not there', (_req, res) => res.sendFile('/nowhere', { root: '/nowhere' })],

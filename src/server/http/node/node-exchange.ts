@@ -75,6 +75,8 @@ export class NodeExchange implements HandlerRunner {
   readonly #session: Session
   readonly #limit: number
   readonly #response: BufferedResponse
+  /** Handlers that have neither returned nor called `next`. */
+  #atWork = 0
   readonly #failures = new Set<unknown>()
   /** With what the handler destroyed its response: a pipeline destroys it and rejects with the same error. */
   #destroyedWith: unknown
@@ -99,16 +101,26 @@ export class NodeExchange implements HandlerRunner {
   }
 
   async run(handle: (next: NextFunction) => unknown, next: NextFunction | undefined): Promise<void> {
-    let isLast = true
-    const inner: NextFunction = (error) => {
-      isLast = false
-      if (isError(error)) this.pass(error, next)
-      else next?.(error)
+    let isAtWork = true
+    this.#atWork++
+    /** False where it has ended before, by `next`. */
+    const endWork = (): boolean => {
+      if (!isAtWork) return false
+      isAtWork = false
+      this.#atWork--
+      return true
     }
     try {
-      const returned = await handle(inner)
-      if (isLast && !this.#response.isAnswered) await this.#answerWith(returned)
-    } catch (error) {
+      const returned = await handle((error) => {
+        endWork()
+        if (isError(error)) this.pass(error, next)
+        else next?.(error)
+      })
+      if (endWork() && !this.#response.isAnswered) await this.#answerWith(returned)
+    } catch (thrown) {
+      endWork()
+      // To `next`, a value such as undefined would be no error.
+      const error = thrown || new Error('The handler threw, or rejected with, a value that is no error')
       if (!this.#failures.has(error)) await this.#fail(error, next)
     }
   }
@@ -161,10 +173,11 @@ export class NodeExchange implements HandlerRunner {
     return (await this.#session.fail(this.#thrown.error)) ?? answer
   }
 
-  /** Its reply is the answer, whether or not the handler sends one. */
+  /** A handler that works by callbacks has returned before its effect has ended: its reply is sent here. */
   async #effect(...given: Parameters<IdempotencyContext['effect']>): ReturnType<IdempotencyContext['effect']> {
     const reply = await this.#session.context.effect(...given)
-    if (!this.#response.isAnswered && this.#session.answersWith === 'effect') void this.#response.answer(NOTHING)
+    const isLeft = this.#atWork === 0 && !this.#response.isAnswered
+    if (isLeft && this.#session.answersWith === 'effect') void this.#response.answer(NOTHING)
     return reply
   }
 
