@@ -10,7 +10,7 @@ import type { Session } from '../../guard/session.ts'
 import { fetchAnswer, isFetchResponse } from '../fetch-handler.ts'
 import type { Answer } from '../port.ts'
 import { BufferedResponse } from './buffered-response.ts'
-import { nodeInbound } from './node-request.ts'
+import { nodeInbound, targetOf } from './node-request.ts'
 import { sendAnswer, setHeaders } from './send-answer.ts'
 import { type HandlerRunner, isError, type NextFunction, watchHandlers } from './watch-handlers.ts'
 
@@ -61,9 +61,9 @@ function reject({ res, next, onError }: Served, error: unknown): void {
 }
 
 /** The second one would find the key of its own request in flight, and refuse it. */
-function servedTwice({ method, url }: IncomingMessage & { readonly originalUrl?: string }): ConfigurationError {
+function servedTwice(req: IncomingMessage): ConfigurationError {
   return new ConfigurationError(
-    `The ledger is asked twice about one request (${method} ${url}): keep one idempotent() or nodeHandler() on its way, ` +
+    `The ledger is asked twice about one request (${req.method} ${targetOf(req).path}): keep one idempotent() or nodeHandler() on its way, ` +
       'in app.use(), in a router or in the route',
   )
 }
@@ -136,7 +136,7 @@ export class NodeExchange implements HandlerRunner {
     if (this.#isRestored) return void next?.(error)
     const wasAnswered = this.#response.isAnswered
     const canBeAnswered = !wasAnswered && !this.#response.headersSent && error !== this.#destroyedWith
-    if (next && canBeAnswered && !this.#session.isExternal) {
+    if (next && canBeAnswered) {
       this.#thrown = { error }
       return void next(error)
     }
