@@ -96,7 +96,15 @@ export class NodeExchange implements HandlerRunner {
       onDestroyed: (error) => this.#onDestroyed(error),
       onError: (error) => this.#giveUp(error, given.next),
     })
-    this.context = { ...session.context, effect: (work, options) => this.#effect(work, options) }
+    const { effect } = session.context
+    // Not a copy, which would read the context's `signal`, and so have it made.
+    this.context = Object.assign(session.context, {
+      effect: async (...call: Parameters<typeof effect>) => {
+        const reply = await effect(...call)
+        this.#afterEffect()
+        return reply
+      },
+    })
     watchHandlers(given.req, this)
   }
 
@@ -174,11 +182,9 @@ export class NodeExchange implements HandlerRunner {
   }
 
   /** A handler that works by callbacks has returned before its effect has ended: its reply is sent here. */
-  async #effect(...given: Parameters<IdempotencyContext['effect']>): ReturnType<IdempotencyContext['effect']> {
-    const reply = await this.#session.context.effect(...given)
+  #afterEffect(): void {
     const isLeft = this.#atWork === 0 && !this.#response.isAnswered
     if (isLeft && this.#session.answersWith === 'effect') void this.#response.answer(NOTHING)
-    return reply
   }
 
   /** With the return value of a handler that has not sent its answer. */
