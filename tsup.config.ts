@@ -12,6 +12,7 @@ export const nodeEntries = {
   'server/sqlite/index': 'src/server/sqlite/index.ts',
   'server/postgres/index': 'src/server/postgres/index.ts',
   'server/node/index': 'src/server/node/index.ts',
+  'server/express/index': 'src/server/express/index.ts',
   'server/fastify/index': 'src/server/fastify/index.ts',
   'server/hono/index': 'src/server/hono/index.ts',
   'sqlite/index': 'src/sqlite/index.ts',

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import express from 'express'
 import { createLedger, json } from 'holdfast/server'
-import { nodeHandler } from 'holdfast/server/node'
+import { idempotent } from 'holdfast/server/express'
 import { sqliteLedger } from 'holdfast/server/sqlite'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-express-'))
@@ -22,17 +22,14 @@ const ledger = createLedger({
 
 const app = express()
 app.use(express.json())
-app.post(
-  '/charges',
-  nodeHandler(ledger, (request) =>
-    request.idempotency.effect((tx) => {
-      const { amount } = request.body
-      const { lastInsertRowid } = tx.prepare('INSERT INTO charges (amount) VALUES (?)').run(amount)
-      // A 4xx undoes what was written and is remembered; a 5xx or a throw undoes everything and frees the key.
-      if (amount > 1000) return json({ error: 'declined' }, { status: 402 })
-      return json({ charge: Number(lastInsertRowid), amount }, { status: 201 })
-    }),
-  ),
+app.post('/charges', idempotent(ledger), (request) =>
+  request.idempotency.effect((tx) => {
+    const { amount } = request.body
+    const { lastInsertRowid } = tx.prepare('INSERT INTO charges (amount) VALUES (?)').run(amount)
+    // A 4xx undoes what was written and is remembered; a 5xx or a throw undoes everything and frees the key.
+    if (amount > 1000) return json({ error: 'declined' }, { status: 402 })
+    return json({ charge: Number(lastInsertRowid), amount }, { status: 201 })
+  }),
 )
 
 const server = app.listen(0, '127.0.0.1')

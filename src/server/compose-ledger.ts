@@ -1,4 +1,4 @@
-import { begin, guarded, type LedgerGuard } from './guard/begin.ts'
+import { begin, guarded, type MakeGuard } from './guard/begin.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import { resolveEntry } from './guard/reconcile.ts'
 import { protectFetch } from './http/fetch-handler.ts'
@@ -16,16 +16,13 @@ export function composeLedger<Tx, Returned, Native>(
   const { store, maxRequestBytes, maxResponseBytes } = guard
   const reapers = new Set<Reaper>()
   const limits = { maxRequestBytes, maxResponseBytes }
-  const forAdapters: LedgerGuard = {
-    ...limits,
-    begin: (inbound, given) => begin(guard, inbound, resolveProtection(options, given)),
+  const makeGuard: MakeGuard = (given, own) => {
+    const protection = resolveProtection(options, given, own)
+    return { ...limits, begin: (inbound) => begin(guard, inbound, protection) }
   }
   const ledger: Ledger = {
-    ...guarded(forAdapters),
-    protect: (handler, given) => {
-      const protection = resolveProtection(options, given)
-      return protectFetch({ ...limits, begin: (inbound) => begin(guard, inbound, protection) }, handler)
-    },
+    ...guarded(makeGuard),
+    protect: (handler, given) => protectFetch(makeGuard(given), handler),
     once: (id, work, given) => once(guard, { id, work }, given),
     reap: (given) => reap(guard, given),
     startReaper: (given) => {

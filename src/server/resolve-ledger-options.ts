@@ -14,6 +14,7 @@ import { readFields, readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
 import { HEADER } from '../protocol/header-names.ts'
+import type { AdapterOptions } from './guard/begin.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard/guard-options.ts'
 import { InFlightWaiters } from './guard/in-flight-waiters.ts'
 import { Background } from './guard/store-call.ts'
@@ -57,10 +58,7 @@ export function resolveLedgerOptions(
   given: LedgerOptions<unknown, unknown, unknown>,
   digest: GuardOptions['digest'],
 ): GuardOptions {
-  if (!isObject(given)) return refuseOption('options', 'an object', given)
-  const known = Object.keys(FIELDS)
-  for (const name of Object.keys(given)) if (!known.includes(name)) refuseUnknown('', name, known)
-  const read = readFields('', given, FIELDS)
+  const read = readTopLevel(given, FIELDS)
   if (given.store === undefined)
     throw missing('store', 'where the ledger keeps its entries, e.g. sqliteLedger({ database })')
   if (given.scope === undefined)
@@ -96,14 +94,30 @@ export function resolveLedgerOptions(
   }
 }
 
-/** The options of a handler win over those of the ledger. */
-export function resolveProtection(ledger: ProtectOptions, given: ProtectOptions = {}): Protection {
-  readOptions('protect', given, PROTECTION)
+/** The options of a handler win over those of the ledger. `own` are those of the handler's adapter. */
+export function resolveProtection(
+  ledger: ProtectOptions,
+  given: ProtectOptions = {},
+  own: AdapterOptions = {},
+): Protection {
+  readTopLevel(given, { ...PROTECTION, ...withoutDefaults(own) })
   return {
     external: given.external ?? ledger.external ?? false,
     reconcile: given.reconcile ?? ledger.reconcile,
     onAbandoned: given.onAbandoned ?? ledger.onAbandoned,
   }
+}
+
+/** Options whose names have no owner before them. */
+function readTopLevel<const Fields extends Parameters<typeof readFields>[2]>(given: object, fields: Fields) {
+  if (!isObject(given)) return refuseOption('options', 'an object', given)
+  const known = Object.keys(fields)
+  for (const name of Object.keys(given)) if (!known.includes(name)) refuseUnknown('', name, known)
+  return readFields('', given as { readonly [Name in keyof Fields]?: unknown }, fields)
+}
+
+function withoutDefaults(own: AdapterOptions) {
+  return Object.fromEntries(Object.entries(own).map(([name, check]) => [name, [undefined, check] as const]))
 }
 
 /** Checked at the call, not when the first entry is read. */

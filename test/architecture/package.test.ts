@@ -73,8 +73,9 @@ describe('the types of the packed package', () => {
   const compile = async (
     names: readonly [string, ...string[]],
     options: Record<string, unknown>,
+    program = 'first-program.ts.txt',
   ): Promise<{ code: number; output: string }> => {
-    for (const name of names) copyFileSync(join(CONSUMER, 'first-program.ts.txt'), join(packed.project, name))
+    for (const name of names) copyFileSync(join(CONSUMER, program), join(packed.project, name))
     const shared = {
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -96,6 +97,18 @@ describe('the types of the packed package', () => {
 
   it('serve Node programs without the DOM, as ESM and as CommonJS', async () => {
     expect(await compile(['esm.mts', 'cjs.cts'], node)).toEqual({ code: 0, output: '' })
+  })
+
+  it('serve an app of Express, with the transactions of its own ledger', async () => {
+    packed.link('@types/express')
+    const express = { ...node, esModuleInterop: true }
+    expect(await compile(['app-esm.mts'], express, 'express-app.ts.txt')).toEqual({ code: 0, output: '' })
+    expect(await compile(['app-cjs.cts'], express, 'express-app.ts.txt')).toEqual({ code: 0, output: '' })
+  })
+
+  it('serve an app of Express without the types of Express', async () => {
+    const program = 'without-express-types.ts.txt'
+    expect(await compile(['untyped.mts', 'untyped.cts'], node, program)).toEqual({ code: 0, output: '' })
   })
 
   it('serve a program that has neither the types of Node nor those of explicit resource management', async () => {

@@ -11,6 +11,8 @@ export interface PackedPackage {
   readonly tarball: string
   /** A project that has it installed, and nothing of this repository in reach but the packages it depends on. */
   readonly project: string
+  /** Has the project have another package of this repository. */
+  link(name: string): void
   remove(): void
 }
 
@@ -25,7 +27,12 @@ export async function packPackage(): Promise<PackedPackage> {
   mkdirSync(installed, { recursive: true })
   await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   for (const name of [...dependencyNames(installed), '@types/node', 'undici-types']) link(project, name)
-  return { tarball, project, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return {
+    tarball,
+    project,
+    link: (name) => link(project, name),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 function dependencyNames(installed: string): string[] {

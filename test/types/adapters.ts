@@ -4,6 +4,7 @@ import express from 'express'
 import fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
 import type { LedgerStore } from '../../src/server/adapter/index.ts'
+import { idempotent } from '../../src/server/express/index.ts'
 import { fastifyLedger } from '../../src/server/fastify/index.ts'
 import { honoLedger, type IdempotencyVariables } from '../../src/server/hono/index.ts'
 import { createLedger, json, memoryLedger, type Reply } from '../../src/server/index.ts'
@@ -59,6 +60,24 @@ app.post(
 const wrong = nodeHandler(ofFetch, () => {})
 // @ts-expect-error this ledger asks about requests of fetch
 app.post('/d', wrong)
+
+// Without a registered ledger, a handler declares its transaction.
+const middleware = express()
+middleware.use(idempotent(anybody))
+middleware.post('/a/:id', idempotent(ofExpress), express.json(), async (req, res) => {
+  await req.idempotency.effect((tx: Database) => json(tx.run(`insert ${req.params.id}`)))
+  res.json(req.idempotency.key)
+})
+middleware.post('/b', idempotent(ofNode, { external: true, onAbandoned: 'rerun' }), (req) => req.idempotency.notDone())
+express.Router().post('/c', idempotent(letIn), (req, res) => void res.send(req.idempotency.deriveKey('charge')))
+// @ts-expect-error this ledger asks about requests of fetch
+middleware.post('/d', idempotent(ofFetch), (_req, res) => void res.end())
+// @ts-expect-error an option that does not exist
+idempotent(anybody, { externall: true })
+// @ts-expect-error a handler stands behind it
+idempotent(anybody, (_req: express.Request, res: express.Response) => void res.end())
+// The transaction of nodeHandler's own ledger wins over the loosely typed one.
+nodeHandler(ofExpress, (req) => req.idempotency.effect((tx) => json(tx.onRollback(() => {}))))
 
 const server = fastify()
 server.register(fastifyLedger, { ledger: anybody })

@@ -3,7 +3,14 @@ export type { OnAbandoned } from '../admission/admit.ts'
 export type { EntryState, RecordedAnswer } from '../entry/entry.ts'
 export type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
 export { isReply, type OverloadedOptions } from '../entry/reply.ts'
-export { type Begun, type GuardedLedger, guardOf, type LedgerGuard } from '../guard/begin.ts'
+export {
+  type AdapterOptions,
+  type Begun,
+  type GuardedLedger,
+  guardOf,
+  type LedgerGuard,
+  type MakeGuard,
+} from '../guard/begin.ts'
 export type { ObserveLedger } from '../guard/events.ts'
 export type { Authorize, ReconcileContext, ShapeRefusal } from '../guard/guard-options.ts'
 export type { Session } from '../guard/session.ts'

@@ -22,10 +22,19 @@ export type Begun<Tx = unknown, Returned = EffectReturn> =
 /** What an adapter needs of a ledger. `Native` is the request that the ledger's `scope` and `authorize` get. */
 export interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
   /** Everything before the handler. A session is ended with `complete` or `fail`. */
-  readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>
+  readonly begin: (inbound: Inbound<Native>) => Promise<Begun<Tx, Returned>>
   readonly maxRequestBytes: number
   readonly maxResponseBytes: number
 }
+
+/** The options that an adapter has beside those of the ledger, each with its check, which throws for a wrong value. */
+export type AdapterOptions = { readonly [name: string]: (option: string, value: unknown) => unknown }
+
+/** Checks the options of a handler, once for all of its requests. */
+export type MakeGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> = (
+  options?: ProtectOptions,
+  own?: AdapterOptions,
+) => LedgerGuard<Tx, Returned, Native>
 
 /** Registered, so that a ledger of one copy of the package works with an adapter of another. */
 const GUARD: unique symbol = Symbol.for('holdfast.guard') as never
@@ -33,20 +42,28 @@ const GUARD: unique symbol = Symbol.for('holdfast.guard') as never
 /** A ledger, as adapters take it. */
 export interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = unknown> {
   /** For adapters: see `guardOf` in `holdfast/server/adapter`. */
-  readonly [GUARD]: LedgerGuard<Tx, Returned, Native>
+  readonly [GUARD]: MakeGuard<Tx, Returned, Native>
 }
 
-/** For adapters: the part of a ledger that serves requests. */
+/**
+ * For adapters: the part of a ledger that serves the requests of one handler. To be called when the handler is set up,
+ * so that a wrong option is a ConfigurationError before the first request. `own` are the adapter's own options, which
+ * stand in the same object.
+ */
 export function guardOf<Tx, Returned, Native>(
   ledger: GuardedLedger<Tx, Returned, Native>,
+  options?: ProtectOptions,
+  own?: AdapterOptions,
 ): LedgerGuard<Tx, Returned, Native> {
-  const guard = (ledger as Partial<GuardedLedger<Tx, Returned, Native>> | undefined)?.[GUARD]
-  if (!guard) throw new ConfigurationError('A ledger is needed: what createLedger() returns')
-  return guard
+  const makeGuard = (ledger as Partial<GuardedLedger<Tx, Returned, Native>> | undefined)?.[GUARD]
+  if (!makeGuard) {
+    throw new ConfigurationError('A ledger is needed: what createLedger({ store, scope }) returns, not its store')
+  }
+  return makeGuard(options, own)
 }
 
-export function guarded(guard: LedgerGuard): GuardedLedger {
-  return { [GUARD]: guard }
+export function guarded(makeGuard: MakeGuard): GuardedLedger {
+  return { [GUARD]: makeGuard }
 }
 
 /** Everything before the handler: authorization, the key, the claim. */

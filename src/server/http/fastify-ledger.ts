@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { checkObject } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { type EffectReturn, isReply } from '../entry/reply.ts'
-import { type GuardedLedger, guardOf } from '../guard/begin.ts'
+import { type GuardedLedger, guardOf, type LedgerGuard } from '../guard/begin.ts'
 import type { IdempotencyContext } from '../guard/context.ts'
 import type { ProtectOptions } from '../guard/guard-options.ts'
 import { type FastifyExchange, replaceReply, replyHeaders, settlePayload } from './fastify-answer.ts'
@@ -32,16 +33,16 @@ const HOOKED = Symbol('holdfast.hooked')
  *
  * @example await app.register(fastifyLedger, { ledger })
  */
-export function fastifyLedger(app: FastifyInstance, { ledger }: FastifyLedgerOptions, done: () => void): void {
+export async function fastifyLedger(app: FastifyInstance, options: FastifyLedgerOptions): Promise<void> {
+  // Thrown in an async function: what a plugin with a callback throws ends the process.
+  const { ledger } = checkPlugin(app, options)
   const exchanges = new WeakMap<FastifyRequest, FastifyExchange>()
   const answers = new WeakMap<FastifyRequest, Answer>()
-  const guard = guardOf(ledger)
-  const { maxRequestBytes, maxResponseBytes: limit } = guard
 
-  const begin = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const { idempotency } = request.routeOptions.config
-    if (idempotency === false || request.is404) return undefined
-    const begun = await guard.begin(fastifyInbound(request, maxRequestBytes), idempotency)
+  const begin = async (guard: RouteGuard, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    if (!guard || request.is404) return undefined
+    const { maxRequestBytes, maxResponseBytes: limit } = guard
+    const begun = await guard.begin(fastifyInbound(request, maxRequestBytes))
     if (begun.kind === 'answered') {
       answers.set(request, begun.answer)
       return reply.send()
@@ -53,11 +54,14 @@ export function fastifyLedger(app: FastifyInstance, { ledger }: FastifyLedgerOpt
   }
 
   app.decorateRequest('idempotency', null as never)
-  app.addHook('onRoute', (route) => hookLast(route, begin))
+  app.addHook('onRoute', (route) => {
+    const guard = routeGuard(ledger, route.config)
+    hookLast(route, (request, reply) => begin(guard, request, reply))
+  })
   app.addHook('preHandler', async function holdfastLedger(request, reply) {
     if (HOOKED in request.routeOptions.config) return undefined
     checkIsLast(request)
-    return begin(request, reply)
+    return begin(routeGuard(ledger, request.routeOptions.config), request, reply)
   })
   app.addHook('preSerialization', async (request, reply, payload) => {
     const exchange = exchanges.get(request)
@@ -86,7 +90,32 @@ export function fastifyLedger(app: FastifyInstance, { ledger }: FastifyLedgerOpt
     const answer: StreamedAnswer = { status: reply.raw.statusCode, headers: [], body: null, streamed: true }
     await exchange.session.complete(answer)
   })
-  done()
+}
+
+/** Undefined where the route is not protected. */
+type RouteGuard = LedgerGuard<unknown, never, FastifyRequest> | undefined
+
+function routeGuard(ledger: FastifyLedgerOptions['ledger'], config: FastifyContextConfig = {}): RouteGuard {
+  return config.idempotency === false ? undefined : guardOf(ledger, config.idempotency)
+}
+
+/** Fastify's own options of a plugin, beside ours. */
+const PLUGIN_OPTIONS = ['ledger', 'prefix', 'logLevel', 'logSerializers']
+
+function checkPlugin(app: FastifyInstance, options: FastifyLedgerOptions): FastifyLedgerOptions {
+  const ofHandler = ['external', 'reconcile', 'onAbandoned'].find((name) => name in options)
+  if (ofHandler) {
+    throw new ConfigurationError(
+      `The option \`${ofHandler}\` belongs to createLedger(), for all routes, or to a route: ` +
+        `config: { idempotency: { ${ofHandler}: … } }`,
+    )
+  }
+  checkObject('fastifyLedger', options, PLUGIN_OPTIONS)
+  guardOf(options.ledger)
+  if (app.hasRequestDecorator('idempotency')) {
+    throw new ConfigurationError('fastifyLedger is registered twice in this app: keep the outer one')
+  }
+  return options
 }
 
 type PreHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>

@@ -1,4 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
+import { checkFunction } from '../../configuration/option-checks.ts'
+import { ConfigurationError } from '../../errors/classes.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { type EffectReturn, isReply } from '../entry/reply.ts'
 import { type GuardedLedger, guardOf } from '../guard/begin.ts'
@@ -54,12 +56,17 @@ export function honoLedger<Tx, Returned, Native>(
   ledger: GuardedLedger<Tx, Returned, Native>,
   options: ProtectOptions & { readonly native?: HonoLedgerOptions<Native>['native'] | undefined } = {},
 ): Middleware<Tx, Returned> {
-  const { native = (c: Context) => c.req.raw as Native, ...given } = options
-  const protection = Object.keys(given).length === 0 ? undefined : given
-  const guard = guardOf(ledger)
+  if (typeof options === 'function') {
+    throw new ConfigurationError(
+      "honoLedger() takes no handler, which stands behind it: app.post('/charges', honoLedger(ledger), handler)",
+    )
+  }
+  const guard = guardOf(ledger, options, { native: checkFunction })
+  const { native = (c: Context) => c.req.raw as Native } = options
   return async (c, next) => {
+    if (c.get('idempotency') !== undefined) throw alreadyProtected(c)
     const exchange = { c, before: [...c.body(null).headers], limit: guard.maxResponseBytes }
-    const begun = await guard.begin(honoInbound(c, native(c), guard.maxRequestBytes), protection)
+    const begun = await guard.begin(honoInbound(c, native(c), guard.maxRequestBytes))
     if (begun.kind === 'answered') return answerWith(exchange, { answer: begun.answer })
     const { session } = begun
     c.set('idempotency', honoContext<Tx, Returned>(session))
@@ -77,6 +84,13 @@ export function honoLedger<Tx, Returned, Native>(
  */
 export function honoRetryContext(options: RetryContextOptions = {}): MiddlewareHandler {
   return (context, next) => serveWithin(context.req.raw, next, options)
+}
+
+/** The second one would find the key of its own request in flight, and refuse it. */
+function alreadyProtected(c: Context): ConfigurationError {
+  return new ConfigurationError(
+    `honoLedger() runs twice for ${c.req.method} ${c.req.path}: keep one of them, in app.use() or at the route`,
+  )
 }
 
 /** A request on its way through Hono. */

@@ -1,8 +1,8 @@
 export {
   type Idempotent,
-  type NextFunction,
   type NodeHandlerOptions,
   type NodeMiddleware,
   nodeHandler,
   nodeRetryContext,
 } from '../http/node/node-handler.ts'
+export type { NextFunction } from '../http/node/watch-handlers.ts'

@@ -304,11 +304,11 @@ declare function createLedger<Tx, Returned = EffectReturn>(options: LedgerOption
 
 declare function createRetryBudget(options?: BudgetOptions): RetryBudget;
 
-declare function fastifyLedger(app: FastifyInstance, { ledger }: FastifyLedgerOptions, done: () => void): void;
+declare function fastifyLedger(app: FastifyInstance, options: FastifyLedgerOptions): Promise<void>;
 
 declare function fastifyRetryContext(app: FastifyInstance, options: RetryContextOptions, done: () => void): void;
 
-declare function guardOf<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>): LedgerGuard<Tx, Returned, Native>;
+declare function guardOf<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options?: ProtectOptions, own?: AdapterOptions): LedgerGuard<Tx, Returned, Native>;
 
 declare function honoLedger<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options: HonoLedgerOptions<Native>): Middleware<Tx, Returned>;
 
@@ -317,6 +317,8 @@ declare function honoLedger<Tx, Returned>(ledger: GuardedLedger<Tx, Returned, Re
 }): Middleware<Tx, Returned>;
 
 declare function honoRetryContext(options?: RetryContextOptions): MiddlewareHandler;
+
+declare function idempotent<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options?: ProtectOptions): (req: IncomingMessage & Native, res: ServerResponse, next: NextFunction) => void;
 
 declare function indexedDbJournal(options?: IndexedDbJournalOptions): Journal;
 
@@ -336,7 +338,7 @@ declare function memoryJournal(): Journal;
 
 declare function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn>;
 
-declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ServerResponse>(ledger: GuardedLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, Tx, Returned>, res: Res, next: NextFunction) => unknown, options?: NodeHandlerOptions): (req: Req, res: Res, next?: NextFunction) => Promise<void>;
+declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ServerResponse>(ledger: GuardedLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, NoInfer<Tx>, NoInfer<Returned>>, res: Res, next: NextFunction) => unknown, options?: NodeHandlerOptions): (req: Req, res: Res, next?: NextFunction) => Promise<void>;
 
 declare function nodeRetryContext(options?: RetryContextOptions): NodeMiddleware;
 
@@ -684,6 +686,7 @@ interface Entry {
     readonly leaseUntil: number;
     readonly completedAt: number | null;
     readonly expiresAt: number;
+    readonly unknownSince: number | null;
     readonly answer: RecordedAnswer | null;
     readonly version: number;
 }
@@ -771,7 +774,7 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, An
 }
 
 interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = unknown> {
-    readonly [GUARD]: LedgerGuard<Tx, Returned, Native>;
+    readonly [GUARD]: MakeGuard<Tx, Returned, Native>;
 }
 
 interface HandleSource {
@@ -918,7 +921,7 @@ interface LedgerContractOptions<Tx = unknown> {
 }
 
 interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
-    readonly begin: (inbound: Inbound<Native>, options?: ProtectOptions) => Promise<Begun<Tx, Returned>>;
+    readonly begin: (inbound: Inbound<Native>) => Promise<Begun<Tx, Returned>>;
     readonly maxRequestBytes: number;
     readonly maxResponseBytes: number;
 }
@@ -1185,6 +1188,9 @@ interface RecordedAnswer {
     readonly bodyOmitted: boolean;
 }
 
+interface Register {
+}
+
 interface Reply {
     readonly status: number;
     readonly headers: HeaderList;
@@ -1435,6 +1441,10 @@ interface Write extends Fence {
     readonly change: RowChange | Pick<RowChange, 'leaseUntil'> | 'remove' | 'set-aside';
 }
 
+type AdapterOptions = {
+    readonly [name: string]: (option: string, value: unknown) => unknown;
+};
+
 type Admission = {
     readonly kind: 'replay';
 } | {
@@ -1609,9 +1619,9 @@ type HoldfastEvent = (OfOperation & {
 
 type HonoursKeys = boolean | ((url: string) => boolean);
 
-type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = Req & {
+type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = {
     readonly idempotency: IdempotencyContext<Tx, Returned>;
-};
+} & Req;
 
 type InboundBody = Uint8Array | ParsedBody | null;
 
@@ -1679,6 +1689,8 @@ type LedgerEvent = (OfEntry & {
 
 type LedgerPoint = `ledger:${LedgerCall}:${'asked' | 'done'}` | (typeof LEDGER_POINTS_BESIDE)[number];
 
+type MakeGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> = (options?: ProtectOptions, own?: AdapterOptions) => LedgerGuard<Tx, Returned, Native>;
+
 type Middleware<Tx, Returned> = MiddlewareHandler<{
     Variables: {
         idempotency: HonoIdempotency<Tx, Returned>;
@@ -1730,6 +1742,10 @@ type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promi
 type Reconciled = Reply | Response | 'rerun' | undefined;
 
 type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer' | 'other-version';
+
+type RegisteredContext = Register extends {
+    ledger: GuardedLedger<infer Tx, infer Returned, never>;
+} ? IdempotencyContext<Tx, Returned> : IdempotencyContext<never, EffectReturn>;
 
 type ResumeReport = {
     claimed: number;

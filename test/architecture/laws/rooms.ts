@@ -132,7 +132,15 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'server port': ['server port', 'server entry', ...HALL],
   'server guard': ['server guard', 'server admission', 'server entry', 'server port', 'observe port', ...HALL],
   'server ledger': ['server ledger', 'server port', 'server entry', 'sql', ...HALL],
-  'server http': ['server http', 'server guard', 'server admission', 'server port', 'server entry', ...HALL],
+  'server http': [
+    'server http',
+    'configuration',
+    'server guard',
+    'server admission',
+    'server port',
+    'server entry',
+    ...HALL,
+  ],
   'server root': [
     'server root',
     'configuration',

@@ -41,6 +41,7 @@ export async function programsOf(blocks: readonly Block[]): Promise<Programs> {
     packages: 'external',
     alias: {
       'holdfast/server/adapter': join(root, 'src/server/adapter/index.ts'),
+      'holdfast/server/express': join(root, 'src/server/express/index.ts'),
       'holdfast/server/fastify': join(root, 'src/server/fastify/index.ts'),
       'holdfast/server/hono': join(root, 'src/server/hono/index.ts'),
       'holdfast/server/node': join(root, 'src/server/node/index.ts'),

@@ -15,6 +15,7 @@ const PATHS = {
   holdfast: ['./src/index.ts'],
   'holdfast/server': ['./src/server/index.ts'],
   'holdfast/server/adapter': ['./src/server/adapter/index.ts'],
+  'holdfast/server/express': ['./src/server/express/index.ts'],
   'holdfast/server/fastify': ['./src/server/fastify/index.ts'],
   'holdfast/server/hono': ['./src/server/hono/index.ts'],
   'holdfast/server/node': ['./src/server/node/index.ts'],

@@ -4,12 +4,13 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { afterEach, describe, expect, it } from 'vitest'
+import { idempotent } from '../../../src/server/express/index.ts'
 import { fastifyLedger } from '../../../src/server/fastify/index.ts'
 import { honoLedger, type IdempotencyVariables } from '../../../src/server/hono/index.ts'
 import { createLedger, type IdempotencyContext, type Ledger, memoryLedger } from '../../../src/server/index.ts'
 import { nodeHandler } from '../../../src/server/node/index.ts'
 import { call } from './caller.ts'
-import { serving } from './forms.ts'
+import { EXPRESSES, serving } from './forms.ts'
 
 /** What the handler does after it has charged: throws with a status, or says that nothing was done and answers 503. */
 type Ending = { readonly throws: number } | { readonly notDone: true }
@@ -60,18 +61,13 @@ const SERVICES: Readonly<Record<string, (work: Work, ledger: Ledger) => Listenin
     ),
   'Express, passed on': (work, ledger) =>
     serving(
-      passedOn(ledger).post('/orders', (req, res) => {
-        work(contextOf(req))
-        res.status(503).send('later')
-      }),
-    ),
-  'Express, passed on in the same route': (work, ledger) =>
-    serving(
       express().post('/orders', passing(ledger), async (req, res) => {
         work(contextOf(req))
         res.status(503).send('later')
       }),
     ),
+  ...behindMiddleware('Express 5'),
+  ...behindMiddleware('Express 4'),
   Fastify: async (work, ledger) => {
     const app = fastify()
     await app.register(fastifyLedger, { ledger: ledger as never })
@@ -116,8 +112,39 @@ function passing(ledger: Ledger) {
   return (req: express.Request, res: express.Response, next: express.NextFunction): void => void pass(req, res, next)
 }
 
-function passedOn(ledger: Ledger): express.Express {
-  return express().use(passing(ledger))
+/** Wherever the handlers stand behind the middleware, and however they throw. */
+function behindMiddleware(version: keyof typeof EXPRESSES): typeof SERVICES {
+  const newApp = EXPRESSES[version]
+  type Handler = express.RequestHandler
+  const places: Record<string, (app: express.Express, protect: Handler, handler: Handler) => unknown> = {
+    'in the same route': (app, protect, handler) => app.post('/orders', protect, async (...given) => handler(...given)),
+    'in another middleware': (app, protect, handler) => app.use(protect, handler),
+    'in a router in a router': (app, protect, handler) =>
+      app.use(protect, newApp.Router().use('/orders', newApp.Router().post('/', handler))),
+    'in a mounted app': (app, protect, handler) => app.use('/orders', protect, newApp().post('/', handler)),
+    'by the next of the request': (app, protect, handler) =>
+      app.post('/orders', protect, (req, res, next) => {
+        try {
+          handler(req, res, next)
+        } catch (error) {
+          req.next?.(error)
+        }
+      }),
+  }
+  const services = Object.entries(places).map(([place, build]): [string, (typeof SERVICES)[string]] => [
+    `${version}, behind idempotent() ${place}`,
+    (work, ledger) => {
+      const handler: express.RequestHandler = (req, res) => {
+        work(contextOf(req))
+        res.status(503).send('later')
+      }
+      const protect = idempotent(ledger as unknown as Ledger<unknown, unknown, unknown>, EXTERNAL)
+      const app = newApp().set('env', 'test')
+      build(app, protect, handler)
+      return serving(app)
+    },
+  ])
+  return Object.fromEntries(services)
 }
 
 async function run(name: string, ending: Ending) {

@@ -1,10 +1,12 @@
 import { createServer, type RequestListener } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import fastify from 'fastify'
 import { type Context, Hono } from 'hono'
+import { idempotent } from '../../../src/server/express/index.ts'
 import { fastifyLedger } from '../../../src/server/fastify/index.ts'
 import { honoLedger } from '../../../src/server/hono/index.ts'
 import {
@@ -65,12 +67,22 @@ function form(begin: Begin): (plan: Plan) => Promise<Service> {
   }
 }
 
-/** The five forms of one service. Where a parser can stand before or after the ledger, both are here. */
+/** Express 4 has no types of its own here; what the tests use of it is the same. */
+export const EXPRESSES: Readonly<Record<'Express 5' | 'Express 4', typeof express>> = {
+  'Express 5': express,
+  'Express 4': createRequire(import.meta.url)('express-4') as typeof express,
+}
+
+/** The forms of one service. Where a parser can stand before or after the ledger, both are here. */
 export const FORMS = {
   fetch: form(ofFetch),
   'node:http': form(ofNode),
-  Express: form((plan, ledger) => ofExpress(plan, ledger, 'after')),
-  'Express behind a parser': form((plan, ledger) => ofExpress(plan, ledger, 'before')),
+  Express: form((plan, ledger) => ofExpress(plan, ledger, { version: 'Express 5', parser: 'after' })),
+  'Express behind a parser': form((plan, ledger) =>
+    ofExpress(plan, ledger, { version: 'Express 5', parser: 'before' }),
+  ),
+  'Express 4': form((plan, ledger) => ofExpress(plan, ledger, { version: 'Express 4', parser: 'after' })),
+  'a handler of Express': form(ofExpressHandler),
   Fastify: form(ofFastify),
   Hono: form(ofHono),
 }
@@ -128,43 +140,66 @@ function ofNode(plan: Plan, ledger: Ledger<MemoryTransaction>): Promise<Listenin
   })
 }
 
-function ofExpress(plan: Plan, ledger: Ledger<MemoryTransaction>, parser: 'before' | 'after'): Promise<Listening> {
-  const app = express()
-  const parse = [express.json(), express.text({ type: 'text/*' }), express.raw({ type: 'application/octet-stream' })]
-  app.use((req, res, next) => {
-    const refused = plan.front?.(req.headers as { authorization: string | undefined })
-    if (refused) res.status(refused).end()
-    else next()
-  })
-  if (parser === 'before') app.use(parse)
+interface ExpressForm {
+  readonly version: keyof typeof EXPRESSES
+  readonly parser: 'before' | 'after'
+}
+
+function ofExpress(
+  plan: Plan,
+  ledger: Ledger<MemoryTransaction>,
+  { version, parser }: ExpressForm,
+): Promise<Listening> {
+  const parse = parsersOf(version)
+  const protect = idempotent(ledger as Ledger<MemoryTransaction, unknown, unknown>)
+  const app = fronted(plan, version)
+  app.use(parser === 'before' ? [...parse, protect] : [protect, ...parse])
+  app.use('/', (req, res, next) => void answer(plan, req, res).catch(next))
+  app.use(errorHandler)
+  return serving(app)
+}
+
+/** Without handlers behind it: it parses the body itself. */
+function ofExpressHandler(plan: Plan, ledger: Ledger<MemoryTransaction>): Promise<Listening> {
+  const [first, ...others] = parsersOf('Express 5')
   const protect = nodeHandler(
     ledger as Ledger<MemoryTransaction, unknown, unknown>,
     (req: express.Request, res: express.Response, next) => {
-      if (parser === 'before') return answer(req, res)
-      const [first, ...others] = parse
       const run = others.reduce<(done: () => void) => void>(
         (before, one) => (done) => before(() => one(req, res, done)),
         (done) => first?.(req, res, done),
       )
-      return run(() => answer(req, res).catch(next))
+      return run(() => answer(plan, req, res).catch(next))
     },
-    { onError: () => {} },
   )
-  const answer = async (req: express.Request, res: express.Response): Promise<void> => {
-    const body: unknown = req.body
-    const text = typeof body === 'string' ? body : Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body)
-    const { idempotency } = req as unknown as { idempotency: IdempotencyContext<MemoryTransaction> }
-    const said = await plan.handler(text ?? '', idempotency)
-    if (!said) return
-    res.status(said.status ?? 200)
-    for (const [name, value] of said.headers ?? []) res.append(name, value)
-    if (said.pieces) Readable.from(said.pieces, { objectMode: false }).pipe(res)
-    else if (said.body === null || said.body === undefined) res.end()
-    else res.send(typeof said.body === 'string' ? said.body : Buffer.from(said.body))
-  }
-  app.all('/{*path}', protect)
+  const app = fronted(plan, 'Express 5').all('/{*path}', protect)
   app.use(errorHandler)
   return serving(app)
+}
+
+function fronted(plan: Plan, version: ExpressForm['version']): express.Express {
+  return EXPRESSES[version]().use((req, res, next) => {
+    const refused = plan.front?.(req.headers as { authorization: string | undefined })
+    if (refused) res.status(refused).end()
+    else next()
+  })
+}
+
+function parsersOf(version: ExpressForm['version']): express.RequestHandler[] {
+  const { json, text, raw } = EXPRESSES[version]
+  return [json(), text({ type: 'text/*' }), raw({ type: 'application/octet-stream' })]
+}
+
+async function answer(plan: Plan, req: express.Request, res: express.Response): Promise<void> {
+  const body: unknown = req.body
+  const text = typeof body === 'string' ? body : Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body)
+  const said = await plan.handler(text ?? '', req.idempotency as unknown as IdempotencyContext<MemoryTransaction>)
+  if (!said) return
+  res.status(said.status ?? 200)
+  for (const [name, value] of said.headers ?? []) res.append(name, value)
+  if (said.pieces) Readable.from(said.pieces, { objectMode: false }).pipe(res)
+  else if (said.body === null || said.body === undefined) res.end()
+  else res.send(typeof said.body === 'string' ? said.body : Buffer.from(said.body))
 }
 
 // Express knows it by its four parameters.

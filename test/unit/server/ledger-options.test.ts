@@ -54,7 +54,7 @@ describe('the options of a ledger', () => {
   it('of a handler are checked when it is protected', () => {
     const ledger = createLedger(good)
     expect(() => ledger.protect(async () => new Response(), { externl: true } as never)).toThrow(
-      /no option `protect.externl`. Did you mean `protect.external`/,
+      /no option `externl`. Did you mean `external`/,
     )
   })
 

@@ -1,0 +1,1 @@
+export { idempotent, type Register, type RegisteredContext } from '../http/node/express-middleware.ts'
