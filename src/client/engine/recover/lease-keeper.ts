@@ -37,12 +37,17 @@ export class LeaseKeeper {
     this.#stopListening = undefined
   }
 
-  /** Its time is up by our own clock; whether another runner has taken it, only the journal knows. */
+  /**
+   * Its time is up by our own clock, or that clock was set back since the lease was taken and says nothing of it. Whether
+   * another runner has taken the operation, only the journal knows.
+   */
   hasLapsed(operation: LiveOperation): boolean {
-    return this.#held.has(operation) && (operation.record.lease?.until ?? 0) <= this.#parts.clock.now()
+    const until = operation.record.lease?.until ?? 0
+    const now = this.#parts.clock.now()
+    return this.#held.has(operation) && (now >= until || now < until - LEASE_MS)
   }
 
-  /** Ours still? After a freeze the journal is asked: a lease that has lapsed, and that no runner has taken, is renewed. */
+  /** Ours still? Where it may have lapsed, the journal is asked: a lease that no runner has taken is renewed. */
   isOurs(operation: LiveOperation): boolean | Promise<boolean> {
     const { keeper, clock } = this.#parts
     return !this.hasLapsed(operation) || keeper.renew(operation.fence, clock.now() + LEASE_MS)

@@ -134,7 +134,7 @@ export class Gate {
   #putOnRecord(now: number): Passing {
     const operation = this.#operation
     const { lease, inFlightSince } = operation.record
-    const isCurrent = lease !== undefined && lease.until > now
+    const isCurrent = lease !== undefined && !this.#engine.leases.hasLapsed(operation)
     if (isCurrent && inFlightSince !== undefined) return undefined
     if (inFlightSince === undefined) operation.record = startAttempt(operation.record, now)
     if (lease && !isCurrent) operation.record = { ...operation.record, lease: { ...lease, until: now + LEASE_MS } }

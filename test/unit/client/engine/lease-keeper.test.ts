@@ -74,6 +74,15 @@ describe('the keeper of leases', () => {
     expect(active.size).toBe(0)
   })
 
+  it('does not trust a clock that was set back since the lease was taken', async () => {
+    const { clock, leases, operation } = await held()
+    const set = operation.record.lease?.until ?? 0
+    expect(leases.hasLapsed(operation)).toBe(false)
+    operation.record = { ...operation.record, lease: { owner: 'me', epoch: 1, until: set + 240_000 } }
+    expect(clock.now()).toBe(NOW)
+    expect(leases.hasLapsed(operation)).toBe(true)
+  })
+
   it('keeps faith while the journal fails, until the lease must have lapsed', async () => {
     const { clock, journal, operation, events } = await held()
     journal.fault = on('renew', 'fail')
