@@ -1,11 +1,23 @@
+import { oneOf } from '../configuration/option-checks.ts'
+import { readOptions } from '../configuration/read-options.ts'
+import { ConfigurationError } from '../errors/classes.ts'
 import { begin, guarded, type MakeGuard } from './guard/begin.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import { resolveEntry } from './guard/reconcile.ts'
+import { serveAtomic } from './guard/serve-atomic.ts'
+import { type AtomicHandler, atomicFetch } from './http/atomic-handler.ts'
 import { protectFetch } from './http/fetch-handler.ts'
 import type { Ledger, LedgerOptions, Reaper } from './ledger.ts'
 import { once } from './once.ts'
 import { reap, startReaper } from './reaper.ts'
 import { resolveEntriesQuery, resolveLedgerOptions, resolveProtection } from './resolve-ledger-options.ts'
+
+const NOT_EXTERNAL =
+  'atomic() is for handlers that do everything inside of the transaction, and this ledger is for `external` ones: use protect()'
+
+const ATOMIC = {
+  isolation: [undefined, oneOf('read committed', 'repeatable read', 'serializable')],
+} as const
 
 /** A ledger on a platform with its own SHA-256; `createLedger` uses Node's. */
 export function composeLedger<Tx, Returned, Native>(
@@ -23,6 +35,13 @@ export function composeLedger<Tx, Returned, Native>(
   const ledger: Ledger = {
     ...guarded(makeGuard),
     protect: (handler, given) => protectFetch(makeGuard(given), handler),
+    atomic: (handler, given) => {
+      if (options.external) throw new ConfigurationError(NOT_EXTERNAL)
+      const { isolation } = readOptions('atomic', given ?? {}, ATOMIC)
+      const serve: Parameters<typeof atomicFetch>[0] = (inbound, run) =>
+        serveAtomic(guard, inbound, { run, options: { isolation } })
+      return atomicFetch(serve, maxRequestBytes, handler as AtomicHandler)
+    },
     once: (id, work, given) => once(guard, { id, work }, given),
     reap: (given) => reap(guard, given),
     startReaper: (given) => {

@@ -6,6 +6,8 @@ import type { GuardedLedger } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
 import type { ObserveLedger } from './guard/events.ts'
 import type { Authorize, ProtectOptions, ShapeRefusal } from './guard/guard-options.ts'
+import type { AtomicContext } from './guard/serve-atomic.ts'
+import type { AtomicRequest } from './http/atomic-handler.ts'
 import type { EntriesQuery, LedgerStats, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
 
 export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
@@ -73,6 +75,9 @@ export interface OnceOptions<Tx> extends TransactOptions<Tx> {
   readonly retention?: Duration | undefined
 }
 
+/** Postgres only. */
+export type AtomicOptions = Pick<TransactOptions<unknown>, 'isolation'>
+
 export interface Once<T> {
   /** True where the message was consumed before: the work was not called. */
   readonly duplicate: boolean
@@ -111,6 +116,16 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
     handler: FetchHandler<Tx, Returned, Rest>,
     options?: ProtectOptions,
   ): (request: Request, ...rest: Rest) => Promise<Response>
+  /**
+   * For a handler that does everything inside of its transaction: one commit, the cheapest way. Its request has been read.
+   * A 4xx reply rolls its writes back and is recorded; a 5xx reply or a throw rolls everything back and frees the key.
+   *
+   * @example ledger.atomic(async (request, tx) => { await tx.query('insert …', [request.json().amount]); return json({ ok: true }) })
+   */
+  atomic(
+    handler: (request: AtomicRequest, tx: Tx, context: AtomicContext) => Returned,
+    options?: AtomicOptions,
+  ): (request: Request) => Promise<Response>
   /** For a consumer of messages: the id and the work are committed in one transaction; a duplicate is skipped. */
   once<T>(id: string, work: (tx: Tx) => T | Promise<T>, options: OnceOptions<Tx>): Promise<Once<T>>
   /** Deletes one batch of what is past its retention. Never an entry whose effect may exist. */

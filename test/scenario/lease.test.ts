@@ -26,6 +26,20 @@ describe('a lease', () => {
     expect(place.clock.pending()).toBe(0)
   })
 
+  it('that is lost and taken again gives no further attempt for nothing', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => 'hang-before'
+    const poor = place.client({ ...LONG, budget: { burst: 0, ratio: 0, reservePerSecond: 0 } })
+    const call = outcome(poor.post('/charges', { body: 'one' }).json())
+    await settle(place.clock)
+    const ahead = place.client({ retry: false, clock: { ...place.clock, now: () => place.clock.now() + LEASE_MS } })
+    place.server.weather = () => ({ status: 503 })
+    expect(await ahead.resume()).toMatchObject({ claimed: 1, pending: 1 })
+    await place.clock.advance(120_000)
+    expect((await call).error).toMatchObject({ reason: 'budget' })
+    expect(poor.events.filter((event) => event.type === 'attempt.started')).toHaveLength(1)
+  })
+
   it('is renewed at a third of its time', async () => {
     const place = neighbourhood()
     place.server.weather = () => 'hang-before'

@@ -68,27 +68,43 @@ export function guarded(makeGuard: MakeGuard): GuardedLedger {
 
 /** Everything before the handler: authorization, the key, the claim. */
 export async function begin(ledger: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
-  const guard = ledger.refusal ? { ...ledger, native: inbound.native } : ledger
-  const forbidden = await guard.authorize?.(inbound.native)
-  if (forbidden) {
-    return { kind: 'answered', answer: outgoingAnswer(guard, await answerOfReturned(forbidden, 'authorize()')) }
-  }
-  const check = checkRequest(inbound, guard, guard.clock.now())
-  if (check.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
-  if (check.kind === 'refuse') return refuseRequest(guard, inbound, check.reason)
-  let request: KeyRequest
-  try {
-    request = await describeRequest(guard, inbound, check.key)
-  } catch (error) {
-    if (error instanceof BodyTooLarge) return refuseRequest(guard, { ...inbound, key: check.key }, 'body-too-large')
-    emit(guard, { type: 'ledger.failed', error })
-    throw error
-  }
+  const guard = servingGuard(ledger, inbound)
+  const screened = await screen(guard, inbound)
+  if (screened.kind === 'answered') return screened
+  if (screened.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
+  const { request } = screened
   try {
     return await act(guard, { request, protection, result: await claimKey(guard, request, protection) })
   } catch (error) {
     emit(guard, { type: 'ledger.failed', error })
     return refuseRequest(guard, request, 'unavailable')
+  }
+}
+
+/** With the request, where the API words its refusals itself. */
+export function servingGuard(ledger: GuardOptions, inbound: Inbound): GuardOptions {
+  return ledger.refusal ? { ...ledger, native: inbound.native } : ledger
+}
+
+type Answered = Extract<Begun, { kind: 'answered' }>
+
+export type Screened = Answered | { readonly kind: 'pass' } | { readonly kind: 'keyed'; readonly request: KeyRequest }
+
+/** Everything before the store is asked. `pass`: the request needs no key. */
+export async function screen(guard: GuardOptions, inbound: Inbound): Promise<Screened> {
+  const forbidden = await guard.authorize?.(inbound.native)
+  if (forbidden) {
+    return { kind: 'answered', answer: outgoingAnswer(guard, await answerOfReturned(forbidden, 'authorize()')) }
+  }
+  const check = checkRequest(inbound, guard, guard.clock.now())
+  if (check.kind === 'pass') return check
+  if (check.kind === 'refuse') return refuseRequest(guard, inbound, check.reason)
+  try {
+    return { kind: 'keyed', request: await describeRequest(guard, inbound, check.key) }
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return refuseRequest(guard, { ...inbound, key: check.key }, 'body-too-large')
+    emit(guard, { type: 'ledger.failed', error })
+    throw error
   }
 }
 
@@ -144,16 +160,16 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
 /** A request, with its scope and key as far as they are known by then. */
 type RefusedRequest = Pick<Inbound, 'method' | 'path'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
 
-function refuseRequest(
+export function refuseRequest(
   guard: GuardOptions,
   { method, path, scope, key }: RefusedRequest,
   reason: RefusalReason,
-): Begun {
+): Answered {
   emit(guard, { type: 'request.refused', reason, method, path, scope, key })
   return { kind: 'answered', answer: outgoingAnswer(guard, refusal(reason)) }
 }
 
-function replayEntry(guard: GuardOptions, request: KeyRequest, entry: Entry): Begun {
+export function replayEntry(guard: GuardOptions, request: KeyRequest, entry: Entry): Answered {
   // A damaged store: nothing is run because of it.
   if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
   emitForEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })

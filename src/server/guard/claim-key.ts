@@ -87,7 +87,7 @@ interface Reclaiming {
   readonly claim: Claim
 }
 
-function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protection): EntryDraft {
+export function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protection): EntryDraft {
   return {
     ...request,
     token: newClaimToken(),

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import type { EffectReturn, Reply } from '../entry/reply.ts'
 import type { TransactOptions } from '../ledger/port.ts'
@@ -47,9 +48,35 @@ export class ClaimLostError extends HoldfastError {
   }
 }
 
+/** Its signal is made when it is first read: most handlers do without, and it costs as much as the rest of the context. */
+export class LazyAborter {
+  #controller: AbortController | undefined
+  #aborted: { readonly reason: unknown } | undefined
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason)
+    }
+    return this.#controller.signal
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted ??= { reason }
+    this.#controller?.abort(reason)
+  }
+}
+
 /** A UUID (version 8) of scope, key and label: stable over attempts, different for each label and scope. */
-export function deriveKey(guard: Pick<GuardOptions, 'digest'>, operation: readonly string[]): string {
-  const hex = guard.digest(['holdfast derived key', ...operation], null)
+export function deriveKey(
+  guard: Pick<GuardOptions, 'digest'>,
+  request: { readonly scope: string; readonly key: string } | undefined,
+  label: string,
+): string {
+  if (!request) {
+    throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key', { effect: 'unknown' })
+  }
+  const hex = guard.digest(['holdfast derived key', request.scope, request.key, label], null)
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16)
   return [
     hex.slice(0, 8),

@@ -5,10 +5,14 @@ import type { ClaimResult, KeyRequest } from './claim-key.ts'
 const SHORTEST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 500
 
-/** A request whose key is in flight. */
-export interface InFlightWaiter {
+interface Kind {
+  readonly kind: string
+}
+
+/** A request whose key is in flight. `Other`: what a try may come to beside a claim. */
+export interface InFlightWaiter<Other = never> {
   readonly request: KeyRequest
-  readonly tryAgain: () => Promise<ClaimResult>
+  readonly tryAgain: () => Promise<ClaimResult | Other>
   readonly until: number
 }
 
@@ -38,7 +42,7 @@ export class InFlightWaiters {
   }
 
   /** Resolves at `until` at the latest, then with `in-flight`. */
-  async wait(waiting: InFlightWaiter): Promise<ClaimResult> {
+  async wait<Other extends Kind = never>(waiting: InFlightWaiter<Other>): Promise<ClaimResult | Other> {
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = 0) {
       const queue = this.#queues.get(queueKey(waiting.request))
       if (!queue) return this.#poll(waiting, pauseMs)
@@ -49,10 +53,10 @@ export class InFlightWaiters {
   }
 
   /** For the first of a queue. */
-  async #poll(waiting: InFlightWaiter, firstPauseMs: number): Promise<ClaimResult> {
+  async #poll<Other extends Kind>(waiting: InFlightWaiter<Other>, firstPauseMs: number): Promise<ClaimResult | Other> {
     const queue = queueKey(waiting.request)
     const pause = new Pause(this.#clock)
-    let found: ClaimResult | undefined
+    let found: ClaimResult | Other | undefined
     let leave: (found: ClaimResult | undefined) => void = () => {}
     const left = new Promise<ClaimResult | undefined>((resolve) => {
       leave = resolve
@@ -66,11 +70,11 @@ export class InFlightWaiters {
       }
     } finally {
       this.#queues.delete(queue)
-      leave(found?.kind === 'replay' ? found : undefined)
+      leave(found?.kind === 'replay' ? (found as ClaimResult) : undefined)
     }
   }
 
-  async #within(waiting: InFlightWaiter, left: Queue['left']): Promise<ClaimResult | undefined> {
+  async #within(waiting: Pick<InFlightWaiter, 'until'>, left: Queue['left']): Promise<ClaimResult | undefined> {
     let cancel = (): void => {}
     const late = new Promise<undefined>((resolve) => {
       cancel = startTimer(this.#clock, waiting.until - this.#clock.now(), () => resolve(undefined))
@@ -109,8 +113,8 @@ class Pause {
 }
 
 /** Is another request still being served under this key? */
-export function isInFlight(result: ClaimResult): boolean {
-  return result.kind === 'refused' && result.reason === 'in-flight'
+export function isInFlight<Result extends Kind>(result: Result): boolean {
+  return result.kind === 'refused' && 'reason' in result && result.reason === 'in-flight'
 }
 
 function nextPause(pauseMs: number): number {

@@ -46,7 +46,7 @@ async function callReconcile(guard: GuardOptions, claimed: ClaimedRequest, from:
   const stop = renewLease(guard, claimed.claim, { needsNoLease: () => false, onLost: () => {} })
   try {
     const { scope, key } = claimed.request
-    return await reconcile(from, { deriveKey: (label) => deriveKey(guard, [scope, key, label]) })
+    return await reconcile(from, { deriveKey: (label) => deriveKey(guard, { scope, key }, label) })
   } catch (error) {
     emit(guard, { type: 'ledger.failed', error })
     return undefined

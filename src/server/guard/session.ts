@@ -8,7 +8,7 @@ import { type Reply, replyOf } from '../entry/reply.ts'
 import type { Answer } from '../http/port.ts'
 import type { TransactOptions } from '../ledger/port.ts'
 import { outgoingAnswer } from './answer.ts'
-import { ClaimLostError, deriveKey, type IdempotencyContext } from './context.ts'
+import { ClaimLostError, deriveKey, type IdempotencyContext, LazyAborter } from './context.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { isThrown, isUndone, runEffect } from './run-effect.ts'
@@ -23,8 +23,7 @@ export class Session {
   readonly context: IdempotencyContext
   readonly #guard: GuardOptions
   readonly #claimed: ClaimedRequest | null
-  #aborter: AbortController | undefined
-  #aborted: { readonly reason: unknown } | undefined
+  readonly #aborter = new LazyAborter()
   readonly #stopping: (() => void)[] = []
   #effect: Outcome<Answer> | 'none' | 'running' = 'none'
   #running: Promise<Outcome<Answer>> | undefined
@@ -36,17 +35,16 @@ export class Session {
   constructor(guard: GuardOptions, claimed: ClaimedRequest | null) {
     this.#guard = guard
     this.#claimed = claimed
-    const signal = (): AbortSignal => this.#signal()
+    const aborter = this.#aborter
     this.context = {
-      // Made when it is first read: most handlers do without, and a signal costs as much as the rest of the context.
       get signal() {
-        return signal()
+        return aborter.signal
       },
       key: claimed?.request.key,
       scope: claimed?.request.scope,
       attempt: claimed?.claim.attempt ?? 1,
       effect: (work, options) => this.#runEffect(work as (tx: unknown) => unknown, options ?? {}),
-      deriveKey: (label) => this.#deriveKey(label),
+      deriveKey: (label) => deriveKey(guard, claimed?.request, label),
       notDone: () => this.#notDone(),
     }
     this.#watch()
@@ -140,7 +138,7 @@ export class Session {
       this.#stopping.push(renewLease(this.#guard, this.#claimed.claim, watcher))
     }
     if (timeoutMs !== undefined) {
-      const late = (): void => this.#abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
+      const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
       this.#stopping.push(startTimer(clock, timeoutMs, late))
     }
   }
@@ -157,27 +155,7 @@ export class Session {
   #lose(): void {
     this.#lost = true
     this.#emit({ type: 'claim.lost' })
-    this.#abort(new ClaimLostError())
-  }
-
-  #signal(): AbortSignal {
-    if (!this.#aborter) {
-      this.#aborter = new AbortController()
-      if (this.#aborted) this.#aborter.abort(this.#aborted.reason)
-    }
-    return this.#aborter.signal
-  }
-
-  #abort(reason: unknown): void {
-    this.#aborted ??= { reason }
-    this.#aborter?.abort(reason)
-  }
-
-  #deriveKey(label: string): string {
-    if (!this.#claimed)
-      throw new ConfigurationError('deriveKey() needs a request that came with an idempotency key', UNKNOWN)
-    const { scope, key } = this.#claimed.request
-    return deriveKey(this.#guard, [scope, key, label])
+    this.#aborter.abort(new ClaimLostError())
   }
 
   #notDone(): void {

@@ -1,6 +1,7 @@
 import { checkFunction, checkObject } from '../../configuration/option-checks.ts'
 import type { ContractCase } from './journal/contract-case.ts'
 import { answerCases } from './ledger/answer-cases.ts'
+import { atomicCases } from './ledger/atomic-cases.ts'
 import { type LedgerCase, type LedgerContractOptions, ledgerCase } from './ledger/contract-case.ts'
 import { entriesCases } from './ledger/entries-cases.ts'
 import { ledgerFenceCases } from './ledger/fence-cases.ts'
@@ -30,6 +31,7 @@ export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCa
     ...moveCases,
     ...ledgerFenceCases,
     ...transactCases,
+    ...atomicCases,
     ...(options.synchronous ? synchronousCases : openTransactionCases),
     ...(options.inTransaction ? givenTransactionCases(options.inTransaction) : {}),
     ...answerCases,

@@ -38,7 +38,7 @@ export class Onlooker {
         if (this.#world.calm) return
         found.result.then(
           () => this.#process.alive && oracle.foundSuccess(found.key, found.url),
-          (error: unknown) => this.#process.alive && oracle.foundFailure(found.key, error),
+          (error: unknown) => this.#process.alive && oracle.foundFailure(found, error),
         )
       })
     }

@@ -12,6 +12,7 @@ function onPostgres(scene: LedgerScene, options: pg.PoolConfig): LedgerContractO
       await scene.query('TRUNCATE charges, holdfast_entries, holdfast_messages RESTART IDENTITY')
       return ledger
     },
+    // With a connection of its own: while the only one of the first is in a transaction, it can't be asked.
     another: () => scene.ledger(options),
     effects: {
       write: async (tx, name) => void (await tx.query('INSERT INTO charges (name) VALUES ($1)', [name])),

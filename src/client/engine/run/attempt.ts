@@ -60,6 +60,7 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
       // Frozen while the headers were made: another runner may have the operation by now. The next write finds out.
       if (engine.leases.hasLapsed(operation)) return faultResult(notSent('lease-lapsed'))
     }
+    operation.isTried = true
     const outcome = await time.outcome(engine.transport.send(requestOf(run, terms, { own, time })))
     const judged = judge(time, outcome, call.limits.accept)
     const result = judged instanceof Promise ? await judged : judged

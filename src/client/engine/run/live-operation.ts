@@ -32,6 +32,8 @@ export class LiveOperation {
   record: OperationRecord
   /** Ordered by `stop`. */
   stopOrder: StopOrder | undefined
+  /** This client has sent it before. */
+  isTried = false
   /** How many callers wait for it. */
   callers = 0
   /** The delivery to handlers, once it has begun. */

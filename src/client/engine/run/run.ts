@@ -102,10 +102,10 @@ class Run implements RunState {
     return (this.call.keyed && honoursKeys) || isIdempotentMethod(request.method)
   }
 
-  /** A call by a known key or id asks for its attempt as any call does. */
+  /** A call by a known key or id asks for its attempt as any call does; one that takes its operation up again does not. */
   get #nextKind(): 'call' | 'retry' | 'kept' {
     if (this.#attempts > 0) return 'retry'
-    return this.call.mode === 'resume' ? 'kept' : 'call'
+    return this.call.mode === 'resume' || this.operation.isTried ? 'kept' : 'call'
   }
 
   #loseLease(): Finish {

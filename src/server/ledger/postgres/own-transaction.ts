@@ -5,7 +5,7 @@ import { isAnswered, isConflict, postgresCode, postgresFailure } from '../../../
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Transaction } from '../port.ts'
-import { LOST_CODE, ROW_PATIENCE } from './ledger-functions.ts'
+import { ROW_PATIENCE } from './ledger-functions.ts'
 import { SUBJECT } from './ledger-tables.ts'
 import { EndedTransactionError, explainIdle, explainWork, type Locked } from './transaction-statements.ts'
 
@@ -32,6 +32,8 @@ export interface TransactionSteps {
   insist(locked: Locked): string
   /** After a ROLLBACK, in a second transaction; undefined where nothing is left to be done. */
   settle(outcome: WorkOutcome): string | undefined
+  /** By the error of `commit`: has another request the key? */
+  isLost(error: unknown): boolean
   /** By the answer to `settle`. */
   isOurs(answer: PostgresResult | undefined): boolean
 }
@@ -120,7 +122,7 @@ export class OwnTransaction {
       return { outcome: { kind: onFailure }, unsettled: { kind: onFailure }, thrown: { error } }
     } catch (error) {
       // Without a connection the COMMIT was never sent.
-      if (postgresCode(error) === LOST_CODE) return this.#rollBack({ kind: 'released' }).then(() => LOST)
+      if (this.#steps.isLost(error)) return this.#rollBack({ kind: 'released' }).then(() => LOST)
       if (wasLost || isAnswered(error)) return this.#fail(explainWork(error), postgresFailureOf)
       this.#spoil()
       return { outcome: { kind: 'in-doubt', error } }

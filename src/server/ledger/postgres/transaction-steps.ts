@@ -1,8 +1,10 @@
 import type { PostgresClient } from '../../../sql/postgres-driver.ts'
+import { isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { AtomicRun, EntryDraft, FoundEntry, Transaction } from '../port.ts'
 import { type FoundRow, foundEntry } from './claim-statements.ts'
+import { LOST_CODE } from './ledger-functions.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { TransactionSteps } from './own-transaction.ts'
 import {
@@ -26,7 +28,7 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
   const insist = (locked: Locked): string => insistStatement(tables, locked)
   const enter = (row: unknown): Locked | undefined => row as Locked | undefined
   if (!claim) {
-    const none = { settle: () => undefined, isOurs: () => true }
+    const none = { settle: () => undefined, isLost: () => false, isOurs: () => true }
     return {
       begin: `${begin}; SELECT ${LOCKED_COLUMNS}`,
       enter,
@@ -42,6 +44,7 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
     insist,
     commit: (answer, locked) => `${takeRole(locked)}; ${recordStatement(tables, { claim, answer, locked })}`,
     settle: (outcome) => moveStatement(tables, claim, outcome),
+    isLost: () => false,
     isOurs: (answer) => answer?.rowCount === 1,
   }
 }
@@ -85,6 +88,8 @@ export function atomicSteps(
     insist: (locked) => insistStatement(tables, locked),
     commit: (answer, locked) => `${takeRole(locked)}; ${put(answer, locked)}`,
     settle: (outcome) => (outcome.kind === 'recorded' ? put(outcome.answer) : undefined),
+    // At a stricter isolation level, a key that another transaction has recorded since is a conflict.
+    isLost: (error) => postgresCode(error) === LOST_CODE || isConflict(error),
     isOurs: (answer) => (answer?.rows[0] as { readonly recorded: string } | undefined)?.recorded === 'true',
   }
 }

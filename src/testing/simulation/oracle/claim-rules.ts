@@ -52,14 +52,21 @@ export function knowsMinutes({ faults }: Plan): boolean {
   return !faults.has('clock-ahead') && !faults.has('clock-back')
 }
 
+interface Gone {
+  readonly shadow: Shadow | undefined
+  /** Of the operation that was found. */
+  readonly url: string
+  readonly plan: Plan
+  readonly now: number
+}
+
 /** P4: what has settled within a minute can be read. */
-export function judgeGone(
-  error: unknown,
-  { shadow, plan, now }: { readonly shadow: Shadow | undefined; readonly plan: Plan; readonly now: number },
-): Violation | undefined {
+export function judgeGone(error: unknown, { shadow, url, plan, now }: Gone): Violation | undefined {
   if (!isHoldfastError(error) || error.code !== 'HOLDFAST_RECORD_GONE' || !shadow || !knowsMinutes(plan)) {
     return undefined
   }
+  // Another request may have been written under its key since.
+  if (shadow.url !== url) return undefined
   const recent = shadow.status !== 'pending' && now - shadow.decidedAt < MINUTE
   return recent ? ['P4', `the record of an operation is gone ${now - shadow.decidedAt} ms after it settled`] : undefined
 }

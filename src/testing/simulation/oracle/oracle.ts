@@ -145,9 +145,9 @@ export class Oracle {
   }
 
   /** P4: what has settled within a minute can be read. */
-  foundFailure(key: string, error: unknown): void {
+  foundFailure({ key, url }: { readonly key: string; readonly url: string }, error: unknown): void {
     this.#terms.coverage.saw('claim', 'a result: failure')
-    this.breaks(judgeGone(error, { shadow: this.shadows.get(key), plan: this.#terms.plan, now: this.#terms.now() }))
+    this.breaks(judgeGone(error, { ...this.#terms, shadow: this.shadows.get(key), url, now: this.#terms.now() }))
   }
 
   /** This process is asked to cancel an operation: from here on it may take the lease of another runner. */
