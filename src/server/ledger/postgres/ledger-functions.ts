@@ -18,10 +18,17 @@ export const ENTRY_COLUMNS = `scope, key, fingerprint, method, path, state, toke
   ${inMs('unknown_since')} AS unknown_since, status::text AS status, headers, body, body_omitted::text AS body_omitted,
   version::text AS version`
 
-/** The columns above, and `free` and `now` of a look. */
-const FOUND = `scope text, key text, fingerprint text, method text, path text, state text, token text, attempt text,
-  external text, in_effect text, created_at text, lease_until text, completed_at text, expires_at text,
-  unknown_since text, status text, headers text, body bytea, body_omitted text, version text, free text, now text`
+/**
+ * What a look gives: the columns above with `free` and `now`, as the text of one JSON object. The driver's work grows with
+ * the number of columns, also where there is no row.
+ */
+function found(entries: string): string {
+  return `(SELECT row_to_json(known)::text FROM (WITH free AS MATERIALIZED (SELECT id FROM ${entries}
+      WHERE scope = p_scope AND key = p_key AND state = 'running' FOR KEY SHARE SKIP LOCKED)
+    SELECT ${ENTRY_COLUMNS.replace('headers, body,', "headers, encode(body, 'base64') AS body,")},
+      EXISTS (SELECT FROM free)::text AS free, ${inMs('clock_timestamp()')} AS now
+    FROM ${entries} WHERE scope = p_scope AND key = p_key) known)`
+}
 
 /** How long a duplicate waits for a transaction that is about to commit before it is answered with 409. */
 const COMMIT_PATIENCE = '50ms'
@@ -45,18 +52,18 @@ export function ledgerFunctions(names: Names): string {
 }
 
 /**
- * No row: the key is claimed. Otherwise the entry that is there. Commits without an fsync unless `durable`: the next
+ * Null: the key is claimed. Otherwise the entry that is there. Commits without an fsync unless `durable`: the next
  * durable commit flushes it. A claim on external work has to be on disk before that work begins.
  */
 function claim({ entries, functions }: Names): string {
   return `
 CREATE FUNCTION ${functions}_claim_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
   p_token text, p_external boolean, p_lease_ms float8, p_retention_ms float8, p_durable boolean)
-RETURNS TABLE (${FOUND}) LANGUAGE plpgsql AS $claim$
-#variable_conflict use_column
+RETURNS text LANGUAGE plpgsql AS $claim$
 DECLARE
   moment timestamptz;
   setting text;
+  seen text;
 BEGIN
   setting := set_config('lock_timeout', '${COMMIT_PATIENCE}', true);
   IF NOT p_durable THEN
@@ -72,9 +79,9 @@ BEGIN
       moment + p_lease_ms * interval '1 millisecond', moment + p_retention_ms * interval '1 millisecond',
       CASE WHEN p_external THEN moment + p_lease_ms * interval '1 millisecond' END, ${ENTRY_VERSION})
     ON CONFLICT (scope, key) DO NOTHING;
-    IF FOUND THEN RETURN; END IF;
-    RETURN QUERY SELECT * FROM ${functions}_look_v1(p_scope, p_key);
-    IF FOUND THEN RETURN; END IF;
+    IF FOUND THEN RETURN NULL; END IF;
+    seen := ${functions}_look_v1(p_scope, p_key);
+    IF seen IS NOT NULL THEN RETURN seen; END IF;
   END LOOP;
   RAISE EXCEPTION 'A key was taken and free again, 20 times in a row' USING ERRCODE = 'serialization_failure';
 END $claim$`
@@ -86,18 +93,13 @@ END $claim$`
  */
 function look({ entries, functions }: Names): string {
   return `
-CREATE FUNCTION ${functions}_look_v1(p_scope text, p_key text)
-RETURNS TABLE (${FOUND}) LANGUAGE plpgsql AS $look$
-#variable_conflict use_column
+CREATE FUNCTION ${functions}_look_v1(p_scope text, p_key text) RETURNS text LANGUAGE plpgsql AS $look$
 DECLARE
   setting text;
 BEGIN
   setting := set_config('lock_timeout', '${ROW_PATIENCE}', true);
   setting := set_config('synchronous_commit', 'off', true);
-  RETURN QUERY WITH free AS MATERIALIZED (SELECT id FROM ${entries}
-      WHERE scope = p_scope AND key = p_key AND state = 'running' FOR KEY SHARE SKIP LOCKED)
-    SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text, ${inMs('clock_timestamp()')}
-    FROM ${entries} WHERE scope = p_scope AND key = p_key;
+  RETURN ${found(entries)};
 END $look$`
 }
 
@@ -121,7 +123,9 @@ BEGIN
 END $mark$;
 CREATE FUNCTION ${functions}_limit_idle_v1(p_ms integer) RETURNS text LANGUAGE plpgsql AS $limit$
 BEGIN
-  IF current_setting('${IDLE}')::interval BETWEEN '1ms' AND p_ms * interval '1 millisecond' THEN RETURN NULL; END IF;
+  IF current_setting('${IDLE}') <> '0' AND current_setting('${IDLE}')::interval <= p_ms * interval '1 millisecond' THEN
+    RETURN NULL;
+  END IF;
   RETURN set_config('${IDLE}', p_ms::text, true);
 END $limit$;
 CREATE FUNCTION ${functions}_enter_v1(p_scope text, p_key text, p_token text, p_idle_ms integer)
@@ -179,31 +183,24 @@ END $record$`
  */
 function atomic({ entries, functions }: Names): string {
   return `
-CREATE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer)
-RETURNS TABLE (${FOUND}, busy text, role text, xid text) LANGUAGE plpgsql AS $take$
-#variable_conflict use_column
+CREATE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer,
+  OUT seen text, OUT busy text, OUT role text, OUT xid text) LANGUAGE plpgsql AS $take$
 DECLARE
   setting text;
   place text := p_scope || chr(31) || p_key;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended(place || chr(31) || p_fingerprint, ${LOCK_SEED})) THEN
     busy := 'same';
-    RETURN NEXT;
     RETURN;
   END IF;
   IF NOT pg_try_advisory_xact_lock(hashtextextended(place, ${LOCK_SEED})) THEN
     busy := 'other';
-    RETURN NEXT;
     RETURN;
   END IF;
   setting := ${functions}_limit_idle_v1(p_idle_ms);
   role := current_setting('role');
   xid := txid_current()::text;
-  RETURN QUERY WITH free AS MATERIALIZED (SELECT id FROM ${entries}
-      WHERE scope = p_scope AND key = p_key AND state = 'running' FOR KEY SHARE SKIP LOCKED)
-    SELECT ${ENTRY_COLUMNS}, EXISTS (SELECT FROM free)::text, ${inMs('clock_timestamp()')}, NULL::text, role, xid
-    FROM ${entries} WHERE scope = p_scope AND key = p_key;
-  IF NOT FOUND THEN RETURN NEXT; END IF;
+  seen := ${found(entries)};
 END $take$;
 CREATE FUNCTION ${functions}_put_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
   p_token text, p_retention_ms float8, p_status smallint, p_headers text, p_body bytea, p_body_omitted boolean,

@@ -3,7 +3,7 @@ import { isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { AtomicRun, EntryDraft, FoundEntry, Transaction } from '../port.ts'
-import { type FoundRow, foundEntry } from './claim-statements.ts'
+import { foundEntry, type SeenRow } from './claim-statements.ts'
 import { LOST_CODE } from './ledger-functions.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { TransactionSteps } from './own-transaction.ts'
@@ -55,7 +55,7 @@ export interface Met {
   inFlight?: 'same' | 'other'
 }
 
-interface TakenRow extends FoundRow, Locked {
+interface TakenRow extends SeenRow, Locked {
   readonly busy: 'same' | 'other' | null
 }
 
@@ -71,8 +71,8 @@ export function atomicSteps(
   const enter = (row: unknown): Locked | undefined => {
     const taken = row as TakenRow
     if (taken.busy) met.inFlight = taken.busy
-    if (taken.busy || taken.state === null) return taken.busy ? undefined : taken
-    const found = foundEntry(taken)
+    if (taken.busy || taken.seen === null) return taken.busy ? undefined : taken
+    const found = foundEntry(taken.seen)
     if (!mayReplace(found)) {
       met.found = found
       return undefined
