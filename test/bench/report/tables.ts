@@ -89,14 +89,16 @@ function cpu({ comparisons = [] }: Section): readonly string[] {
 }
 
 function protectedHandlers(comparisons: readonly Comparison[]): string {
+  const ratio = (comparison: Comparison, name: string): Cell =>
+    comparison.measured.some((measured) => measured.name === name) ? spread(ratioOf(comparison, name)) : ''
   return table(
-    ['', 'at once', 'ratio to the bare handler', 'bare, per second', 'protected, per second'],
+    ['', 'at once', 'protected', 'atomic', 'bare, per second'],
     comparisons.map((comparison) => [
       comparison.title,
       number(comparison.concurrency),
-      spread(ratioOf(comparison, 'protected')),
+      ratio(comparison, 'protected'),
+      ratio(comparison, 'atomic'),
       number(rateOf(comparison, 'bare')),
-      number(rateOf(comparison, 'protected')),
     ]),
   )
 }

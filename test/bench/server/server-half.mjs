@@ -50,7 +50,8 @@ async function measureGuard(input, terms) {
     return answer.json()
   }
   const title = `called directly, ${NAMES[input.kind]}`
-  const calls = { bare: ask(bare), protected: ask(guarded) }
+  const atomic = store.ledger.atomic((asked, tx) => store.atomic({ body: asked.json(), tx }))
+  const calls = { bare: ask(bare), protected: ask(guarded), atomic: ask(atomic) }
   const compared = []
   try {
     for (const concurrency of [1, 16]) compared.push(await compare(calls, { ...terms, title, concurrency }))

@@ -11,7 +11,8 @@ const ANSWER = { id: 'ch_1', status: 'created', note: 'x'.repeat(56) }
 const created = () => json(ANSWER, { status: 201 })
 
 /**
- * `ledger`, `guarded({ body, effect })` for a handler with a ledger, `bare({ body })` for one without: both give a reply.
+ * `ledger`, `guarded({ body, effect })` and `atomic({ body, tx })` for handlers with a ledger, `bare({ body })` for one
+ * without: all give a reply.
  * `close` ends what was opened.
  */
 export function openStore({ kind, directory, url }) {
@@ -24,6 +25,7 @@ async function memoryStore() {
   return {
     ledger: createLedger({ store: memoryLedger(), scope: 'public' }),
     guarded: ({ effect }) => effect(created),
+    atomic: created,
     bare: created,
     close: () => {},
   }
@@ -50,6 +52,10 @@ async function sqliteStore(directory) {
         statements.guarded.run(body.amount)
         return created()
       }),
+    atomic: ({ body }) => {
+      statements.guarded.run(body.amount)
+      return created()
+    },
     bare: ({ body }) => {
       write.immediate(body.amount)
       return created()
@@ -72,6 +78,10 @@ async function postgresStore(url) {
         await insert(tx, body.amount)
         return created()
       }),
+    atomic: async ({ body, tx }) => {
+      await insert(tx, body.amount)
+      return created()
+    },
     bare: async ({ body }) => {
       const client = await pool.connect()
       try {
