@@ -411,7 +411,7 @@ interface AtomicRequest {
     readonly native: Request;
     bytes(): Uint8Array;
     text(): string;
-    json<T = any>(): T;
+    json<T = Awaited<ReturnType<Request['json']>>>(): T;
 }
 
 interface AtomicRun<Tx> {
