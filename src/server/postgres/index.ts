@@ -1,5 +1,6 @@
 export type { PostgresClient, PostgresPool } from '../../sql/postgres-driver.ts'
 export {
+  migratePostgresLedger,
   type PostgresLedgerOptions,
   type PostgresTransaction,
   postgresLedger,

@@ -338,6 +338,8 @@ declare function memoryJournal(): Journal;
 
 declare function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn>;
 
+declare function migratePostgresLedger(options: Omit<PostgresLedgerOptions, 'migrate'>): Promise<void>;
+
 declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ServerResponse>(ledger: GuardedLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, NoInfer<Tx>, NoInfer<Returned>>, res: Res, next: NextFunction) => unknown, options?: NodeHandlerOptions): (req: Req, res: Res, next?: NextFunction) => Promise<void>;
 
 declare function nodeRetryContext(options?: RetryContextOptions): NodeMiddleware;
@@ -1112,6 +1114,7 @@ interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool> {
     readonly pool?: Pool | undefined;
     readonly connectionString?: string | undefined;
     readonly schema?: string | undefined;
+    readonly migrate?: boolean | undefined;
 }
 
 interface PostgresPool extends PostgresQueryable {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
-import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
+import { migratePostgresLedger, postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import { claimed, draft, ledgerScene } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -24,7 +24,7 @@ describe('the tables', () => {
       const insertions = await Promise.all(ledgers.map((ledger) => ledger.insert(draft({ key }))))
       expect(insertions.filter(({ kind }) => kind === 'inserted')).toHaveLength(1)
       const versions = await scene.query(`SELECT * FROM ${schema}.holdfast_migrations`)
-      expect(versions).toEqual([{ component: 'ledger', version: 1 }])
+      expect(versions).toEqual([{ component: 'ledger', version: 1, oldest: 1 }])
       await dropped(schema)
     }
   })
@@ -41,11 +41,49 @@ describe('the tables', () => {
   it('are left alone where a newer version has made them', async () => {
     const schema = newName()
     await postgresLedger({ pool: scene.pool(), schema }).stats(0)
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 2)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 2, 2)`)
     const ledger = postgresLedger({ pool: scene.pool(), schema })
     await expect(ledger.insert(draft())).rejects.toThrow(StorageError)
     await expect(ledger.insert(draft())).rejects.toThrow('update this installation')
     expect(await scene.query(`SELECT * FROM ${schema}.holdfast_entries`)).toEqual([])
+    await dropped(schema)
+  })
+
+  it('of a newer version are used where that one says that they can be', async () => {
+    const schema = newName()
+    await postgresLedger({ pool: scene.pool(), schema }).stats(0)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 2, 1)`)
+    const ledger = postgresLedger({ pool: scene.pool(), schema })
+    await claimed(ledger)
+    expect(await scene.query(`SELECT max(version) AS newest FROM ${schema}.holdfast_migrations`)).toEqual([
+      { newest: 2 },
+    ])
+    await dropped(schema)
+  })
+
+  it('are not made by a ledger that was told so, but by the call that it names', async () => {
+    const schema = newName()
+    const ledger = postgresLedger({ pool: scene.pool(), schema, migrate: false })
+    await expect(ledger.insert(draft())).rejects.toThrow('migratePostgresLedger({ pool, schema })')
+    expect(await scene.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema])).toEqual([])
+    await migratePostgresLedger({ connectionString: scene.url, schema })
+    await claimed(ledger)
+    await dropped(schema)
+    expect(() => postgresLedger({ pool: scene.pool(), migrate: 'no' as never })).toThrow('`migrate`')
+  })
+
+  it('that another transaction holds are not waited for without an end', async () => {
+    const schema = newName()
+    const locked = await scene.pool().connect()
+    await scene.query(`CREATE SCHEMA ${schema}`)
+    await scene.query(`CREATE TABLE ${schema}.holdfast_migrations (component text NOT NULL, version integer NOT NULL,
+      oldest integer NOT NULL, PRIMARY KEY (component, version))`)
+    await locked.query(`BEGIN; LOCK TABLE ${schema}.holdfast_migrations IN SHARE MODE`)
+    const ledger = postgresLedger({ pool: scene.pool(), schema })
+    await expect(ledger.insert(draft())).rejects.toThrow('(55P03)')
+    await locked.query('ROLLBACK')
+    locked.release()
+    await claimed(ledger)
     await dropped(schema)
   })
 

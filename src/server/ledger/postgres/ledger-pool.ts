@@ -1,7 +1,7 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { openPostgresPool, type PostgresPool } from '../../../sql/postgres-driver.ts'
 import { postgresFailure } from '../../../sql/postgres-failure.ts'
-import { migratePostgres } from '../../../sql/postgres-migrate.ts'
+import { isUpToDate, migratePostgres } from '../../../sql/postgres-migrate.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import type { PostgresLedgerOptions } from './postgres-ledger.ts'
 
@@ -36,11 +36,28 @@ export class LedgerPool {
     await own?.end()
   }
 
+  async #prepare(pool: PostgresPool): Promise<void> {
+    const { schema } = this.#tables
+    if (this.#options.migrate !== false) return migratePostgres(pool, schema).catch(notMigrated)
+    if (await isUpToDate(pool, schema)) return
+    throw new StorageError(
+      `${SUBJECT} finds no tables of this version in the schema ${schema.name}, and the option \`migrate\` is false: call ` +
+        'migratePostgresLedger({ pool, schema }) as a role that may create them, before this version is deployed',
+    )
+  }
+
   async #open(): Promise<PostgresPool> {
     const { pool, connectionString } = this.#options
     if (connectionString !== undefined) this.#own ??= await openPostgresPool(connectionString)
     const opened = (pool ?? this.#own) as PostgresPool
-    await migratePostgres(opened, this.#tables.schema)
+    await this.#prepare(opened)
     return opened
   }
+}
+
+/** With a failure as its cause, not the driver's error: a table that is locked is not a key that is taken. */
+function notMigrated(error: unknown): never {
+  if (error instanceof StorageError) throw error
+  const cause = postgresFailure(error, SUBJECT)
+  throw new StorageError(`${cause.message}. Its tables could not be made or changed`, { cause })
 }

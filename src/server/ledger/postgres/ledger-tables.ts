@@ -29,7 +29,7 @@ export function ledgerTables(name: string): LedgerTables {
   const messages = `${quotedName}.holdfast_messages`
   const functions = `${quotedName}.holdfast`
   const steps = [`${firstTables(entries, messages)};${ledgerFunctions({ entries, functions })}`]
-  return { entries, messages, functions, schema: { component: 'ledger', name, quotedName, steps } }
+  return { entries, messages, functions, schema: { component: 'ledger', name, quotedName, steps, oldest: 1 } }
 }
 
 /**

@@ -2,6 +2,8 @@ import { ConfigurationError } from '../../../errors/classes.ts'
 import type { PostgresClient, PostgresPool } from '../../../sql/postgres-driver.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import type { LedgerStore } from '../port.ts'
+import { LedgerPool } from './ledger-pool.ts'
+import { ledgerTables } from './ledger-tables.ts'
 import { PostgresStore } from './postgres-store.ts'
 
 /** Where the ledger's tables are. One of `pool` and `connectionString`. */
@@ -15,6 +17,11 @@ export interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool>
    * @default 'holdfast'
    */
   readonly schema?: string | undefined
+  /**
+   * Makes and changes the tables on first use. `false`: they are there already, by `migratePostgresLedger`.
+   * @default true
+   */
+  readonly migrate?: boolean | undefined
 }
 
 /** What an effect writes with: a client of the pool that was given. The ledger itself gives it back to the pool. */
@@ -39,13 +46,31 @@ export function postgresLedger<Pool extends PostgresPool = PostgresPool>(
   return new PostgresStore<PostgresTransaction<Pool>>(options)
 }
 
-const NAMES = ['pool', 'connectionString', 'schema']
+/**
+ * Makes the ledger's tables, or brings them up to date: for a role that may create them, where the application's may not.
+ *
+ * @example await migratePostgresLedger({ connectionString: process.env.ADMIN_URL })
+ */
+export async function migratePostgresLedger(options: Omit<PostgresLedgerOptions, 'migrate'>): Promise<void> {
+  checkPostgresOptions(options)
+  const pool = new LedgerPool({ ...options, migrate: true }, ledgerTables(options.schema ?? 'holdfast'))
+  try {
+    await pool.get()
+  } finally {
+    await pool.close()
+  }
+}
+
+const NAMES = ['pool', 'connectionString', 'schema', 'migrate']
 
 function checkPostgresOptions(options: PostgresLedgerOptions): void {
   const stray = Object.keys(options).find((name) => !NAMES.includes(name))
   if (stray !== undefined)
     throw new ConfigurationError(`postgresLedger() has no option \`${stray}\`: it has ${NAMES.join(', ')}`)
-  const { pool, connectionString } = options
+  const { pool, connectionString, migrate } = options
+  if (migrate !== undefined && typeof migrate !== 'boolean') {
+    throw new ConfigurationError('The option `migrate` of postgresLedger() is true or false')
+  }
   if ((pool === undefined) === (connectionString === undefined)) {
     throw new ConfigurationError('postgresLedger() needs either a `pool` or a `connectionString`')
   }
