@@ -22,10 +22,10 @@ import { judgeLeaving } from './wire-rules.ts'
 /** Where clocks jump, a cancel comes from outside or a page comes back, a lease changes hands while its runner still works. */
 const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
 
-/** A tab without work releases its lock after half a lease; one with work renews its lease at a third. */
+/** A tab without work releases its lock half a lease after its last renewal, which is up to a third before its last write. */
 function lockLingerMs(plan: Plan): number {
   if (plan.platform !== 'tabs') return Number.POSITIVE_INFINITY
-  return knowsMinutes(plan) ? 15_000 : 0
+  return knowsMinutes(plan) ? 5_000 : 0
 }
 
 /** A broken promise and how it was broken. */
