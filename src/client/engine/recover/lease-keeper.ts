@@ -5,6 +5,8 @@ import type { LiveOperation } from '../run/live-operation.ts'
 /** A runner that is silent for this long has lost its operations. */
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = LEASE_MS / 3
+/** Clocks are corrected by milliseconds all the time. */
+const SLACK_MS = 1000
 
 type LeaseParts = Pick<Engine, 'clock' | 'keeper' | 'events' | 'coordination'>
 
@@ -44,7 +46,7 @@ export class LeaseKeeper {
   hasLapsed(operation: LiveOperation): boolean {
     const until = operation.record.lease?.until ?? 0
     const now = this.#parts.clock.now()
-    return this.#held.has(operation) && (now >= until || now < until - LEASE_MS)
+    return this.#held.has(operation) && (now >= until || now < until - LEASE_MS - SLACK_MS)
   }
 
   /** Ours still? Where it may have lapsed, the journal is asked: a lease that no runner has taken is renewed. */
