@@ -3,7 +3,7 @@ import type { HeaderList } from '../../../protocol/headers.ts'
 import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import type { PostgresSchema } from '../../../sql/postgres-migrate.ts'
 import { quotedSchema } from '../../../sql/postgres-text.ts'
-import type { Entry, EntryState, RecordedAnswer } from '../../entry/entry.ts'
+import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import { ledgerFunctions } from './ledger-functions.ts'
 
 /** The subject of error messages. */
@@ -87,14 +87,8 @@ CREATE INDEX holdfast_messages_expiry ON ${messages} (expires_at)`
 const VACUUM = `autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
   autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_limit = 2000`
 
-export interface PostgresEntryRow {
-  readonly scope: string
-  readonly key: string
-  readonly fingerprint: string
-  readonly method: string
-  readonly path: string
-  readonly state: EntryState
-  readonly token: string
+export interface PostgresEntryRow
+  extends Pick<Entry, 'scope' | 'key' | 'fingerprint' | 'method' | 'path' | 'state' | 'token'> {
   readonly attempt: string
   readonly external: string
   readonly in_effect: string

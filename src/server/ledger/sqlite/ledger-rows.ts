@@ -1,20 +1,15 @@
 import { isDeadOwner } from '../../../foundation/process-owner.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
-import { ENTRY_VERSION, type Entry, type EntryState, type RecordedAnswer } from '../../entry/entry.ts'
+import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Claim, EntryDraft, FoundEntry } from '../port.ts'
 
+/** Columns that are in the row as they are in the entry. */
+type Kept = 'scope' | 'key' | 'fingerprint' | 'method' | 'path' | 'state' | 'token'
+
 /** Flags are 0 and 1. */
-export interface SqliteEntryRow {
+export interface SqliteEntryRow extends Pick<Entry, Kept | 'attempt' | 'version'> {
   readonly id: number
-  readonly scope: string
-  readonly key: string
-  readonly fingerprint: string
-  readonly method: string
-  readonly path: string
-  readonly state: EntryState
-  readonly token: string
   readonly owner: string
-  readonly attempt: number
   readonly external: number
   readonly entered: number
   readonly created_at: number
@@ -22,7 +17,6 @@ export interface SqliteEntryRow {
   readonly completed_at: number | null
   readonly expires_at: number
   readonly unknown_since: number | null
-  readonly version: number
   readonly status: number | null
   readonly headers: string | null
   readonly body_omitted: number
