@@ -1,6 +1,6 @@
 import { StorageError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
-import type { SqliteDatabase } from './sqlite-driver.ts'
+import type { SqliteDatabase, SqliteStatement } from './sqlite-driver.ts'
 import { isBusy, LOCK_PATIENCE_MS, storageFailure } from './sqlite-failure.ts'
 import { migrate, type Schema } from './sqlite-migrate.ts'
 import { type SqliteDurability, useSynchronous } from './sqlite-open.ts'
@@ -77,7 +77,7 @@ export class SqliteHandle {
     if (database.inTransaction)
       return { failure: new StorageError(this.#transactionOpen, { effect: 'none' }), blockedMs: 0 }
     try {
-      return { value: sync === 'later' ? this.#withoutSync(action) : this.#withSettings(action) }
+      return { value: this.#withSettings(action, sync) }
     } catch (error) {
       const failure = this.failure(error)
       if (isBusy(error)) return { failure, blockedMs: BLOCKING_MS }
@@ -85,33 +85,27 @@ export class SqliteHandle {
     }
   }
 
-  /** Only in WAL mode: elsewhere a write that is not synced can damage the file. */
-  #withoutSync<T>(action: (relax: () => void) => T): T {
+  /** The caller's settings are looked at every time, since the caller may change them at any time. */
+  #withSettings<T>(action: (relax: () => void) => T, sync: Sync): T {
     const { database } = this
-    const theirs = Number(database.pragma('synchronous', { simple: true }))
-    if (theirs < 2 || database.pragma('journal_mode', { simple: true }) !== 'wal') return this.#withSettings(action)
-    return this.#withSettings((relax) => {
-      database.exec('PRAGMA synchronous = NORMAL')
-      try {
-        return action(relax)
-      } finally {
-        database.exec(`PRAGMA synchronous = ${theirs}`)
-      }
-    })
-  }
-
-  #withSettings<T>(action: (relax: () => void) => T): T {
-    const { database } = this
-    // Looked at every time, since the caller may change it at any time.
-    if (this.#durability === 'full' && isWeak(database)) useSynchronous(database, 'full')
-    const theirs = Number(database.pragma('busy_timeout', { simple: true }))
-    const relax = (): void => void database.exec(`PRAGMA busy_timeout = ${theirs}`)
-    database.exec(`PRAGMA busy_timeout = ${Math.min(theirs, BLOCKING_MS)}`)
+    const theirs = settingsOf(database)
+    const synchronous = this.#synchronous(theirs.synchronous, sync)
+    const relax = (): void => void database.exec(`PRAGMA busy_timeout = ${theirs.timeout}`)
+    database.exec(`PRAGMA busy_timeout = ${Math.min(theirs.timeout, BLOCKING_MS)}`)
+    if (synchronous.during !== theirs.synchronous) database.exec(`PRAGMA synchronous = ${synchronous.during}`)
     try {
       return action(relax)
     } finally {
+      if (synchronous.during !== synchronous.after) database.exec(`PRAGMA synchronous = ${synchronous.after}`)
       relax()
     }
+  }
+
+  /** NORMAL for a write that is synced later, only in WAL mode: elsewhere such a write can damage the file. */
+  #synchronous(theirs: number, sync: Sync): { readonly during: number; readonly after: number } {
+    const after = this.#durability === 'full' ? Math.max(theirs, FULL) : theirs
+    const during = sync === 'later' && after >= FULL && isWal(this.database) ? NORMAL : after
+    return { during, after }
   }
 
   #refuseUnsafe(): void {
@@ -132,8 +126,46 @@ export class SqliteHandle {
   }
 }
 
-function isWeak(database: SqliteDatabase): boolean {
-  return Number(database.pragma('synchronous', { simple: true })) < 2
+const NORMAL = 1
+const FULL = 2
+
+interface Settings {
+  readonly synchronous: number
+  /** Milliseconds. */
+  readonly timeout: number
+}
+
+/**
+ * As tables, these pragmas are compiled anew with each read. A prepared `PRAGMA synchronous` would go on giving the value
+ * that it was prepared with.
+ */
+const SETTINGS = 'SELECT synchronous, timeout FROM pragma_synchronous, pragma_busy_timeout'
+
+interface Reads {
+  readonly settings: SqliteStatement
+  /** This pragma is read when the statement runs. */
+  readonly journalMode: SqliteStatement
+}
+
+const prepared = new WeakMap<SqliteDatabase, Reads>()
+
+function readsOf(database: SqliteDatabase): Reads {
+  let reads = prepared.get(database)
+  if (!reads) {
+    reads = { settings: database.prepare(SETTINGS), journalMode: database.prepare('PRAGMA journal_mode') }
+    // A handle of the application may read integers as bigint.
+    reads.settings.safeIntegers(false)
+    prepared.set(database, reads)
+  }
+  return reads
+}
+
+function settingsOf(database: SqliteDatabase): Settings {
+  return readsOf(database).settings.get() as Settings
+}
+
+function isWal(database: SqliteDatabase): boolean {
+  return (readsOf(database).journalMode.get() as { readonly journal_mode: string }).journal_mode === 'wal'
 }
 
 /**
@@ -141,6 +173,6 @@ function isWeak(database: SqliteDatabase): boolean {
  * first page of a file in WAL mode is read.
  */
 function insistOnFull(database: SqliteDatabase): void {
-  const isExtra = Number(database.pragma('synchronous', { simple: true })) === 3
+  const isExtra = settingsOf(database).synchronous > FULL
   if (!isExtra) useSynchronous(database, 'full')
 }

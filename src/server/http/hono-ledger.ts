@@ -10,7 +10,7 @@ import type { Session } from '../guard/session.ts'
 import type { TransactOptions } from '../ledger/port.ts'
 import { type FetchAnswer, fetchAnswer, fetchInbound, passOn, responseOf } from './fetch-handler.ts'
 import { headersOfHandler } from './handler-answer.ts'
-import type { Inbound } from './port.ts'
+import type { Inbound, InboundBody } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
 
 /** What a protected handler finds under `c.get('idempotency')`. */
@@ -145,5 +145,10 @@ function honoInbound<Native>(c: Context, native: Native, limit: number): Inbound
   const inbound = fetchInbound(c.req.raw, limit)
   const isCached = (): boolean => Object.keys(c.req.bodyCache).length > 0
   const fromCache = async (): Promise<Uint8Array> => new Uint8Array(await c.req.arrayBuffer())
-  return { ...inbound, native, body: () => (isCached() ? fromCache() : inbound.body()) }
+  const fromRequest = async (): Promise<InboundBody> => {
+    const body = await inbound.body()
+    c.req.raw = inbound.unread()
+    return body
+  }
+  return { ...inbound, native, body: () => (isCached() ? fromCache() : fromRequest()) }
 }
