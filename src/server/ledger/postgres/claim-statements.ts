@@ -1,6 +1,7 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
+import { literal } from '../../../sql/postgres-text.ts'
 import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Claim, EntryDraft, FoundEntry, Insertion } from '../port.ts'
 import { ENTRY_COLUMNS, inMs, ROW_PATIENCE } from './ledger-functions.ts'
@@ -45,9 +46,8 @@ export class ClaimStatements {
   }
 
   async #claimOrLook(draft: EntryDraft): Promise<FoundEntry | 'claimed' | undefined> {
-    const text = `SELECT ${this.#functions}_claim_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS seen`
     try {
-      const { rows } = await this.#queryable.query(text, draftValues(draft))
+      const { rows } = await this.#queryable.query(this.#claimText(draft))
       const { seen } = rows[0] as SeenRow
       return seen === null ? 'claimed' : foundEntry(seen)
     } catch (error) {
@@ -55,6 +55,14 @@ export class ClaimStatements {
       if (postgresCode((error as Error).cause) === '55P03') return this.look(draft.scope, draft.key)
       throw error
     }
+  }
+
+  /** Without parameters, which take five messages of the protocol in place of one. */
+  #claimText(draft: EntryDraft): string {
+    const { scope, key, fingerprint, method, path, token, external, durable, leaseMs, retentionMs } = draft
+    const texts = [scope, key, fingerprint, method, path, token].map(literal)
+    const values = [...texts, external === true, Number(leaseMs), Number(retentionMs), durable === true]
+    return `SELECT ${this.#functions}_claim_v1(${values.join(', ')}) AS seen`
   }
 
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {

@@ -7,7 +7,15 @@ import type { Consumed, Consumption, MessageDraft, StatementRunner } from '../po
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
 import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import { runStatements } from './statement-runner.ts'
-import { beginAt, explainIdle, LOCKED_COLUMNS, type Locked, lockedColumns, takeRole } from './transaction-statements.ts'
+import {
+  beginAt,
+  explainIdle,
+  LOCKED_COLUMN,
+  type Locked,
+  lockedColumns,
+  lockedIn,
+  takeRole,
+} from './transaction-statements.ts'
 
 interface Consuming {
   readonly message: MessageDraft
@@ -73,7 +81,7 @@ export async function consumeGiven<Tx>(
   const client = givenClient(options)
   try {
     await afterSavepoint(client)
-    const own = { message, columns: LOCKED_COLUMNS, work: () => work(options.transaction as Tx) }
+    const own = { message, columns: LOCKED_COLUMN, work: () => work(options.transaction as Tx) }
     const consumed = await consumeWithin(client, tables, own)
     await client.query(RELEASE)
     return consumed
@@ -130,5 +138,5 @@ async function insertId(
     ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at, value = NULL
     WHERE message.expires_at <= clock_timestamp() RETURNING ${columns}`
   const { rows } = await client.query(text)
-  return rows[0] as Locked | undefined
+  return lockedIn(rows[0])
 }

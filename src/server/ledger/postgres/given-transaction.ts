@@ -10,6 +10,7 @@ import {
   enterStatement,
   explainWork,
   type Locked,
+  lockedIn,
   moveStatement,
   recordStatement,
   takeRole,
@@ -92,7 +93,7 @@ export class GivenTransaction {
   async #begin(claim: Claim | null): Promise<Locked | undefined> {
     if (!claim) return void (await afterSavepoint(this.#client))
     const answers = await afterSavepoint(this.#client, enterStatement(this.#tables, claim), RELEASE, SAVEPOINT)
-    const locked = answers.at(1)?.rows[0] as Locked | undefined
+    const locked = lockedIn(answers.at(1)?.rows[0])
     if (locked) return locked
     const isTooOld = await this.#isOlderThan(claim).finally(() => rollBackToSavepoint(this.#client).catch(() => {}))
     if (!isTooOld) return undefined

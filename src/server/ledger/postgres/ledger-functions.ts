@@ -104,9 +104,15 @@ END $look$`
 }
 
 /**
+ * What is known of a transaction before the work, as one text: its id, which shows later that it is still the same one, and
+ * the role that may write to the ledger's tables, which the work may change with SET LOCAL ROLE. A function that gives
+ * several columns would cost a third more.
+ */
+export const LOCKED = `txid_current() || ' ' || current_setting('role')`
+
+/**
  * Before the work. `mark` is committed on its own; `enter` locks the row for as long as the transaction lasts, and gives
- * no row where the claim was lost. The role is the one that may write to the ledger's tables: the work may change it with
- * SET LOCAL ROLE. The id shows later that it is still the same transaction.
+ * null where the claim was lost.
  *
  * Without a limit for an idle transaction, a connection that is cut off from the network holds its key until TCP gives up,
  * after hours. A shorter limit of the database or the role stays.
@@ -122,23 +128,21 @@ BEGIN
   UPDATE ${entries} SET in_effect = true WHERE ${fenced} AND NOT in_effect;
 END $mark$;
 CREATE FUNCTION ${functions}_limit_idle_v1(p_ms integer) RETURNS text LANGUAGE plpgsql AS $limit$
+DECLARE
+  theirs text := current_setting('${IDLE}');
 BEGIN
-  IF current_setting('${IDLE}') <> '0' AND current_setting('${IDLE}')::interval <= p_ms * interval '1 millisecond' THEN
-    RETURN NULL;
-  END IF;
+  IF theirs <> '0' AND theirs::interval <= p_ms * interval '1 millisecond' THEN RETURN NULL; END IF;
   RETURN set_config('${IDLE}', p_ms::text, true);
 END $limit$;
 CREATE FUNCTION ${functions}_enter_v1(p_scope text, p_key text, p_token text, p_idle_ms integer)
-RETURNS TABLE (role text, xid text) LANGUAGE plpgsql AS $enter$
+RETURNS text LANGUAGE plpgsql AS $enter$
 DECLARE
   setting text;
 BEGIN
   PERFORM FROM ${entries} WHERE ${fenced} FOR UPDATE;
-  IF NOT FOUND THEN RETURN; END IF;
+  IF NOT FOUND THEN RETURN NULL; END IF;
   IF p_idle_ms IS NOT NULL THEN setting := ${functions}_limit_idle_v1(p_idle_ms); END IF;
-  role := current_setting('role');
-  xid := txid_current()::text;
-  RETURN NEXT;
+  RETURN ${LOCKED};
 END $enter$`
 }
 
@@ -178,29 +182,27 @@ END $record$`
 
 /**
  * For requests that are one transaction. `take` keeps others from the same work by advisory locks, which end with the
- * transaction, and `put` records the answer: whatever the locks are worth, the unique index decides which work is kept.
+ * transaction; it gives which request holds them (`same`, `other`), or the entry that is there as JSON, if any, a line
+ * break and what is locked. `put` records the answer: whatever the locks are worth, the unique index decides which work is kept.
  * The lock with the fingerprint comes first: with that got, the one without it is held by another request.
  */
 function atomic({ entries, functions }: Names): string {
   return `
-CREATE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer,
-  OUT seen text, OUT busy text, OUT role text, OUT xid text) LANGUAGE plpgsql AS $take$
+CREATE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer)
+RETURNS text LANGUAGE plpgsql AS $take$
 DECLARE
   setting text;
+  seen text := '';
   place text := p_scope || chr(31) || p_key;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended(place || chr(31) || p_fingerprint, ${LOCK_SEED})) THEN
-    busy := 'same';
-    RETURN;
+    RETURN 'same';
   END IF;
-  IF NOT pg_try_advisory_xact_lock(hashtextextended(place, ${LOCK_SEED})) THEN
-    busy := 'other';
-    RETURN;
-  END IF;
+  IF NOT pg_try_advisory_xact_lock(hashtextextended(place, ${LOCK_SEED})) THEN RETURN 'other'; END IF;
   setting := ${functions}_limit_idle_v1(p_idle_ms);
-  role := current_setting('role');
-  xid := txid_current()::text;
-  seen := ${found(entries)};
+  PERFORM FROM ${entries} WHERE scope = p_scope AND key = p_key;
+  IF FOUND THEN seen := coalesce(${found(entries)}, ''); END IF;
+  RETURN seen || chr(10) || ${LOCKED};
 END $take$;
 CREATE FUNCTION ${functions}_put_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
   p_token text, p_retention_ms float8, p_status smallint, p_headers text, p_body bytea, p_body_omitted boolean,

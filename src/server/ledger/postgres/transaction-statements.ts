@@ -5,7 +5,7 @@ import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, TransactOptions } from '../port.ts'
 import { ABANDON } from './claim-statements.ts'
-import { ENDED_CODE } from './ledger-functions.ts'
+import { ENDED_CODE, LOCKED } from './ledger-functions.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 
 /*
@@ -41,17 +41,33 @@ export interface Locked {
   readonly xid: string
 }
 
-export const LOCKED_COLUMNS = `current_setting('role') AS role, txid_current()::text AS xid`
+/** As `LOCKED` gives it. */
+export function lockedBy(text: string): Locked {
+  const at = text.indexOf(' ')
+  return { xid: text.slice(0, at), role: text.slice(at + 1) }
+}
+
+interface LockedRow {
+  readonly locked: string | null
+}
+
+/** Undefined where there is no row, or the claim was lost. */
+export function lockedIn(row: unknown): Locked | undefined {
+  const text = (row as LockedRow | undefined)?.locked
+  return text ? lockedBy(text) : undefined
+}
+
+export const LOCKED_COLUMN = `${LOCKED} AS locked`
 
 /** Commits the mark, so that others see it, then locks the row in a transaction that stays open. */
 export function markStatement({ functions }: LedgerTables, claim: Claim): string {
   return `SELECT ${functions}_mark_v1(${fenceLiterals(claim)})`
 }
 
-/** Gives a `Locked`, or no row where the claim was lost. */
+/** For `lockedIn`. */
 export function enterStatement({ functions }: LedgerTables, claim: Claim, leaseMs?: number | undefined): string {
   const idle = leaseMs === undefined ? 'NULL' : idleLimitMs(leaseMs)
-  return `SELECT * FROM ${functions}_enter_v1(${fenceLiterals(claim)}, ${idle})`
+  return `SELECT ${functions}_enter_v1(${fenceLiterals(claim)}, ${idle}) AS locked`
 }
 
 function fenceLiterals({ scope, key, token }: Claim): string {
@@ -128,10 +144,10 @@ export function idleLimitMs(leaseMs: number): number {
   return Math.min(Math.ceil(2 * leaseMs), LONGEST_MS)
 }
 
-/** For `RETURNING`: a `Locked`, and the limit for an idle transaction as a side effect. */
+/** For `RETURNING`, and `lockedIn`: with the limit for an idle transaction as a side effect. */
 export function lockedColumns({ functions }: LedgerTables, leaseMs: number | undefined): string {
-  if (leaseMs === undefined) return LOCKED_COLUMNS
-  return `${LOCKED_COLUMNS}, ${functions}_limit_idle_v1(${idleLimitMs(leaseMs)})`
+  if (leaseMs === undefined) return LOCKED_COLUMN
+  return `${LOCKED_COLUMN}, ${functions}_limit_idle_v1(${idleLimitMs(leaseMs)})`
 }
 
 /** An error of its own where the server has ended an idle transaction; any other error as it is. */

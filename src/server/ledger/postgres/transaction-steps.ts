@@ -3,7 +3,7 @@ import { isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { AtomicRun, EntryDraft, FoundEntry, Transaction } from '../port.ts'
-import { foundEntry, type SeenRow } from './claim-statements.ts'
+import { foundEntry } from './claim-statements.ts'
 import { LOST_CODE } from './ledger-functions.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { TransactionSteps } from './own-transaction.ts'
@@ -13,8 +13,10 @@ import {
   enterStatement,
   idleLimitMs,
   insistStatement,
-  LOCKED_COLUMNS,
+  LOCKED_COLUMN,
   type Locked,
+  lockedBy,
+  lockedIn,
   markStatement,
   moveStatement,
   recordStatement,
@@ -26,21 +28,19 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
   const { claim, options, leaseMs } = transaction
   const begin = beginAt(options)
   const insist = (locked: Locked): string => insistStatement(tables, locked)
-  const enter = (row: unknown): Locked | undefined => row as Locked | undefined
   if (!claim) {
     const none = { settle: () => undefined, isLost: () => false, isOurs: () => true }
     return {
-      begin: `${begin}; SELECT ${LOCKED_COLUMNS}`,
-      enter,
+      begin: `${begin}; SELECT ${LOCKED_COLUMN}`,
+      enter: lockedIn,
       insist,
       commit: (_, locked) => insist(locked),
       ...none,
     }
   }
   return {
-    begin: `BEGIN ISOLATION LEVEL READ COMMITTED; ${markStatement(tables, claim)}; COMMIT;
-      ${begin}; ${enterStatement(tables, claim, leaseMs)}`,
-    enter,
+    begin: `${begin}; ${markStatement(tables, claim)}; COMMIT AND CHAIN; ${enterStatement(tables, claim, leaseMs)}`,
+    enter: lockedIn,
     insist,
     commit: (answer, locked) => `${takeRole(locked)}; ${recordStatement(tables, { claim, answer, locked })}`,
     settle: (outcome) => moveStatement(tables, claim, outcome),
@@ -55,8 +55,8 @@ export interface Met {
   inFlight?: 'same' | 'other'
 }
 
-interface TakenRow extends SeenRow, Locked {
-  readonly busy: 'same' | 'other' | null
+interface TakenRow {
+  readonly taken: string
 }
 
 /** Around the work of a request that is one transaction. */
@@ -69,21 +69,25 @@ export function atomicSteps(
   const values = [scope, key, fingerprint].map(literal).join(', ')
   let seenToken: string | undefined
   const enter = (row: unknown): Locked | undefined => {
-    const taken = row as TakenRow
-    if (taken.busy) met.inFlight = taken.busy
-    if (taken.busy || taken.seen === null) return taken.busy ? undefined : taken
-    const found = foundEntry(taken.seen)
-    if (!mayReplace(found)) {
+    const { taken } = row as TakenRow
+    if (taken === 'same' || taken === 'other') {
+      met.inFlight = taken
+      return undefined
+    }
+    // A line break in JSON is escaped.
+    const at = taken.indexOf('\n')
+    const found = at > 0 ? foundEntry(taken.slice(0, at)) : undefined
+    if (found && !mayReplace(found)) {
       met.found = found
       return undefined
     }
-    seenToken = found.entry.token
-    return taken
+    seenToken = found?.entry.token
+    return lockedBy(taken.slice(at + 1))
   }
   const put = (answer: RecordedAnswer, locked?: Locked): string =>
     putStatement(tables, draft, { answer, seenToken, locked })
   return {
-    begin: `${beginAt(options)}; SELECT * FROM ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)})`,
+    begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken`,
     enter,
     insist: (locked) => insistStatement(tables, locked),
     commit: (answer, locked) => `${takeRole(locked)}; ${put(answer, locked)}`,
