@@ -2,7 +2,18 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, type } from 'node:os'
 import type { Terms } from './terms.ts'
 
-export const SECTIONS = ['get', 'post', 'cpu', 'promises', 'heap', 'settled', 'resume', 'browser', 'server'] as const
+export const SECTIONS = [
+  'get',
+  'post',
+  'cpu',
+  'promises',
+  'heap',
+  'settled',
+  'resume',
+  'browser',
+  'server',
+  'growth',
+] as const
 export type SectionName = (typeof SECTIONS)[number]
 
 /** One contender: a number for each round. */

@@ -15,6 +15,7 @@ const PROGRAMS: Readonly<Record<SectionName, string>> = {
   resume: 'journal/resume.mjs',
   browser: 'browser/posts.mjs',
   server: 'server/server-half.mjs',
+  growth: 'server/growth.mjs',
 }
 
 /**

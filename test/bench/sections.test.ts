@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { readResults, SECTIONS } from './results.ts'
 import { expectNumbers, runQuickly } from './support/quick-run.ts'
 
-/** `browser` and `server` have tests where there is a browser and a Postgres; `get` is what the command is tested with. */
-const ELSEWHERE = ['browser', 'server', 'get']
+/** `browser`, `server` and `growth` have tests where there is a browser and a Postgres; `get` is what the command is tested with. */
+const ELSEWHERE = ['browser', 'server', 'growth', 'get']
 const here = SECTIONS.filter((section) => !ELSEWHERE.includes(section))
 
 describe('each section of the benchmark, with SQLite where it has a journal', () => {

@@ -14,6 +14,10 @@ export interface Terms {
   readonly settledCounts: readonly number[]
   /** Operations that are resumed. */
   readonly pending: number
+  /** Entries in the ledgers of the growth section. */
+  readonly ledgerSizes: readonly number[]
+  /** How long a ledger is kept under churn. */
+  readonly churnMs: number
 }
 
 export const FULL: Terms = {
@@ -25,6 +29,8 @@ export const FULL: Terms = {
   countedCalls: 1000,
   settledCounts: [0, 100_000, 1_000_000],
   pending: 100_000,
+  ledgerSizes: [10_000, 1_000_000, 10_000_000],
+  churnMs: 120_000,
 }
 
 /** Shows that everything runs. Its numbers mean nothing. */
@@ -37,4 +43,6 @@ export const QUICK: Terms = {
   countedCalls: 20,
   settledCounts: [0, 50],
   pending: 10,
+  ledgerSizes: [20, 200],
+  churnMs: 1000,
 }

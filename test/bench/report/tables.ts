@@ -25,6 +25,17 @@ const TABLES: Readonly<Record<SectionName, (section: Section) => readonly string
     protectedHandlers(comparisons),
     factTable('milliseconds', DUPLICATES, facts),
   ],
+  growth: ({ facts = [] }) => {
+    const isChurn = ({ values }: Fact): boolean => 'mostEntries' in values
+    return [
+      factTable(
+        '',
+        GROWTH,
+        facts.filter((fact) => !isChurn(fact)),
+      ),
+      factTable('', CHURN, facts.filter(isChurn)),
+    ]
+  },
 }
 
 const RESUME = {
@@ -40,6 +51,21 @@ const DUPLICATES = {
   protectedMs: 'protected handler',
   duplicateMs: 'duplicate',
   longestDuplicateMs: 'longest duplicate',
+}
+
+const GROWTH = {
+  claimsPerSecond: 'new keys per second',
+  replaysPerSecond: 'replays per second',
+  reapMs: 'ms to reap 1,000',
+  bytesPerEntry: 'bytes per entry',
+}
+
+const CHURN = {
+  claimsPerSecond: 'new keys per second',
+  entriesWritten: 'entries written',
+  mostEntries: 'most at a time',
+  megabytes: 'MB in the end',
+  hotShare: 'share of updates in place',
 }
 
 /** A row for each fact. `columns`: the name of a value -> its heading. */

@@ -6,3 +6,9 @@ it('measures the server half, with its ledger in memory, SQLite and Postgres', a
   expectNumbers(result)
   expect(result.facts?.map(({ name }) => name)).toEqual(['SQLite', 'Postgres'])
 })
+
+it('measures ledgers of several sizes, and one under churn', async () => {
+  const result = await runQuickly('growth')
+  expectNumbers(result)
+  expect(result.facts?.map(({ name }) => name)).toEqual(['20 entries', '200 entries', 'under churn'])
+})
