@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { compare, rounded } from '../support/measure.mjs'
 import { runSection, tell } from '../support/section.mjs'
-import { startBenchPostgres } from './bench-postgres.mjs'
+import { startBenchPostgres, stopSyncing } from './bench-postgres.mjs'
 import { openStore } from './server-handlers.mjs'
 
 const BODY = JSON.stringify({ amount: 5000, currency: 'eur', description: 'x'.repeat(230) })
@@ -29,6 +29,11 @@ await runSection(async ({ rounds, roundMs, directory }) => {
       comparisons.push(...compared)
       facts.push(duplicates)
     }
+    if (postgres.isOurs) {
+      await stopSyncing(postgres.url)
+      const input = { kind: 'postgres', url: postgres.url, note: ' without fsync' }
+      comparisons.push(...(await measureGuard(input, terms)))
+    }
   } finally {
     await postgres.stop()
   }
@@ -49,7 +54,7 @@ async function measureGuard(input, terms) {
     if (answer.status !== 201) throw new Error(`Answered ${answer.status}`)
     return answer.json()
   }
-  const title = `called directly, ${NAMES[input.kind]}`
+  const title = `called directly, ${NAMES[input.kind]}${input.note ?? ''}`
   const atomic = store.ledger.atomic((asked, tx) => store.atomic({ body: asked.json(), tx }))
   const calls = { bare: ask(bare), protected: ask(guarded), atomic: ask(atomic) }
   const compared = []

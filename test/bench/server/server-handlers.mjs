@@ -69,6 +69,7 @@ async function sqliteStore(directory) {
 
 async function postgresStore(url) {
   const pool = new pg.Pool({ connectionString: url, max: 16 })
+  pool.on('error', () => {})
   await pool.query('CREATE TABLE IF NOT EXISTS charges (id bigserial PRIMARY KEY, amount integer NOT NULL)')
   const insert = (client, amount) => client.query('INSERT INTO charges (amount) VALUES ($1)', [amount])
   return {
