@@ -46,7 +46,9 @@ const terms = {
     if (event.type === 'claim.lost') say('claim lost')
     if ('error' in event && isDiskFull(event.error)) say('disk full')
     if (event.type !== 'ledger.failed') return
-    say(event.error instanceof StorageError ? 'ledger failed' : 'unclear failure', { message: event.error instanceof Error ? event.error.stack : String(event.error) })
+    say(event.error instanceof StorageError ? 'ledger failed' : 'unclear failure', {
+      message: event.error instanceof Error ? event.error.stack : String(event.error),
+    })
   },
 }
 
