@@ -33,7 +33,7 @@ export interface HuntResult extends HuntVerdict {
   readonly stalls: number
   /** Processes that ended in an error of their own. */
   readonly crashes: number
-  /** Failures of the ledger's store that were told as something else than a StorageError. */
+  /** Failures of the ledger (`ledger.failed`) that were told by a driver's error instead of one of its own. */
   readonly unclear: readonly string[]
   /** Claims that a replica took over from one that was gone. */
   readonly takeovers: number

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer, json as readJson } from 'node:stream/consumers'
-import { StorageError } from '../../src/errors/classes.ts'
+import { HoldfastError } from '../../src/errors/holdfast-error.ts'
 import { nodeHandler } from '../../src/server/http/node/node-handler.ts'
 import {
   createLedger,
@@ -46,7 +46,7 @@ const terms = {
     if (event.type === 'claim.lost') say('claim lost')
     if ('error' in event && isDiskFull(event.error)) say('disk full')
     if (event.type !== 'ledger.failed') return
-    say(event.error instanceof StorageError ? 'ledger failed' : 'unclear failure', {
+    say(event.error instanceof HoldfastError ? 'ledger failed' : 'unclear failure', {
       message: event.error instanceof Error ? event.error.stack : String(event.error),
     })
   },
