@@ -5,7 +5,7 @@ import type { Backstage } from './backstage.ts'
 import { faultsOf } from './faults-of.ts'
 import { hunt } from './hunt.ts'
 import { postgresBackstage } from './postgres-backstage.ts'
-import { openPostgresPlace } from './postgres-place.ts'
+import { openPgBouncerPlace, openPostgresPlace } from './postgres-place.ts'
 import { sqliteBackstage } from './sqlite-backstage.ts'
 
 interface HuntInput {
@@ -36,9 +36,15 @@ interface OpenStore {
   readonly stop: () => Promise<void>
 }
 
+const PLACES = new Map([
+  ['postgres', openPostgresPlace],
+  ['pgbouncer', openPgBouncerPlace],
+])
+
 async function openStore({ seed, folder, input }: RoundOrder<HuntInput>): Promise<OpenStore> {
   if (input.store === 'sqlite') return { backstage: await sqliteBackstage(folder), stop: async () => {} }
-  if (input.store !== 'postgres') throw new TypeError(`--store takes postgres or sqlite, not ${input.store}`)
-  const place = await openPostgresPlace()
+  const open = PLACES.get(input.store)
+  if (!open) throw new TypeError(`--store takes postgres, pgbouncer or sqlite, not ${input.store}`)
+  const place = await open()
   return { backstage: await postgresBackstage(place, `holdfast_hunt_${process.pid}_${seed}`), stop: place.stop }
 }

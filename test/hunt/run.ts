@@ -4,6 +4,7 @@
  *   npm run hunt -- --seconds 300 --operations 500 --store postgres --seed 7
  *   npm run hunt -- --seconds 60 --rounds 20 --workers 2 --state hunt.json
  *
+ * `--store` is postgres, pgbouncer (Postgres, reached through PgBouncer in transaction mode) or sqlite.
  * With a state file the same command goes on where an interrupted one was.
  */
 import { runHuntCommand } from '../support/hunt-command.ts'
