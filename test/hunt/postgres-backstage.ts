@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { postgresLedger } from '../../src/server/ledger/postgres/postgres-ledger.ts'
 import type { TableDisk } from '../support/postgres-setup.ts'
+import { SilentProxy } from '../support/silent-proxy.ts'
 import type { Backstage, OrderRow, StoreBlow, Strike } from './backstage.ts'
 import { pause } from './pause.ts'
 import { CONNECTIONS, LEASE_MS, REPLICAS } from './shop-store.ts'
-import { SilentProxy } from './silent-proxy.ts'
 
 export interface PostgresPlace {
   readonly url: string

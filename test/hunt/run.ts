@@ -13,6 +13,7 @@ await runHuntCommand({
   script: 'hunt',
   program: new URL('./round.ts', import.meta.url),
   options: { seconds: '60', operations: '100', store: 'postgres' },
+  choices: { store: 'postgres|pgbouncer|sqlite' },
   clean: '0 lost, 0 doubled, every answer the recorded one, every claim true',
 })
 process.exit()

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { pause } from './pause.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 
 export interface Silence {
   readonly ms: number
