@@ -46,10 +46,14 @@ const terms = {
     if (event.type === 'claim.lost') say('claim lost')
     if ('error' in event && isDiskFull(event.error)) say('disk full')
     if (event.type !== 'ledger.failed') return
-    say(event.error instanceof HoldfastError ? 'ledger failed' : 'unclear failure', {
+    say(isClear(event.error) ? 'ledger failed' : 'unclear failure', {
       message: event.error instanceof Error ? event.error.stack : String(event.error),
     })
   },
+}
+
+function isClear(error: unknown): boolean {
+  return error instanceof HoldfastError || error instanceof ShopError
 }
 
 /** By the code of the driver's error, which the ledger's own error has as its cause. */
@@ -60,8 +64,13 @@ function isDiskFull(error: unknown): boolean {
 
 type Work = (given: { number: number; context: IdempotencyContext<unknown, unknown> }) => Promise<Reply>
 
+/** A failure of the shop's own, which is none of the ledger's. */
+class ShopError extends Error {}
+
 const reconcile: NonNullable<ProtectOptions['reconcile']> = async (entry, { deriveKey }) => {
-  const found = await work.reconcile(deriveKey('charge'))
+  const found = await work.reconcile(deriveKey('charge')).catch((error: unknown) => {
+    throw new ShopError('The provider could not be asked', { cause: error })
+  })
   say(found === 'rerun' ? 'not charged' : 'reconciled', { key: entry.key })
   return found
 }
