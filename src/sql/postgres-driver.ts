@@ -1,4 +1,5 @@
 import { StorageError } from '../errors/classes.ts'
+import { postgresCode } from './postgres-failure.ts'
 
 /** What we use of an answer of pg. */
 export interface PostgresResult {
@@ -26,7 +27,7 @@ export interface PostgresPool extends PostgresQueryable {
 
 interface Driver {
   readonly Pool: new (
-    options: typeof PATIENCE & { readonly connectionString: string },
+    options: Partial<typeof PATIENCE> & { readonly connectionString: string },
   ) => PostgresPool & {
     on(event: 'error', listener: (error: Error) => void): unknown
   }
@@ -45,13 +46,39 @@ const PATIENCE = {
   query_timeout: 65_000,
 } as const
 
-/** A pool of our own. The driver is an optional package, asked for only here. */
+/**
+ * A pool of our own, with its first connection. The driver is an optional package, asked for only here.
+ *
+ * PgBouncer refuses a connection with settings that it does not know: then without the server's own timeout, which can't
+ * be set on connections that are shared. The driver's still ends a statement that is not answered.
+ */
 export async function openPostgresPool(connectionString: string): Promise<PostgresPool> {
+  try {
+    return await connectedPool({ connectionString, ...PATIENCE })
+  } catch (error) {
+    if (!isRefusedSetting(error)) throw error
+    const { statement_timeout: _, ...known } = PATIENCE
+    return connectedPool({ connectionString, ...known })
+  }
+}
+
+async function connectedPool(options: ConstructorParameters<Driver['Pool']>[0]): Promise<PostgresPool> {
   const { Pool } = await loadPostgresDriver()
-  const pool = new Pool({ connectionString, ...PATIENCE })
+  const pool = new Pool(options)
   // The pool replaces an idle connection that dies; without a listener the error would end the process.
   pool.on('error', () => {})
-  return pool
+  try {
+    const client = await pool.connect()
+    client.release()
+    return pool
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+}
+
+function isRefusedSetting(error: unknown): boolean {
+  return postgresCode(error) === '08P01' && error instanceof Error && /startup parameter/.test(error.message)
 }
 
 async function loadPostgresDriver(): Promise<Driver> {

@@ -27,6 +27,9 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['22021', 'cannot keep a text with a NUL character'],
 ]
 
+/** PgBouncer's code for all that it refuses: only its own words say what that is. */
+const REFUSED_BY_POOLER = '08P01'
+
 /** The driver's messages for a client without a connection. */
 const LOST = /connection terminated|not queryable|client was closed|connection ended/i
 
@@ -44,7 +47,7 @@ export function postgresFailure(error: unknown, subject: string): StorageError {
   const code = postgresCode(error)
   const detail = error instanceof Error ? error.message : String(error)
   const sentence =
-    (code && SENTENCES.find(([start]) => code.startsWith(start))?.[1]) ||
+    (code && code !== REFUSED_BY_POOLER && SENTENCES.find(([start]) => code.startsWith(start))?.[1]) ||
     WORDS.find(([words]) => words.test(detail))?.[1]
   const suffix = code ? ` (${code})` : ''
   const text = sentence ? `${subject} ${sentence}${suffix}` : `${subject} failed: ${detail}${suffix}`

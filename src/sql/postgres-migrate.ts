@@ -21,6 +21,9 @@ const LOCK = 0x686f6c64
 /** A change of a table waits for its readers, and everyone else waits behind it: better to fail, and to be tried again. */
 const TABLE_PATIENCE = '5s'
 
+/** Between two statements. A process that is cut off in between would keep all others from starting until TCP gives up. */
+const LONGEST_SILENCE = '10s'
+
 /**
  * Brings the tables of one component up to date. Forward only. Safe when several replicas do it at once, since each
  * checks the version again under the lock. A role without the right to create can use existing tables.
@@ -55,6 +58,7 @@ async function versionOf(queryable: PostgresQueryable, schema: PostgresSchema): 
 }
 
 async function applySteps(client: PostgresQueryable, schema: PostgresSchema): Promise<void> {
+  await client.query(`SET LOCAL idle_in_transaction_session_timeout = '${LONGEST_SILENCE}'`)
   await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema.name])
   await client.query(`SET LOCAL lock_timeout = '${TABLE_PATIENCE}'`)
   // Asked for by name first: to create what exists takes a right that a careful role does not have.

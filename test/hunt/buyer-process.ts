@@ -1,11 +1,11 @@
 /** The client's half, made to be killed: posts what it is told to, and goes on with what it left behind. */
 import { createClient, type OperationHandle, RejectedError } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
-import { Blink, blinkingJournal } from '../support/blinking-store.ts'
 import { inputOf, onOrder, say } from '../support/child-voice.ts'
 import { claimOf } from '../support/claim.ts'
+import { Blink, blinkingJournal } from '../support/faulty-store.ts'
 import { answerDigest } from './answer-digest.ts'
-import { hasId, kindOf } from './operation-kinds.ts'
+import { hasId, pathOf } from './operation-kinds.ts'
 import { pause } from './pause.ts'
 
 export interface BuyerInput {
@@ -48,7 +48,7 @@ onOrder('blink', (ms) => blink.begin(Number(ms)))
 onOrder('finish', () => void finish())
 
 async function post(number: number): Promise<void> {
-  const handle = client.post(kindOf(number) === 'payment' ? '/payments' : '/orders', {
+  const handle = client.post(pathOf(number), {
     json: { number },
     id: hasId(number) ? `order:${number}` : undefined,
     name: 'order',

@@ -26,9 +26,19 @@ export type HandBlow =
   /** The client's journal, or the ledger of one replica, fails for a moment. */
   | 'journal blink'
   | 'ledger blink'
+  /** The ledger's store of one replica does what it is asked to, and answers after `storeTimeout`. */
+  | 'late store answer'
   | StoreBlow
 
 export type HuntBlow = NetworkBlow | HandBlow
+
+/** Those that count when a process tells that its store has failed so. */
+export const TOLD_BLOWS: ReadonlySet<string> = new Set<HandBlow>([
+  'journal blink',
+  'ledger blink',
+  'late store answer',
+  'disk full',
+])
 
 /** How often each comes where the dice decide. */
 export const HAND_WEIGHTS: Readonly<Record<HandBlow, number>> = {
@@ -37,9 +47,13 @@ export const HAND_WEIGHTS: Readonly<Record<HandBlow, number>> = {
   'server freeze': 13,
   'journal blink': 8,
   'ledger blink': 8,
+  'late store answer': 8,
   'store locked': 15,
+  'disk full': 6,
   'backend terminated': 15,
+  'half-open connection': 8,
   'Postgres restart': 2,
+  'Postgres kill': 2,
 }
 
 export function huntBlows({ blows }: Backstage): BlowTable<HuntBlow> {
@@ -59,8 +73,12 @@ export function huntBlows({ blows }: Backstage): BlowTable<HuntBlow> {
     'doubled late': 'dealt',
     'journal blink': 'dealt',
     'ledger blink': 'dealt',
+    'late store answer': 'dealt',
     'store locked': ofStore('store locked'),
+    'disk full': ofStore('disk full'),
     'backend terminated': ofStore('backend terminated'),
+    'half-open connection': ofStore('half-open connection'),
     'Postgres restart': ofStore('Postgres restart'),
+    'Postgres kill': ofStore('Postgres kill'),
   })
 }

@@ -47,6 +47,7 @@ export interface Heard extends Claim {
   readonly answer?: string
   readonly replayed?: boolean
   readonly mayHaveRepeated?: boolean
+  readonly message?: string
 }
 
 /** What only the servers know. */

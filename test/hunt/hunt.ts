@@ -3,11 +3,12 @@ import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { type BlowTable, neverStruck } from '../support/blow-table.ts'
 import type { Backstage } from './backstage.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
-import { type HuntBlow, huntBlows } from './hunt-blows.ts'
+import { type HuntBlow, huntBlows, TOLD_BLOWS } from './hunt-blows.ts'
 import { HuntJudge, type HuntVerdict } from './hunt-judge.ts'
 import { HuntedProcess } from './hunted-process.ts'
 import { pause } from './pause.ts'
 import { PretendProvider } from './pretend-provider.ts'
+import { LEASE_MS, REPLICAS } from './shop-store.ts'
 import { Striker } from './striker.ts'
 
 export interface HuntOptions {
@@ -32,6 +33,8 @@ export interface HuntResult extends HuntVerdict {
   readonly stalls: number
   /** Processes that ended in an error of their own. */
   readonly crashes: number
+  /** Failures of the ledger (`ledger.failed`) that were told by a driver's error instead of one of its own. */
+  readonly unclear: readonly string[]
   /** Claims that a replica took over from one that was gone. */
   readonly takeovers: number
   /** Claims that a replica had lost when it wanted to write. */
@@ -42,11 +45,9 @@ export interface HuntResult extends HuntVerdict {
   readonly seconds: number
 }
 
-const REPLICAS = ['fetch', 'node', 'node'] as const
 /** How many operations the client has at once. */
 const AT_ONCE = 24
 const MOST_OPEN = 60
-const LEASE_MS = 1000
 /** How many lines are said, on average, between two blows: a slow machine is hit as often as a fast one. */
 const LINES_BETWEEN = 10
 const LONGEST_PEACE_MS = 2000
@@ -74,6 +75,7 @@ class Hunt {
   readonly #shops: HuntedProcess[] = []
   readonly #buyer: HuntedProcess
   readonly #heard = new Map<string, number>()
+  readonly #unclear: string[] = []
   readonly #origins = { shop: '', provider: '' }
   readonly #startedAt = performance.now()
   #lines = 0
@@ -86,8 +88,9 @@ class Hunt {
     this.#provider = new PretendProvider(seededRandom(`${seed} provider`))
     const ports = (): number[] => this.#shops.flatMap(({ port }) => port ?? [])
     this.#proxy = new CuttingProxy(this.#blows, seededRandom(`${seed} proxy`), ports)
-    for (const adapter of REPLICAS) {
-      const input = () => ({ store: backstage.address, provider: this.#origins.provider, adapter, leaseMs: LEASE_MS })
+    for (const [replica, adapter] of REPLICAS.entries()) {
+      const store = backstage.addressOf(replica)
+      const input = () => ({ store, provider: this.#origins.provider, adapter, leaseMs: LEASE_MS })
       this.#shops.push(new HuntedProcess('../hunt/shop-process', input, (said) => this.#hear(said)))
     }
     const input = () => ({ origin: this.#origins.shop, db: join(folder, 'operations.db') })
@@ -122,6 +125,7 @@ class Hunt {
       requests: this.#proxy.requests,
       stalls: heard('stalled'),
       crashes: heard('crashed'),
+      unclear: this.#unclear,
       takeovers: heard('taken over'),
       claimsLost: heard('claim lost'),
       reconciled: heard('reconciled'),
@@ -130,9 +134,10 @@ class Hunt {
     }
   }
 
-  #hear(said: { readonly is: string }): void {
-    const { is } = said
-    if (is === 'journal blink' || is === 'ledger blink') this.#blows.struck(is)
+  #hear(said: { readonly is: string; readonly message?: string }): void {
+    const { is, message } = said
+    if (is === 'unclear failure') this.#unclear.push(message ?? '')
+    if (TOLD_BLOWS.has(is)) this.#blows.struck(is as HuntBlow)
     else this.#lines++
     this.#heard.set(is, (this.#heard.get(is) ?? 0) + 1)
     this.#judge.hear(said)
@@ -161,7 +166,7 @@ class Hunt {
   /** No more blows: everything that was accepted has to come to its end. */
   async #calm(): Promise<void> {
     this.#proxy.isPeaceful = true
-    await this.#striker.thawed()
+    await this.#striker.healed()
     const progress = setInterval(() => this.#options.onProgress?.(`finishing: ${this.#progress()}`), 5000)
     try {
       // A client whose journal blinked holds leases that it has no use for; those of a dead one are taken at once.

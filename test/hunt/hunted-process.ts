@@ -42,9 +42,9 @@ export class HuntedProcess {
     this.#child?.say(`post ${number}`)
   }
 
-  /** Its store fails for so long. */
-  blink(ms: number): void {
-    this.#child?.say(`blink ${ms}`)
+  /** An order and what belongs to it. */
+  say(order: string): void {
+    this.#child?.say(order)
   }
 
   /** Resolves when it has come to its end by itself, after all that is pending. */

@@ -1,6 +1,6 @@
 /** What the shop does with an operation, known from its number alone: to the shop that does it and to the judge. */
 export type OperationKind =
-  /** Done at the first try, unless somebody is killed. */
+  /** Done at the first try, unless a process is killed. */
   | 'plain'
   /** Refused for good, after it has written. */
   | 'refused'
@@ -10,15 +10,19 @@ export type OperationKind =
   | 'slow'
   /** Charges at somebody else's, outside of any transaction of ours. */
   | 'payment'
+  /** The whole handler is one transaction: `ledger.atomic`. */
+  | 'atomic'
 
+/** As many as have no divisor in common with the other numbers below. */
 const KINDS: readonly OperationKind[] = [
   'plain',
   'slow',
-  'plain',
+  'atomic',
   'refused',
   'payment',
   'plain',
   'busy',
+  'atomic',
   'plain',
   'payment',
   'slow',
@@ -26,6 +30,13 @@ const KINDS: readonly OperationKind[] = [
 
 export function kindOf(number: number): OperationKind {
   return KINDS[number % KINDS.length] ?? 'plain'
+}
+
+/** Where the shop serves it. */
+export function pathOf(number: number): string {
+  const kind = kindOf(number)
+  if (kind === 'payment') return '/payments'
+  return kind === 'atomic' ? '/transfers' : '/orders'
 }
 
 /** Long enough for some answers to come in several pieces. */

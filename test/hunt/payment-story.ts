@@ -12,7 +12,12 @@ import type { StopPoint } from './shop-work.ts'
 export async function killedPayment(backstage: Backstage, stopAt: StopPoint): Promise<PaymentStory> {
   // Dice that never fall badly.
   const provider = new PretendProvider(() => 0.5)
-  const input: ShopInput = { store: backstage.address, provider: await provider.start(), adapter: 'node', leaseMs: 500 }
+  const input: ShopInput = {
+    store: backstage.addressOf(0),
+    provider: await provider.start(),
+    adapter: 'node',
+    leaseMs: 500,
+  }
   const key = randomUUID()
   try {
     const first = await openShop({ ...input, stopAt })

@@ -1,7 +1,8 @@
 import { afterEach, expect, inject, it } from 'vitest'
 import { endAll } from '../support/child-process.ts'
-import { type Backstage, postgresBackstage } from './backstage.ts'
+import type { Backstage } from './backstage.ts'
 import { killedPayment } from './payment-story.ts'
+import { postgresBackstage } from './postgres-backstage.ts'
 
 let backstage: Backstage
 

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { endAll } from '../support/child-process.ts'
-import { type Backstage, sqliteBackstage } from './backstage.ts'
+import type { Backstage } from './backstage.ts'
 import { killedPayment } from './payment-story.ts'
+import { sqliteBackstage } from './sqlite-backstage.ts'
 
 let folder: string
 let backstage: Backstage

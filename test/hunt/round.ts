@@ -1,10 +1,12 @@
 /** One round of the hunt, in a process of its own. */
 import { endAll } from '../support/child-process.ts'
-import { startPostgres } from '../support/postgres-setup.ts'
 import { type RoundOrder, serveRound } from '../support/rounds.ts'
-import { type Backstage, type PostgresPlace, postgresBackstage, sqliteBackstage } from './backstage.ts'
+import type { Backstage } from './backstage.ts'
 import { faultsOf } from './faults-of.ts'
 import { hunt } from './hunt.ts'
+import { postgresBackstage } from './postgres-backstage.ts'
+import { openPgBouncerPlace, openPostgresPlace } from './postgres-place.ts'
+import { sqliteBackstage } from './sqlite-backstage.ts'
 
 interface HuntInput {
   readonly seconds: string
@@ -34,11 +36,15 @@ interface OpenStore {
   readonly stop: () => Promise<void>
 }
 
+const PLACES = new Map([
+  ['postgres', openPostgresPlace],
+  ['pgbouncer', openPgBouncerPlace],
+])
+
 async function openStore({ seed, folder, input }: RoundOrder<HuntInput>): Promise<OpenStore> {
   if (input.store === 'sqlite') return { backstage: await sqliteBackstage(folder), stop: async () => {} }
-  if (input.store !== 'postgres') throw new TypeError(`--store takes postgres or sqlite, not ${input.store}`)
-  const { PG_URL: url } = process.env
-  const postgres: PostgresPlace & { readonly stop?: () => Promise<void> } = url ? { url } : await startPostgres()
-  const backstage = await postgresBackstage(postgres, `holdfast_hunt_${process.pid}_${seed}`)
-  return { backstage, stop: async () => postgres.stop?.() }
+  const open = PLACES.get(input.store)
+  if (!open) throw new TypeError(`--store takes postgres, pgbouncer or sqlite, not ${input.store}`)
+  const place = await open()
+  return { backstage: await postgresBackstage(place, `holdfast_hunt_${process.pid}_${seed}`), stop: place.stop }
 }

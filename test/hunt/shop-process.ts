@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer, json as readJson } from 'node:stream/consumers'
+import { HoldfastError } from '../../src/errors/holdfast-error.ts'
 import { nodeHandler } from '../../src/server/http/node/node-handler.ts'
 import {
   createLedger,
@@ -10,8 +11,8 @@ import {
   type ProtectOptions,
   type Reply,
 } from '../../src/server/index.ts'
-import { Blink, blinkingLedger } from '../support/blinking-store.ts'
 import { inputOf, onOrder, say } from '../support/child-voice.ts'
+import { Blink, faultyLedger, LateAnswers } from '../support/faulty-store.ts'
 import { openShopStore, type StoreAddress } from './shop-store.ts'
 import { ShopWork, type StopPoint } from './shop-work.ts'
 
@@ -24,26 +25,52 @@ export interface ShopInput {
   readonly stopAt?: StopPoint | undefined
 }
 
+/** Short, so that an answer of the store is soon a late one. */
+const STORE_TIMEOUT_MS = 700
+
 const input = inputOf<ShopInput>()
 const store = await openShopStore(input.store)
 const work = new ShopWork(store, input.provider, input.stopAt)
 const blink = new Blink(() => say('ledger blink'))
+const late = new LateAnswers(STORE_TIMEOUT_MS, () => say('late store answer'))
 onOrder('blink', (ms) => blink.begin(Number(ms)))
+onOrder('late', (ms) => late.begin(Number(ms)))
+onOrder('fill', (ms) => store.fill?.(Number(ms)))
 const terms = {
-  store: blinkingLedger(store.ledger, blink),
+  store: faultyLedger(faultyLedger(store.ledger, blink), late),
   scope: 'public',
   lease: input.leaseMs,
+  storeTimeout: STORE_TIMEOUT_MS,
   observe: (event: LedgerEvent) => {
     if (event.type === 'entry.claimed' && event.takenOver) say('taken over')
     if (event.type === 'claim.lost') say('claim lost')
-    if (event.type === 'ledger.failed') say('ledger failed', { message: String(event.error) })
+    if ('error' in event && isDiskFull(event.error)) say('disk full')
+    if (event.type !== 'ledger.failed') return
+    say(isClear(event.error) ? 'ledger failed' : 'unclear failure', {
+      message: event.error instanceof Error ? event.error.stack : String(event.error),
+    })
   },
+}
+
+function isClear(error: unknown): boolean {
+  return error instanceof HoldfastError || error instanceof ShopError
+}
+
+/** By the code of the driver's error, which the ledger's own error has as its cause. */
+function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ['53100', 'SQLITE_FULL'].includes(String((error as { code?: unknown }).code)) || isDiskFull(error.cause)
 }
 
 type Work = (given: { number: number; context: IdempotencyContext<unknown, unknown> }) => Promise<Reply>
 
+/** A failure of the shop's own, which is none of the ledger's. */
+class ShopError extends Error {}
+
 const reconcile: NonNullable<ProtectOptions['reconcile']> = async (entry, { deriveKey }) => {
-  const found = await work.reconcile(deriveKey('charge'))
+  const found = await work.reconcile(deriveKey('charge')).catch((error: unknown) => {
+    throw new ShopError('The provider could not be asked', { cause: error })
+  })
   say(found === 'rerun' ? 'not charged' : 'reconciled', { key: entry.key })
   return found
 }
@@ -54,6 +81,9 @@ orders.startReaper({ every: 1000 })
 payments.startReaper({ every: 1000, reconcile: true })
 const order = serve(orders, (given) => work.order(given))
 const pay = serve(payments, (given) => work.pay(given), { external: true })
+const transfer = orders.atomic((request, tx, { key }) =>
+  work.transfer(tx, request.json<{ number: number }>().number, key),
+)
 
 function serve(ledger: typeof orders, handle: Work, options: ProtectOptions = {}): RequestListener {
   if (input.adapter === 'node') {
@@ -93,6 +123,7 @@ async function bridge(
 
 const server = createServer((request, response) => {
   if (request.url?.startsWith('/payments')) pay(request, response)
+  else if (request.url?.startsWith('/transfers')) void bridge(transfer, request, response)
   else order(request, response)
 })
 server.keepAliveTimeout = 60_000

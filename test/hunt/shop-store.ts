@@ -23,42 +23,70 @@ export interface ShopStore {
   readonly ledger: LedgerStore<unknown, unknown>
   /** One row, the key and the answer in one transaction. The answer may be a throw. */
   effect(context: IdempotencyContext<unknown, unknown>, written: Written, answer: () => Reply): Promise<Reply>
+  /** The same inside of the transaction of an atomic handler; no promise where the store's transactions are synchronous. */
+  write(tx: unknown, written: Written, answer: () => Reply): Reply | Promise<Reply>
+  /** The disk is full for so long, as this process sees it. Only where the store runs inside of it. */
+  fill?(ms: number): void
 }
+
+/** How requests reach the ledger of each replica. */
+export const REPLICAS = ['fetch', 'node', 'node'] as const
+
+export const LEASE_MS = 1000
 
 /** How the shop's connections can be told from others. */
 export const CONNECTIONS = 'holdfast-hunt-shop'
+
+/** What a pool needs beside its address, so that no call waits for ever for a connection that is cut off in silence. */
+const PATIENCE = { keepAlive: true, connectionTimeoutMillis: 2 * LEASE_MS, query_timeout: 3 * LEASE_MS } as const
 
 export function openShopStore(address: StoreAddress): Promise<ShopStore> {
   return address.kind === 'postgres' ? postgresShop(address) : sqliteShop(address)
 }
 
 async function postgresShop({ url, schema }: StoreAddress & { kind: 'postgres' }): Promise<ShopStore> {
-  const pool = new pg.Pool({ connectionString: url, max: 8, application_name: `${CONNECTIONS}-${schema}` })
+  const application_name = `${CONNECTIONS}-${schema}`
+  const pool = new pg.Pool({ connectionString: url, max: 8, application_name, ...PATIENCE })
   pool.on('error', () => {})
+  const write = async (tx: pg.PoolClient, written: Written, answer: () => Reply): Promise<Reply> => {
+    const { number, nonce, key } = written
+    const text = `INSERT INTO ${schema}.orders (number, nonce, key, at) VALUES ($1, $2, $3, $4)`
+    await tx.query(text, [number, nonce, key, Date.now()])
+    await pause(written.pauseMs)
+    return answer()
+  }
   return {
     ledger: postgresLedger({ pool, schema }) as LedgerStore<unknown, unknown>,
     effect: (context, written, answer) =>
-      (context as IdempotencyContext<pg.PoolClient>).effect(async (tx) => {
-        const { number, nonce, key } = written
-        const text = `INSERT INTO ${schema}.orders (number, nonce, key, at) VALUES ($1, $2, $3, $4)`
-        await tx.query(text, [number, nonce, key, Date.now()])
-        await pause(written.pauseMs)
-        return answer()
-      }),
+      (context as IdempotencyContext<pg.PoolClient>).effect((tx) => write(tx, written, answer)),
+    write: (tx, written, answer) => write(tx as pg.PoolClient, written, answer),
   }
 }
+
+/** More pages than SQLite has. */
+const NO_LIMIT = 2 ** 32 - 2
 
 /** On a handle of the shop's own, or on the ledger's: both are the same file. */
 async function sqliteShop({ path }: StoreAddress & { kind: 'sqlite' }): Promise<ShopStore> {
   const { default: Database } = await import('better-sqlite3')
   const ledger = Math.random() < 0.5 ? sqliteLedger({ path }) : sqliteLedger({ database: new Database(path) })
+  /** The one that the ledger works with; seen in the first transaction. */
+  let handle: SqliteDatabase | undefined
+  const write = (tx: SqliteDatabase, { number, nonce, key }: Written, answer: () => Reply): Reply => {
+    handle = tx
+    const text = 'INSERT INTO orders (number, nonce, key, at) VALUES (?, ?, ?, ?)'
+    tx.prepare(text).run(number, nonce, key, Date.now())
+    return answer()
+  }
   return {
     ledger: ledger as LedgerStore<unknown, unknown>,
-    effect: (context, { number, nonce, key }, answer) =>
-      (context as IdempotencyContext<SqliteDatabase, Reply>).effect((tx) => {
-        const text = 'INSERT INTO orders (number, nonce, key, at) VALUES (?, ?, ?, ?)'
-        tx.prepare(text).run(number, nonce, key, Date.now())
-        return answer()
-      }),
+    effect: (context, written, answer) =>
+      (context as IdempotencyContext<SqliteDatabase, Reply>).effect((tx) => write(tx, written, answer)),
+    write: (tx, written, answer) => write(tx as SqliteDatabase, written, answer),
+    fill: (ms) => {
+      // As many pages as there are: SQLite takes no less.
+      handle?.pragma('max_page_count = 1')
+      setTimeout(() => handle?.pragma(`max_page_count = ${NO_LIMIT}`), ms)
+    },
   }
 }

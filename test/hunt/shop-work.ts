@@ -39,6 +39,13 @@ export class ShopWork {
     return reply
   }
 
+  /** The same where the whole handler is one transaction: nothing is done before it and after it. */
+  transfer(tx: unknown, number: number, key = ''): Reply | Promise<Reply> {
+    const pauseMs = Math.random() < 0.3 ? Math.random() * 300 : 0
+    const written: Written = { number, key, nonce: randomUUID(), pauseMs }
+    return this.#store.write(tx, written, () => orderAnswer(written))
+  }
+
   /** Charged at somebody else's, and recorded afterwards. In between is where one wants to be killed. */
   async pay({ number, context }: Work): Promise<Reply> {
     await this.#pass('before the charge')

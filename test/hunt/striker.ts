@@ -28,21 +28,26 @@ export class Striker {
   async strike(): Promise<void> {
     const blow = this.#blows.next(this.#random, HAND_WEIGHTS) as HandBlow | undefined
     const { buyer, shops, leaseMs } = this.#victims
-    const shop = shops[Math.floor(this.#random() * shops.length)]
+    const index = Math.floor(this.#random() * shops.length)
+    const shop = shops[index]
     if (!blow || !shop) return
     if (blow === 'client kill') return this.#killBuyer()
     if (blow === 'server kill') return this.#killShop(shop)
     if (blow === 'server freeze') return this.#freeze(shop)
     // These count when the process tells that a call of its store has failed.
-    if (blow === 'journal blink') return buyer.blink(50 + this.#random() * 400)
-    if (blow === 'ledger blink') return shop.blink(leaseMs * this.#random() * 1.5)
+    if (blow === 'journal blink') return buyer.say(`blink ${50 + this.#random() * 400}`)
+    if (blow === 'ledger blink') return shop.say(`blink ${leaseMs * this.#random() * 1.5}`)
+    if (blow === 'late store answer') return shop.say(`late ${leaseMs * this.#random() * 1.5}`)
     const how = this.#victims.backstage.blows[blow]
-    if (typeof how === 'function' && (await how(this.#random).catch(() => false))) this.#blows.struck(blow)
+    if (typeof how !== 'function') return
+    const replica = { index, say: (order: string) => shop.say(order) }
+    if (await how(this.#random, replica).catch(() => false)) this.#blows.struck(blow)
   }
 
-  /** Resolves when everybody is awake again. */
-  async thawed(): Promise<void> {
+  /** Resolves when every process is awake again, and every store is well. */
+  async healed(): Promise<void> {
     await Promise.all(this.#thawing)
+    await this.#victims.backstage.healed()
   }
 
   async #killBuyer(): Promise<void> {

@@ -4,10 +4,10 @@
  */
 import { createClient } from '../../src/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
-import { Blink, blinkingJournal } from './blinking-store.ts'
 import { hasId, mayGiveUp } from './child-hunted.ts'
 import { inputOf, onOrder, say } from './child-voice.ts'
 import { claimOf } from './claim.ts'
+import { Blink, blinkingJournal } from './faulty-store.ts'
 
 export interface WorkerInput {
   readonly origin: string

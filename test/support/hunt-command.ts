@@ -12,6 +12,8 @@ export interface HuntCommand {
   readonly program: URL
   /** The options of a round with their defaults. */
   readonly options: Texts
+  /** What an option may be, where it is one of a few words. */
+  readonly choices?: Texts
   /** What is said where nothing is wrong. */
   readonly clean: string
 }
@@ -65,8 +67,8 @@ function commandLine({ script }: HuntCommand, input: Readonly<Record<string, str
   return [`npm run ${script} --`, ...words].join(' ')
 }
 
-function usage({ script, options }: HuntCommand): string {
-  const all = { ...options, seed: 'S', ...OF_THE_RUN, state: 'FILE' }
+function usage({ script, options, choices }: HuntCommand): string {
+  const all = { ...options, ...choices, seed: 'S', ...OF_THE_RUN, state: 'FILE' }
   return `npm run ${script} -- ${Object.entries(all)
     .map(([name, value]) => `--${name} ${value}`)
     .join(' ')}`

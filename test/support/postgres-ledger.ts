@@ -19,17 +19,15 @@ export interface LedgerScene extends PostgresScene {
 }
 
 /** A schema with a ledger and with a table of charges beside it. To be called at the top of a file. */
-export function ledgerScene(): LedgerScene {
-  const scene = postgresScene()
+export function ledgerScene(scene = postgresScene()): LedgerScene {
   beforeAll(() => scene.query('CREATE TABLE charges (name text NOT NULL, amount integer NOT NULL DEFAULT 1)'))
-  return {
-    ...scene,
-    ledger: (options) => postgresLedger({ pool: scene.pool(options), schema: scene.schema }),
-    effects: async (name) => {
+  return Object.assign(scene, {
+    ledger: (options?: pg.PoolConfig): PgLedger => postgresLedger({ pool: scene.pool(options), schema: scene.schema }),
+    effects: async (name: string) => {
       const rows = await scene.query<{ count: string }>('SELECT count(*) FROM charges WHERE name = $1', [name])
       return Number(rows[0]?.count)
     },
-  }
+  })
 }
 
 export function draft(changes: Partial<EntryDraft> = {}): EntryDraft {

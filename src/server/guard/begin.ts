@@ -99,10 +99,26 @@ export async function screen(guard: GuardOptions, inbound: Inbound): Promise<Scr
   const check = checkRequest(inbound, guard, guard.clock.now())
   if (check.kind === 'pass') return check
   if (check.kind === 'refuse') return refuseRequest(guard, inbound, check.reason)
+  const named = { scope: await scopeOf(guard, inbound), key: check.key }
   try {
-    return { kind: 'keyed', request: await describeRequest(guard, inbound, check.key) }
+    return { kind: 'keyed', request: await describeRequest(guard, inbound, named) }
   } catch (error) {
     if (error instanceof BodyTooLarge) return refuseRequest(guard, { ...inbound, key: check.key }, 'body-too-large')
+    // A caller that leaves while it sends its body is no failure of the ledger.
+    if (error instanceof ConfigurationError) emit(guard, { type: 'ledger.failed', error })
+    throw error
+  }
+}
+
+async function scopeOf(guard: GuardOptions, { native }: Inbound): Promise<string> {
+  try {
+    const scope = await guard.scope(native)
+    if (typeof scope === 'string' && scope !== '') return scope
+    throw new ConfigurationError(
+      "The option `scope` must give a non-empty string for each request, such as the account's id; say 'public' where " +
+        'all callers share their keys on purpose',
+    )
+  } catch (error) {
     emit(guard, { type: 'ledger.failed', error })
     throw error
   }
@@ -134,15 +150,12 @@ async function act(guard: GuardOptions, { request, protection, result }: Asked):
   return refuseRequest(guard, request, outcome.kind === 'lost' ? 'in-flight' : 'outcome-unknown')
 }
 
-async function describeRequest(guard: GuardOptions, inbound: Inbound, key: string): Promise<KeyRequest> {
+async function describeRequest(
+  guard: GuardOptions,
+  inbound: Inbound,
+  { scope, key }: Pick<KeyRequest, 'scope' | 'key'>,
+): Promise<KeyRequest> {
   const { method, path, query, headers, body } = inbound
-  const scope = await guard.scope(inbound.native)
-  if (typeof scope !== 'string' || scope === '') {
-    throw new ConfigurationError(
-      "The option `scope` must give a non-empty string for each request, such as the account's id; say 'public' where " +
-        'all callers share their keys on purpose',
-    )
-  }
   const given = await body()
   checkBodySize(given, guard.maxRequestBytes)
   const { texts, bytes } = fingerprintInput({

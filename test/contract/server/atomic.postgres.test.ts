@@ -1,8 +1,10 @@
 import type pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { json } from '../../../src/server/index.ts'
+import { StorageError } from '../../../src/errors/classes.ts'
+import { json, type LedgerEvent } from '../../../src/server/index.ts'
 import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import { type AtomicShop, describeAtomic, post, shopLedger } from '../../support/atomic-cases.ts'
+import { cuttingProxy } from '../../support/cutting-proxy.ts'
 import { deferred, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -95,6 +97,22 @@ describe('an atomic handler in Postgres', () => {
     goOn()
     expect((await first).status).toBe(503)
     expect(await shop.charges()).toBe(0)
+  })
+
+  it('whose connection breaks at the commit is in doubt, and the ledger says so in its own words', async () => {
+    const proxy = await cuttingProxy(scene.url)
+    const errors: unknown[] = []
+    const observe = (event: LedgerEvent): unknown => event.type === 'ledger.failed' && errors.push(event.error)
+    const shop = postgresShop(scene.pool({ connectionString: proxy.url }))
+    const handler = shop.ledger({ observe }).atomic(async (_, tx) => {
+      await shop.charge(tx, 5)
+      proxy.cutCommit('before')
+      return json({}, { status: 201 })
+    })
+    expect((await handler(post('cut'))).status).toBe(503)
+    expect(errors).toEqual([expect.any(StorageError)])
+    expect(await shop.charges()).toBe(0)
+    await proxy.close()
   })
 
   it('beside a protected one with the same key: the work of one of them is kept', async () => {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import type { LedgerContractOptions } from '../../../src/testing/contracts/ledger/contract-case.ts'
 import { ledgerContract } from '../../../src/testing/contracts/ledger-contract.ts'
+import { pgBouncerScene } from '../../support/pgbouncer-scene.ts'
 import { type LedgerScene, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
 
 function onPostgres(scene: LedgerScene, options: pg.PoolConfig): LedgerContractOptions<PgTransaction> {
@@ -45,5 +46,10 @@ describe('the ledger in Postgres, on one connection', () => {
   const contract = ledgerContract(onPostgres(scene, { max: 1, connectionTimeoutMillis: 10_000 }))
   // While the only connection is in a transaction, nobody can look; they wait for their turn.
   for (const { name, run } of contract.filter(({ name }) => !name.startsWith('open transaction')))
+    it(name, () => expect(run()).resolves.toBeUndefined())
+})
+
+describe('the ledger in Postgres, behind PgBouncer in transaction mode', () => {
+  for (const { name, run } of ledgerContract(onPostgres(ledgerScene(pgBouncerScene()), {})))
     it(name, () => expect(run()).resolves.toBeUndefined())
 })

@@ -3,6 +3,7 @@ import { StorageError } from '../../../src/errors/classes.ts'
 import { createLedger, json } from '../../../src/server/index.ts'
 import type { PgLedger, PgTransaction } from '../../support/postgres-ledger.ts'
 import { claimed, draft, effect, found, heldWork, keep, ledgerScene } from '../../support/postgres-ledger.ts'
+import { SilentProxy } from '../../support/silent-proxy.ts'
 
 const scene = ledgerScene()
 
@@ -87,6 +88,31 @@ describe('a transaction whose connection is silent for twice the lease', () => {
       expect(seen).toEqual([inside, outside])
     }
   })
+})
+
+describe('a transaction whose connection is half-open', () => {
+  it.each(['broken', 'resumed'] as const)(
+    'is ended by the server, and its late COMMIT does nothing: %s',
+    async (end) => {
+      const proxy = new SilentProxy(new URL(scene.url))
+      const cutOff = new URL(scene.url)
+      cutOff.host = `127.0.0.1:${await proxy.start()}`
+      const [ledger, other] = [scene.ledger({ connectionString: cutOff.href, query_timeout: 500 }), scene.ledger()]
+      const { claim, running, goOn } = await silent(ledger)
+      const { hit, over } = proxy.silence({ ms: 10 * LEASE_MS, of: 'all', end })
+      goOn()
+      expect(await hit).toBe(true)
+      expect(await freed(other, claim)).toBeLessThan(10 * LEASE_MS)
+      const left = await found(other, claim)
+      const next = await other.takeOver(left.entry, draft({ key: claim.key }))
+      expect(next && (await effect(other, next))).toBe('recorded')
+      await expect(running).rejects.toThrow('did not answer in time')
+      await over
+      expect((await found(other, claim)).entry).toMatchObject({ state: 'done', token: next?.token })
+      expect(await scene.effects(claim.key)).toBe(1)
+      proxy.stop()
+    },
+  )
 })
 
 describe('a message whose connection is silent for twice the lease', () => {

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { migratePostgresLedger, postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
@@ -27,6 +28,24 @@ describe('the tables', () => {
       expect(versions).toEqual([{ component: 'ledger', version: 1, oldest: 1 }])
       await dropped(schema)
     }
+  })
+
+  it('are left to the next replica where the one that makes them is cut off', async () => {
+    const schema = newName()
+    const pool = scene.pool({ max: 1 })
+    const limits: unknown[] = []
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (...given: unknown[]) => Promise<pg.QueryResult>
+      const looking = async (text: string, ...more: unknown[]): Promise<pg.QueryResult> => {
+        const answer = await query(text, ...more)
+        if (text.includes('pg_advisory')) limits.push(...(await query('SHOW idle_in_transaction_session_timeout')).rows)
+        return answer
+      }
+      Object.assign(client, { query: looking })
+    })
+    await migratePostgresLedger({ pool, schema })
+    expect(limits).toEqual([{ idle_in_transaction_session_timeout: '10s' }])
+    await dropped(schema)
   })
 
   it('are in a schema of any name', async () => {

@@ -165,3 +165,11 @@ describe('a store that is down', () => {
     expect((await shop.placeOrder(ask('k'))).status).toBe(201)
   })
 })
+
+it('is not what a caller looks like that leaves while it sends its body', async () => {
+  const shop = protectedShop()
+  const body = new ReadableStream({ pull: (controller) => controller.error(new Error('aborted')) })
+  const cut = new Request(ask('k'), { body, duplex: 'half' } as RequestInit)
+  await expect(shop.placeOrder(cut)).rejects.toThrow('aborted')
+  expect([shop.events, shop.orders]).toEqual([[], []])
+})

@@ -106,7 +106,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     if (met.inFlight) return { kind: 'in-flight', request: met.inFlight }
     if (end.thrown) throw end.thrown.error
     const outcome = end.outcome as Exclude<Outcome, { kind: 'uncommitted' | 'abandoned' }>
-    if (outcome.kind === 'in-doubt') return this.#readAtomic(draft, outcome)
+    if (outcome.kind === 'in-doubt') return this.#readAtomic(draft, { ...outcome, error: failureOf(outcome.error) })
     const settle = end.unsettled && steps.settle(end.unsettled)
     if (!settle || outcome.kind !== 'recorded') return outcome
     // The connection broke after the rollback: once more, on another one.
