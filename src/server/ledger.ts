@@ -4,6 +4,7 @@ import type { Entry } from './entry/entry.ts'
 import type { EffectReturn, Reply } from './entry/reply.ts'
 import type { GuardedLedger } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
+import type { LedgerMetrics } from './guard/counters.ts'
 import type { ObserveLedger } from './guard/events.ts'
 import type { Authorize, ProtectOptions, ShapeRefusal } from './guard/guard-options.ts'
 import type { AtomicContext } from './guard/serve-atomic.ts'
@@ -139,7 +140,10 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
    * @example for await (const { scope, key, path } of ledger.entries({ state: 'unknown' })) console.log(scope, key, path)
    */
   entries(query?: EntriesQuery): AsyncIterable<Entry>
+  /** Exact. Counts all rows, so that it takes as long as the store is large: `metrics` never does. */
   stats(): Promise<LedgerStats>
+  /** What this process has done, and gauges of the store. Cheap, for a scrape every few seconds. Never rejects. */
+  metrics(): Promise<LedgerMetrics>
   /** An operator's decision on an entry that is `unknown`: its answer, or that it may run again. False: there is none. */
   resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>
   /**

@@ -15,8 +15,10 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
 import { HEADER } from '../protocol/header-names.ts'
 import type { AdapterOptions } from './guard/begin.ts'
+import { LedgerCounters } from './guard/counters.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard/guard-options.ts'
 import { InFlightWaiters } from './guard/in-flight-waiters.ts'
+import { ReaperWatch } from './guard/reaper-watch.ts'
 import { Background } from './guard/store-call.ts'
 import type { EntriesQuery, EntryPlace } from './ledger/port.ts'
 import type { LedgerOptions } from './ledger.ts'
@@ -53,10 +55,16 @@ const FIELDS = {
   clock: [systemClock, objectWith('now', 'sleep')],
 } as const
 
+/** What a ledger needs of the platform that it runs on. */
+export interface ServerPlatform extends Pick<GuardOptions, 'digest'> {
+  /** A sentence for the operator, beside the events: printed once. */
+  readonly warn: (sentence: string) => void
+}
+
 /** Checked once, so that a mistake shows at start-up and not with the first request. */
 export function resolveLedgerOptions(
   given: LedgerOptions<unknown, unknown, unknown>,
-  digest: GuardOptions['digest'],
+  { digest, warn }: ServerPlatform,
 ): GuardOptions {
   const read = readTopLevel(given, FIELDS)
   if (given.store === undefined)
@@ -87,9 +95,11 @@ export function resolveLedgerOptions(
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
     observe: given.observe,
+    counters: new LedgerCounters(),
     reconcile: given.reconcile,
     clock,
     background: new Background(),
+    reaperWatch: new ReaperWatch(clock.now(), warn),
     digest,
   }
 }

@@ -26,6 +26,7 @@ export type {
   EntryPlace,
   FoundEntry,
   Insertion,
+  LedgerGauges,
   LedgerStats,
   LedgerStore,
   MessageDraft,

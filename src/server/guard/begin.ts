@@ -72,6 +72,7 @@ export async function begin(ledger: GuardOptions, inbound: Inbound, protection: 
   const screened = await screen(guard, inbound)
   if (screened.kind === 'answered') return screened
   if (screened.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
+  guard.reaperWatch.look(guard)
   const { request } = screened
   try {
     return await act(guard, { request, protection, result: await claimKey(guard, request, protection) })
@@ -92,17 +93,20 @@ export type Screened = Answered | { readonly kind: 'pass' } | { readonly kind: '
 
 /** Everything before the store is asked. `pass`: the request needs no key. */
 export async function screen(guard: GuardOptions, inbound: Inbound): Promise<Screened> {
+  const receivedAt = guard.clock.now()
   const forbidden = await guard.authorize?.(inbound.native)
   if (forbidden) {
     return { kind: 'answered', answer: outgoingAnswer(guard, await answerOfReturned(forbidden, 'authorize()')) }
   }
   const check = checkRequest(inbound, guard, guard.clock.now())
   if (check.kind === 'pass') return check
-  if (check.kind === 'refuse') return refuseRequest(guard, inbound, check.reason)
+  const { method, path } = inbound
+  if (check.kind === 'refuse') return refuseRequest(guard, { method, path, receivedAt }, check.reason)
+  const { key } = check
   try {
-    return { kind: 'keyed', request: await describeRequest(guard, inbound, check.key) }
+    return { kind: 'keyed', request: { ...(await describeRequest(guard, inbound, key)), receivedAt } }
   } catch (error) {
-    if (error instanceof BodyTooLarge) return refuseRequest(guard, { ...inbound, key: check.key }, 'body-too-large')
+    if (error instanceof BodyTooLarge) return refuseRequest(guard, { method, path, key, receivedAt }, 'body-too-large')
     emit(guard, { type: 'ledger.failed', error })
     throw error
   }
@@ -158,14 +162,14 @@ async function describeRequest(guard: GuardOptions, inbound: Inbound, key: strin
 }
 
 /** A request, with its scope and key as far as they are known by then. */
-type RefusedRequest = Pick<Inbound, 'method' | 'path'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
+type RefusedRequest = Pick<KeyRequest, 'method' | 'path' | 'receivedAt'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
 
 export function refuseRequest(
   guard: GuardOptions,
-  { method, path, scope, key }: RefusedRequest,
+  { method, path, scope, key, receivedAt }: RefusedRequest,
   reason: RefusalReason,
 ): Answered {
-  emit(guard, { type: 'request.refused', reason, method, path, scope, key })
+  emit(guard, { type: 'request.refused', reason, method, path, scope, key }, receivedAt)
   return { kind: 'answered', answer: outgoingAnswer(guard, refusal(reason)) }
 }
 

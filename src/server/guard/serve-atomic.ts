@@ -39,6 +39,7 @@ export async function serveAtomic(ledger: GuardOptions, inbound: Inbound, work: 
     await inbound.body()
     return serveKeyless(guard, work)
   }
+  guard.reaperWatch.look(guard)
   const { request } = screened
   const tryAgain = (): Promise<ClaimResult | Ran> => runOnce(guard, request, work)
   const until = guard.clock.now() + guard.waitForMs
@@ -90,6 +91,8 @@ async function runOnce(guard: GuardOptions, request: KeyRequest, work: AtomicWor
         ? outgoingAnswer(guard, inDoubtRefusal())
         : refuseRequest(guard, request, 'unavailable').answer,
     }
+  } finally {
+    if (seen.begun) guard.counters.inFlight--
   }
   return resultOf(guard, request, { outcome, seen })
 }
@@ -145,6 +148,7 @@ function atomicRun(
   const run = (tx: unknown): WorkOutcome | Promise<WorkOutcome> => {
     if (seen.begun === false) throw late(guard)
     seen.begun = true
+    guard.counters.inFlight++
     let answer: Answer | Promise<Answer>
     try {
       answer = answerOfReturned(work.run(tx, context), 'atomic()')

@@ -113,6 +113,26 @@ export interface LedgerStats {
   readonly messages: number
 }
 
+/** What an operator watches. Read from the ends of indexes, and from the small one of what is `unknown`. */
+export interface LedgerGauges {
+  /** When this was read, on the store's clock, as the other times. */
+  readonly at: number
+  /**
+   * An estimate. Postgres: as of the last ANALYZE, undefined before the first one. SQLite: how many rows would fit between
+   * the first and the last one, so never too low. In memory: exact.
+   */
+  readonly entries: number | undefined
+  /** Exact. */
+  readonly unknown: number
+  /** Since when the oldest of these is unknown; undefined where there is none. */
+  readonly oldestUnknownAt: number | undefined
+  /**
+   * When the retention of the oldest answer or message ends, or has ended: what the reaper deletes next. Its lag is
+   * `at - oldestExpiresAt` where that is positive. Undefined where there is nothing to delete.
+   */
+  readonly oldestExpiresAt: number | undefined
+}
+
 /**
  * Where the entries are. `Tx` is what the work writes with; `Returned` is what it may return (a synchronous store takes
  * no promise).
@@ -150,8 +170,11 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** running -> absent. False where the claim was lost or the entry is no longer running. */
   release(claim: Claim): Promise<boolean>
 
-  /** running -> unknown. False where the claim was lost or the entry is no longer running. */
-  abandon(claim: Claim, now: number): Promise<boolean>
+  /**
+   * running -> unknown. False where the claim was lost or the entry is no longer running. `since`: the entry was unknown
+   * before this claim, from that time on (on the store's clock), and still is.
+   */
+  abandon(claim: Claim, now: number, since?: number): Promise<boolean>
 
   /**
    * Runs the work in one transaction. With a claim, that claim is checked first and can't be taken over while the
@@ -191,7 +214,11 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
    */
   entries(query: EntriesQuery): AsyncIterable<Entry>
 
+  /** Counts all rows. */
   stats(now: number): Promise<LedgerStats>
+
+  /** Reads no more than the ends of indexes and what is `unknown`, however large the store is. */
+  gauges(now: number): Promise<LedgerGauges>
 
   /** Closes what this store opened itself. */
   close(): Promise<void>

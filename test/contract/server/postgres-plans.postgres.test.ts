@@ -61,6 +61,30 @@ async function reads(): Promise<Reads> {
   return { whole: Number(tables?.whole), byIndex: Object.fromEntries(used.map(({ name, met }) => [name, Number(met)])) }
 }
 
+it('the gauges read the ends of indexes, and what is unknown', async () => {
+  await scene.ledger().stats(0)
+  await scene.query(`INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, attempt, external,
+    in_effect, created_at, lease_until, completed_at, expires_at, status, headers, version)
+    SELECT 'g', n::text, 'f', 'POST', '/', 'done', 't', 1, false, false, now(), now(), now(),
+      now() + n * interval '1 second', 201, '[]', 1 FROM generate_series(1, 20000) n`)
+  await scene.query(`INSERT INTO holdfast_messages (scope, id, expires_at)
+    SELECT 'g', n::text, now() + interval '1 day' FROM generate_series(1, 20000) n`)
+  const pool = scene.pool()
+  const ledger = postgresLedger({ pool, schema: scene.schema })
+  await ledger.abandon(await claimed(ledger), 0)
+  await scene.query('ANALYZE holdfast_entries, holdfast_messages')
+  await scene.query('SELECT pg_stat_reset()')
+  expect(await ledger.gauges(0)).toMatchObject({ unknown: 1, entries: 20_001 })
+  await pool.end()
+  await expect
+    .poll(async () => Object.keys((await reads()).byIndex).sort(), { timeout: 20_000 })
+    .toEqual(expect.arrayContaining(['holdfast_entries_expiry', 'holdfast_entries_unknown']))
+  const { whole, byIndex } = await reads()
+  expect(whole).toBe(0)
+  for (const [name, met] of Object.entries(byIndex)) expect([name, met < 20]).toEqual([name, true])
+  await scene.query('TRUNCATE holdfast_entries, holdfast_messages')
+})
+
 it('no statement of the ledger reads a whole table, or a whole index', async () => {
   await scene.ledger().stats(0)
   await fill()

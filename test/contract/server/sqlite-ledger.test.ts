@@ -337,6 +337,16 @@ describe('a ledger in SQLite', () => {
     const rows = plan.all(Object.fromEntries(names)) as { detail: string }[]
     expect(rows.filter(({ detail }) => /^SCAN/.test(detail) && !/SUBQUERY/.test(detail))).toEqual([])
   })
+
+  it('reads no more for its gauges than the ends of indexes, and what is unknown', async () => {
+    const { store, database } = open()
+    await claimed(store, 'a')
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${ledgerSource('gauges')}`).all() as { detail: string }[]
+    const scans = plan.map(({ detail }) => detail).filter((detail) => /^SCAN holdfast/.test(detail))
+    // Of the index on the expiry only the first row is read: there is a LIMIT.
+    const fine = /USING (COVERING )?INDEX holdfast_entries_(unknown|expiry)$/
+    expect([scans.length > 0, scans.filter((detail) => !fine.test(detail))]).toEqual([true, []])
+  })
 })
 
 describe('an effect in a transaction of the handler', () => {

@@ -62,8 +62,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return this.#move(claim, 'released')
   }
 
-  async abandon(claim: Claim, now: number): Promise<boolean> {
-    return this.#move(claim, 'abandoned', { unknownSince: now })
+  async abandon(claim: Claim, now: number, since = now): Promise<boolean> {
+    return this.#move(claim, 'abandoned', { unknownSince: since })
   }
 
   async transact(transaction: Transaction<MemoryTransaction>): Promise<Outcome> {
@@ -164,6 +164,19 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     }
   }
 
+  async gauges(now: number): ReturnType<LedgerStore['gauges']> {
+    const entries = [...this.#entries.values()]
+    const unknownSince = entries.flatMap((entry) => entry.unknownSince ?? [])
+    const ends = entries.filter(({ state }) => state === 'done').map(({ expiresAt }) => expiresAt)
+    return {
+      at: now,
+      entries: entries.length,
+      unknown: unknownSince.length,
+      oldestUnknownAt: earliest(unknownSince),
+      oldestExpiresAt: earliest([...ends, ...this.#messages.ends()]),
+    }
+  }
+
   async close(): Promise<void> {}
 
   /** Where the entry was deleted, at the first that is not older. */
@@ -229,6 +242,11 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     if (entry.state === 'done') return entry.expiresAt <= now
     return entry.state === 'running' && !entry.external && this.#isSilent(entry, now) && entry.expiresAt <= now
   }
+}
+
+/** Undefined where there is none. */
+function earliest(times: readonly number[]): number | undefined {
+  return times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time))
 }
 
 function onEnd(kind: WithoutAnswer, now: number): Partial<Entry> {

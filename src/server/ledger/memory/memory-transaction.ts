@@ -51,6 +51,11 @@ export class MemoryMessages {
     return { duplicate: false, value: await running }
   }
 
+  /** When the retention of each ends. */
+  ends(): number[] {
+    return [...this.#messages.values()].map(({ expiresAt }) => expiresAt)
+  }
+
   expired(now: number): number {
     return [...this.#messages.values()].filter(({ expiresAt }) => expiresAt <= now).length
   }

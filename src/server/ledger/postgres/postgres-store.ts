@@ -13,6 +13,7 @@ import type {
   EntriesQuery,
   EntryDraft,
   Insertion,
+  LedgerGauges,
   LedgerStats,
   LedgerStore,
   MessageDraft,
@@ -20,7 +21,7 @@ import type {
   ReapOptions,
   Transaction,
 } from '../port.ts'
-import { countRows, FROM_THE_START, listRows, type ReapPlace, reapRows } from './batch-statements.ts'
+import { countRows, FROM_THE_START, listRows, type ReapPlace, readGauges, reapRows } from './batch-statements.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { consumeGiven, consumeOwn } from './consume-message.ts'
 import { GivenTransaction } from './given-transaction.ts'
@@ -38,7 +39,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly #pool: LedgerPool
   readonly #steady: SteadyPostgres
   readonly #statements: ClaimStatements
-  readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START }
+  readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START, messagesFrom: FROM_THE_START }
   /** Awaited by `close` only. */
   readonly #background = new Set<Promise<unknown>>()
 
@@ -69,8 +70,8 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     return this.#statements.release(claim)
   }
 
-  abandon(claim: Claim): Promise<boolean> {
-    return this.#statements.abandon(claim)
+  abandon(claim: Claim, _now?: number, since?: number): Promise<boolean> {
+    return this.#statements.abandon(claim, since)
   }
 
   find(scope: string, key: string): Promise<Entry | undefined> {
@@ -87,6 +88,10 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   stats(): Promise<LedgerStats> {
     return countRows(this.#steady, this.#tables)
+  }
+
+  gauges(): Promise<LedgerGauges> {
+    return readGauges(this.#steady, this.#tables)
   }
 
   async transact(transaction: Transaction<Tx>): Promise<Outcome> {

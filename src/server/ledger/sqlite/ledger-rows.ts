@@ -23,6 +23,13 @@ export interface SqliteEntryRow extends Pick<Entry, Kept | 'attempt' | 'version'
   readonly body: Uint8Array | null
 }
 
+export interface SqliteGaugesRow {
+  readonly entries: number
+  readonly unknown: number
+  readonly oldestUnknownAt: number | null
+  readonly oldestExpiresAt: number | null
+}
+
 /** `inEffect` is never true here: the transaction of an effect is seen only once it is committed and the entry done. */
 export function sqliteEntry(row: SqliteEntryRow): Entry {
   const { scope, key, fingerprint, method, path, state, token, attempt, version } = row

@@ -129,6 +129,14 @@ const SOURCES = {
     (SELECT count(*) FROM holdfast_entries WHERE ${PAST_RETENTION})
       + (SELECT count(*) FROM holdfast_messages WHERE expires_at <= @now) AS expired,
     (SELECT count(*) FROM holdfast_messages) AS messages`,
+  // The earlier of two: min() of two arguments is null where one of them is.
+  gauges: `SELECT (SELECT coalesce(max(id), 0) FROM holdfast_entries)
+      - (SELECT coalesce(min(id) - 1, 0) FROM holdfast_entries) AS entries,
+    (SELECT count(*) FROM holdfast_entries WHERE state = 'unknown') AS unknown,
+    (SELECT min(unknown_since) FROM holdfast_entries WHERE state = 'unknown') AS oldestUnknownAt,
+    (SELECT min(oldest) FROM (
+      SELECT * FROM (SELECT expires_at AS oldest FROM holdfast_entries WHERE state = 'done' ORDER BY expires_at LIMIT 1)
+      UNION ALL SELECT min(expires_at) FROM holdfast_messages)) AS oldestExpiresAt`,
 } as const
 
 export type LedgerStatements = Readonly<Record<keyof typeof SOURCES, SqliteStatement>>

@@ -16,6 +16,7 @@ import type {
   EntryDraft,
   EntryPlace,
   Insertion,
+  LedgerGauges,
   LedgerStats,
   LedgerStore,
   MessageDraft,
@@ -33,6 +34,7 @@ import {
   fenceBindings,
   foundBy,
   type SqliteEntryRow,
+  type SqliteGaugesRow,
   sqliteEntry,
 } from './ledger-rows.ts'
 import type { LedgerStatements } from './ledger-tables.ts'
@@ -84,8 +86,8 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     return this.#change('release', fenceBindings(claim), 'later')
   }
 
-  abandon(claim: Claim, now: number): Promise<boolean> {
-    return this.#change('abandon', { ...fenceBindings(claim), now })
+  abandon(claim: Claim, now: number, since = now): Promise<boolean> {
+    return this.#change('abandon', { ...fenceBindings(claim), now: since })
   }
 
   async transact(transaction: Transaction<SqliteDatabase>): Promise<Outcome> {
@@ -156,6 +158,13 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
 
   stats(now: number): Promise<LedgerStats> {
     return this.#connection.run(({ stats }) => stats.get({ now }) as LedgerStats)
+  }
+
+  async gauges(now: number): Promise<LedgerGauges> {
+    const row = await this.#connection.run(({ gauges }) => gauges.get() as SqliteGaugesRow)
+    const { entries, unknown } = row
+    const [oldestUnknownAt, oldestExpiresAt] = [row.oldestUnknownAt ?? undefined, row.oldestExpiresAt ?? undefined]
+    return { at: now, entries, unknown, oldestUnknownAt, oldestExpiresAt }
   }
 
   /** From now on its claims count as those of a dead process. */
