@@ -99,5 +99,6 @@ export function draftOf(guard: GuardOptions, request: KeyRequest, protection: Pr
     leaseMs: guard.leaseMs,
     retentionMs: guard.retentionMs,
     now: guard.clock.now(),
+    patienceMs: guard.storeTimeoutMs,
   }
 }

@@ -16,6 +16,11 @@ export interface EntryDraft {
   readonly leaseMs: number
   readonly retentionMs: number
   readonly now: number
+  /**
+   * For `insert` and `atomic`: a store that knows that its answer would take longer refuses at once, with a StorageError.
+   * Default: it does not.
+   */
+  readonly patienceMs?: number | undefined
   /** For `takeOver` by a claim that only reconciles: the entry keeps its age. Default: now. */
   readonly createdAt?: number | undefined
 }

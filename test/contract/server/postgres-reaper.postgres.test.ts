@@ -19,10 +19,11 @@ async function reapAll(limit = 1000) {
 
 it('does not guess how many entries there are before the first ANALYZE', async () => {
   const ledger = scene.ledger()
-  await claimed(ledger)
+  const claim = await claimed(ledger)
   expect((await ledger.gauges(0)).entries).toBeUndefined()
   await scene.query('ANALYZE holdfast_entries')
   expect((await ledger.gauges(0)).entries).toBe(1)
+  await ledger.release(claim)
 })
 
 describe('the reaper', () => {

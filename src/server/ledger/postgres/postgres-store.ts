@@ -1,5 +1,6 @@
 import { borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient } from '../../../sql/postgres-driver.ts'
+import { PostgresQueue } from '../../../sql/postgres-queue.ts'
 import { SteadyPostgres } from '../../../sql/postgres-steady.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
@@ -37,6 +38,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly name = 'postgres'
   readonly #tables: LedgerTables
   readonly #pool: LedgerPool
+  readonly #queue = new PostgresQueue(SUBJECT)
   readonly #steady: SteadyPostgres
   readonly #statements: ClaimStatements
   readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START, messagesFrom: FROM_THE_START }
@@ -50,8 +52,9 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     this.#statements = new ClaimStatements(this.#tables, this.#steady)
   }
 
-  insert(draft: EntryDraft): Promise<Insertion> {
-    return this.#statements.insert(draft)
+  async insert(draft: EntryDraft): Promise<Insertion> {
+    const leave = this.#queue.enter(await this.#pool.get(), draft.patienceMs)
+    return this.#statements.insert(draft).finally(leave)
   }
 
   takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
@@ -106,7 +109,8 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     const { draft, work } = own
     const met: Met = {}
     const steps = atomicSteps(this.#tables, own, met)
-    const end = await this.#run(steps, { work, onFailure: 'released', leaseMs: draft.leaseMs })
+    const { leaseMs, patienceMs } = draft
+    const end = await this.#run(steps, { work, onFailure: 'released', leaseMs }, patienceMs)
     if (met.found) return { kind: 'found', found: met.found }
     if (met.inFlight) return { kind: 'in-flight', request: met.inFlight }
     if (end.thrown) throw end.thrown.error
@@ -126,9 +130,14 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     return { kind: 'recorded', writes: 'committed', answer: entry.answer } as const
   }
 
-  async #run(steps: TransactionSteps, work: OwnWork): Promise<TransactionEnd> {
+  async #run(steps: TransactionSteps, work: OwnWork, patienceMs?: number): Promise<TransactionEnd> {
     try {
-      return await borrowed(await this.#pool.get(), (client) => new OwnTransaction(client, steps, work).run())
+      const pool = await this.#pool.get()
+      const leave = this.#queue.enter(pool, patienceMs)
+      return await borrowed(pool, (client) => {
+        leave()
+        return new OwnTransaction(client, steps, work).run()
+      })
     } catch (error) {
       throw failureOf(error)
     }
