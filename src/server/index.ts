@@ -1,4 +1,6 @@
+export type { Encryption } from '../foundation/encryption.ts'
 export type { Problem } from './admission/refusal.ts'
+export { type AesGcmOptions, aesGcm, type SynchronousEncryption } from './aes-gcm.ts'
 export { createLedger } from './create-ledger.ts'
 export type { Entry } from './entry/entry.ts'
 export { type EffectReturn, json, overloaded, type Reply, type ReplyInit, reply } from './entry/reply.ts'

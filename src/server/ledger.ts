@@ -1,5 +1,6 @@
 import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
+import type { Encryption } from '../foundation/encryption.ts'
 import type { Entry } from './entry/entry.ts'
 import type { EffectReturn, Reply } from './entry/reply.ts'
 import type { GuardedLedger } from './guard/begin.ts'
@@ -63,6 +64,13 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly dropHeaders?: readonly string[] | undefined
   /** A store that takes longer to answer counts as down: 503. Default `'5s'`. */
   readonly storeTimeout?: Duration | undefined
+  /**
+   * Encrypts headers and bodies of recorded answers, and values of messages: `aesGcm(key)`. Status, scope, key and path are
+   * stored as they are. Default: none.
+   *
+   * @example encryption: aesGcm(Buffer.from(process.env.LEDGER_KEY, 'base64'), { also: [oldKey] })
+   */
+  readonly encryption?: Encryption | undefined
   /** Called with each event; an error of it can't break a request. */
   readonly observe?: ObserveLedger | undefined
   /** For tests. */

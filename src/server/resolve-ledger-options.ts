@@ -13,7 +13,9 @@ import {
 import { readFields, readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
+import type { Encryption } from '../foundation/encryption.ts'
 import { HEADER } from '../protocol/header-names.ts'
+import { encryptedStore } from './encrypted-store.ts'
 import type { AdapterOptions } from './guard/begin.ts'
 import { LedgerCounters } from './guard/counters.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard/guard-options.ts'
@@ -52,6 +54,7 @@ const FIELDS = {
   dropHeaders: [[] as readonly string[], checkNames],
   storeTimeout: [5_000, checkPositiveDuration],
   observe: [undefined, checkFunction],
+  encryption: [undefined, objectWith<Encryption>('seal', 'open')],
   clock: [systemClock, objectWith('now', 'sleep')],
 } as const
 
@@ -75,7 +78,7 @@ export function resolveLedgerOptions(
   const clock = given.clock ?? systemClock
   const scope = read.scope as unknown as GuardOptions['scope'] | string
   return {
-    store: given.store,
+    store: read.encryption ? encryptedStore(given.store, read.encryption) : given.store,
     scope: typeof scope === 'string' ? () => scope : scope,
     authorize: given.authorize as GuardOptions['authorize'],
     refusal: given.refusal as GuardOptions['refusal'],

@@ -3,8 +3,9 @@ import { fingerprintInput } from '../../protocol/fingerprint.ts'
 import { headerValue } from '../../protocol/headers.ts'
 import { BodyTooLarge, checkBodySize, checkRequest } from '../admission/check-request.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
-import { type Entry, versionedFingerprint } from '../entry/entry.ts'
+import { type Entry, type RecordedAnswer, versionedFingerprint } from '../entry/entry.ts'
 import type { EffectReturn } from '../entry/reply.ts'
+import { refuseSealed } from '../entry/sealed-answer.ts'
 import type { Answer, Inbound } from '../http/port.ts'
 import { answerOfReturned, outgoingAnswer, replayedAnswer } from './answer.ts'
 import { type ClaimResult, claimKey, type KeyRequest, reclaimKey } from './claim-key.ts'
@@ -173,9 +174,20 @@ export function refuseRequest(
   return { kind: 'answered', answer: outgoingAnswer(guard, refusal(reason)) }
 }
 
+/** An entry whose answer can't be read is refused: nothing is run because of a damaged store. */
 export function replayEntry(guard: GuardOptions, request: KeyRequest, entry: Entry): Answered {
-  // A damaged store: nothing is run because of it.
-  if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
-  emitForEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })
-  return { kind: 'answered', answer: replayedAnswer(guard, entry.answer) }
+  try {
+    const recorded = readableAnswer(entry)
+    emitForEntry(guard, request, { type: 'entry.replayed', status: recorded.status })
+    return { kind: 'answered', answer: replayedAnswer(guard, recorded) }
+  } catch (error) {
+    emit(guard, { type: 'ledger.failed', error })
+    return refuseRequest(guard, request, 'unavailable')
+  }
+}
+
+function readableAnswer({ answer }: Entry): RecordedAnswer {
+  if (!answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
+  refuseSealed(answer)
+  return answer
 }

@@ -148,6 +148,8 @@ export interface LedgerGauges {
 export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** For messages and statistics: `memory`, `sqlite`, `postgres`. */
   readonly name: string
+  /** True where its transactions do not wait: work that returns a promise is refused. */
+  readonly synchronous?: boolean
   /** Only a type: what `effect` may return with this store. Never set. */
   readonly returned?: Returned
 

@@ -45,6 +45,7 @@ const MOST_ROUNDS = 20
 /** Times are the caller's: all that share the file are on one machine. */
 export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
   readonly name = 'sqlite'
+  readonly synchronous = true
   readonly #connection: LedgerConnection
   readonly #process = newProcessOwner()
 
