@@ -1,6 +1,7 @@
 import { oneOf } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
+import { eraseScope } from './erase-scope.ts'
 import { begin, guarded, type MakeGuard } from './guard/begin.ts'
 import { resolveEntry } from './guard/reconcile.ts'
 import { serveAtomic } from './guard/serve-atomic.ts'
@@ -58,6 +59,7 @@ export function composeLedger<Tx, Returned, Native>(
     entries: (query) => store.entries(resolveEntriesQuery(query)),
     stats: () => store.stats(guard.clock.now()),
     metrics: () => readMetrics(guard),
+    erase: (scope, given) => eraseScope(guard, scope, given),
     resolve: (scope, key, outcome) => resolveEntry(guard, { scope, key }, outcome),
     close: async () => {
       await Promise.all([guard.background.close(), ...[...reapers].map((reaper) => reaper.stop())])

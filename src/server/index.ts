@@ -8,9 +8,20 @@ export { ClaimLostError, type IdempotencyContext } from './guard/context.ts'
 export type { LedgerCounts, LedgerMetrics } from './guard/counters.ts'
 export type { LedgerEvent } from './guard/events.ts'
 export type { ProtectOptions, Reconcile, Reconciled } from './guard/guard-options.ts'
+export type { Quota } from './guard/scope-quota.ts'
 export type { AtomicContext } from './guard/serve-atomic.ts'
 export type { AtomicRequest } from './http/atomic-handler.ts'
 export { retryContext } from './http/retry-context.ts'
 export { memoryLedger } from './ledger/memory/memory-ledger.ts'
 export type { MemoryTransaction } from './ledger/memory/memory-transaction.ts'
-export type { AtomicOptions, Ledger, LedgerOptions, Once, OnceOptions, Reaper, ReaperOptions } from './ledger.ts'
+export type {
+  AtomicOptions,
+  ErasedScope,
+  EraseOptions,
+  Ledger,
+  LedgerOptions,
+  Once,
+  OnceOptions,
+  Reaper,
+  ReaperOptions,
+} from './ledger.ts'

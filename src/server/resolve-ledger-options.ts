@@ -21,6 +21,7 @@ import { LedgerCounters } from './guard/counters.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard/guard-options.ts'
 import { InFlightWaiters } from './guard/in-flight-waiters.ts'
 import { ReaperWatch } from './guard/reaper-watch.ts'
+import { type Quota, ScopeQuota } from './guard/scope-quota.ts'
 import { Background } from './guard/store-call.ts'
 import type { EntriesQuery, EntryPlace } from './ledger/port.ts'
 import type { LedgerOptions } from './ledger.ts'
@@ -54,6 +55,7 @@ const FIELDS = {
   dropHeaders: [[] as readonly string[], checkNames],
   storeTimeout: [5_000, checkPositiveDuration],
   observe: [undefined, checkFunction],
+  quota: [undefined, checkQuota],
   encryption: [undefined, objectWith<Encryption>('seal', 'open')],
   clock: [systemClock, objectWith('now', 'sleep')],
 } as const
@@ -103,6 +105,7 @@ export function resolveLedgerOptions(
     clock,
     background: new Background(),
     reaperWatch: new ReaperWatch(clock.now(), warn),
+    quota: read.quota === undefined ? undefined : new ScopeQuota(read.quota),
     digest,
   }
 }
@@ -184,6 +187,11 @@ function missing(option: string, what: string): ConfigurationError {
 function checkScope(option: string, value: unknown): unknown {
   if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
   return refuseOption(option, "a function from a request to a string, or 'public'", value)
+}
+
+function checkQuota(option: string, value: unknown): Quota {
+  if (typeof value === 'function' || (Number.isInteger(value) && Number(value) >= 1)) return value as Quota
+  return refuseOption(option, 'a whole number of at least 1, or a function from a scope to one', value)
 }
 
 /** As it may stand between `<` and `>` in a header. */

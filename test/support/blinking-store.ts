@@ -51,7 +51,9 @@ const LEDGER_CALLS: ReadonlyMap<string | symbol, 'write' | 'look'> = new Map([
   ...(['insert', 'takeOver', 'complete', 'release', 'abandon', 'transact'] as const).map(
     (of) => [of, 'write'] as const,
   ),
-  ...(['renew', 'consume', 'find', 'reap', 'stats', 'gauges'] as const).map((of) => [of, 'look'] as const),
+  ...(['renew', 'consume', 'find', 'reap', 'stats', 'gauges', 'count', 'erase'] as const).map(
+    (of) => [of, 'look'] as const,
+  ),
 ])
 
 export function blinkingLedger<Store extends LedgerStore>(store: Store, blink: Blink): Store {

@@ -13,6 +13,7 @@ import type { IdempotencyContext } from './context.ts'
 import { emit, emitForEntry } from './events.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard-options.ts'
 import { reconcileClaim } from './reconcile.ts'
+import { refusalByQuota } from './scope-quota.ts'
 import { Session } from './session.ts'
 
 /** Answered without the handler, or the session of a handler that may run. */
@@ -75,6 +76,8 @@ export async function begin(ledger: GuardOptions, inbound: Inbound, protection: 
   if (screened.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
   guard.reaperWatch.look(guard)
   const { request } = screened
+  const refused = guard.quota && (await refusalByQuota(guard, request))
+  if (refused) return refuseRequest(guard, request, refused)
   try {
     return await act(guard, { request, protection, result: await claimKey(guard, request, protection) })
   } catch (error) {
@@ -123,6 +126,7 @@ async function act(guard: GuardOptions, { request, protection, result }: Asked):
   if (result.kind === 'refused') return refuseRequest(guard, request, result.reason)
   if (result.kind === 'replay') return replayEntry(guard, request, result.entry)
   const { claim, from } = result
+  if (!from) guard.quota?.added(claim.scope)
   emitForEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
   // An entry that was claimed as external stays so, whatever the handler is declared as by now.
   const external = protection.external || from?.external === true

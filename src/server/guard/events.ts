@@ -41,6 +41,14 @@ export type LedgerEvent =
       readonly key: string | undefined
     })
   | (Timed & { readonly type: 'ledger.failed'; readonly error: unknown })
+  | (Timed & {
+      readonly type: 'scope.erased'
+      readonly scope: string
+      readonly what: 'answers' | 'entries'
+      readonly erased: number
+      /** Entries that are running or unknown, and were not touched. */
+      readonly left: number
+    })
   /** After each pass of the reaper that was not stopped. */
   | (Timed & {
       readonly type: 'reaper.passed'

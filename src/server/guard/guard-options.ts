@@ -10,6 +10,7 @@ import type { LedgerCounters } from './counters.ts'
 import type { ObserveLedger } from './events.ts'
 import type { InFlightWaiters } from './in-flight-waiters.ts'
 import type { ReaperWatch } from './reaper-watch.ts'
+import type { ScopeQuota } from './scope-quota.ts'
 import type { Background } from './store-call.ts'
 
 /** The result of a reconciliation: the answer, that nothing was done (`'rerun'`), or not known yet. */
@@ -77,6 +78,7 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPol
   readonly clock: Clock
   readonly background: Background
   readonly reaperWatch: ReaperWatch
+  readonly quota: ScopeQuota | undefined
   /** SHA-256 in hex. */
   readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string
 }

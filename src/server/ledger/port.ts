@@ -224,11 +224,42 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** Counts all rows. */
   stats(now: number): Promise<LedgerStats>
 
+  /** How many entries a scope has, in any state. Counts no further than `atMost`. */
+  count(scope: string, atMost: number): Promise<number>
+
+  /**
+   * One batch. `answers`: headers and bodies of done entries are removed, their status stays, and values of messages;
+   * `entries`: done entries and messages are deleted. What is running or unknown is never touched: it is counted as `left`.
+   */
+  erase(batch: EraseBatch): Promise<ErasedBatch>
+
   /** Reads no more than the ends of indexes and what is `unknown`, however large the store is. */
   gauges(now: number): Promise<LedgerGauges>
 
   /** Closes what this store opened itself. */
   close(): Promise<void>
+}
+
+export interface EraseBatch {
+  readonly scope: string
+  readonly what: 'answers' | 'entries'
+  /** `next` of the batch before; undefined: from the start. */
+  readonly after: ErasePlace | undefined
+  /** Of the rows that are looked at. */
+  readonly limit: number
+}
+
+export interface ErasePlace {
+  readonly table: 'entries' | 'messages'
+  /** The key, or the id, of the last row of the batch before. */
+  readonly last: string
+}
+
+export interface ErasedBatch {
+  readonly erased: number
+  readonly left: number
+  /** Undefined: there is nothing behind. */
+  readonly next: ErasePlace | undefined
 }
 
 export interface AtomicRun<Tx> {

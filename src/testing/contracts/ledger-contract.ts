@@ -4,6 +4,7 @@ import { answerCases } from './ledger/answer-cases.ts'
 import { atomicCases } from './ledger/atomic-cases.ts'
 import { type LedgerCase, type LedgerContractOptions, ledgerCase } from './ledger/contract-case.ts'
 import { entriesCases } from './ledger/entries-cases.ts'
+import { eraseCases } from './ledger/erase-cases.ts'
 import { ledgerFenceCases } from './ledger/fence-cases.ts'
 import { gaugeCases } from './ledger/gauge-cases.ts'
 import { givenTransactionCases } from './ledger/given-transaction-cases.ts'
@@ -39,6 +40,7 @@ export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCa
     ...messageCases,
     ...reapCases,
     ...gaugeCases,
+    ...eraseCases,
     ...entriesCases,
     ...(options.another ? ledgerSharingCases(options.another) : {}),
   }

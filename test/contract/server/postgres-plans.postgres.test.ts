@@ -37,6 +37,11 @@ async function useAll(ledger: PgLedger): Promise<void> {
   const unknown = ledger.entries({ state: 'unknown', limit: 10 })
   for await (const { state } of unknown) expect(state).toBe('unknown')
   await ledger.reap({ limit: 1000, now: 0 })
+  await ledger.count('s', 20)
+  for (const what of ['answers', 'entries'] as const) {
+    await ledger.erase({ scope: 's', what, after: undefined, limit: 5 })
+    await ledger.erase({ scope: 's', what, after: { table: 'messages', last: 'm5' }, limit: 5 })
+  }
 }
 
 /** As Postgres counts them, once the connections that used them have ended. */

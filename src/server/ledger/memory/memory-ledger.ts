@@ -8,13 +8,15 @@ import type {
   Claim,
   EntriesQuery,
   EntryDraft,
-  EntryPlace,
+  EraseBatch,
+  ErasedBatch,
   FoundEntry,
   LedgerStore,
   ReapOptions,
   Transaction,
 } from '../port.ts'
 import { MemoryMessages, type MemoryTransaction, MemoryUndo } from './memory-transaction.ts'
+import { countScope, eraseScope, listEntries, memoryGauges, place } from './memory-upkeep.ts'
 
 /** A ledger that lives as long as this object: for tests, and for trying things out. Never for production. */
 export function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn> {
@@ -140,16 +142,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return { deleted, abandoned, more: deleted + abandoned >= limit }
   }
 
-  async *entries({ state, scope, after, limit = Number.POSITIVE_INFINITY }: EntriesQuery): AsyncGenerator<Entry> {
-    const places = [...this.#entries.keys()]
-    const start = after ? this.#behind(places, after) : 0
-    let left = limit
-    for (const at of places.slice(start)) {
-      const entry = this.#entries.get(at)
-      if (!entry || (state ?? entry.state) !== entry.state || (scope ?? entry.scope) !== entry.scope) continue
-      if (left-- <= 0) return
-      yield copied(entry)
-    }
+  async *entries(query: EntriesQuery): AsyncGenerator<Entry> {
+    for (const entry of listEntries(this.#entries, query)) yield copied(entry)
   }
 
   async stats(now: number): ReturnType<LedgerStore['stats']> {
@@ -165,27 +159,19 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   }
 
   async gauges(now: number): ReturnType<LedgerStore['gauges']> {
-    const entries = [...this.#entries.values()]
-    const unknownSince = entries.flatMap((entry) => entry.unknownSince ?? [])
-    const ends = entries.filter(({ state }) => state === 'done').map(({ expiresAt }) => expiresAt)
-    return {
-      at: now,
-      entries: entries.length,
-      unknown: unknownSince.length,
-      oldestUnknownAt: earliest(unknownSince),
-      oldestExpiresAt: earliest([...ends, ...this.#messages.ends()]),
-    }
+    return memoryGauges(this.#entries, this.#messages.ends(), now)
+  }
+
+  async count(scope: string, atMost: number): Promise<number> {
+    return countScope(this.#entries, scope, atMost)
+  }
+
+  async erase(batch: EraseBatch): Promise<ErasedBatch> {
+    const { erased, left } = eraseScope(this.#entries, batch)
+    return { erased: erased + this.#messages.erase(batch.scope, batch.what), left, next: undefined }
   }
 
   async close(): Promise<void> {}
-
-  /** Where the entry was deleted, at the first that is not older. */
-  #behind(places: readonly string[], after: EntryPlace): number {
-    const at = places.indexOf(place(after))
-    if (at !== -1) return at + 1
-    const next = places.findIndex((each) => (this.#entries.get(each)?.createdAt ?? 0) >= after.createdAt)
-    return next === -1 ? places.length : next
-  }
 
   #claim(draft: EntryDraft, attempt: number): Claim {
     const { scope, key, token, now, leaseMs, retentionMs, fingerprint, method, path, external } = draft
@@ -244,18 +230,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   }
 }
 
-/** Undefined where there is none. */
-function earliest(times: readonly number[]): number | undefined {
-  return times.length === 0 ? undefined : times.reduce((first, time) => Math.min(first, time))
-}
-
 function onEnd(kind: WithoutAnswer, now: number): Partial<Entry> {
   return kind === 'abandoned' ? { unknownSince: now } : {}
-}
-
-/** As a list, so that no two pairs of scope and key give the same text. */
-function place({ scope, key }: { readonly scope: string; readonly key: string }): string {
-  return JSON.stringify([scope, key])
 }
 
 /** The caller may change the arrays that it gave or got: the stored ones stay as they are. */

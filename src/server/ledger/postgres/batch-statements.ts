@@ -98,6 +98,17 @@ export async function countRows(queryable: PostgresQueryable, tables: LedgerTabl
   }
 }
 
+/** From the index on (scope, key) alone. */
+export async function countScope(
+  queryable: PostgresQueryable,
+  { entries }: LedgerTables,
+  { scope, atMost }: { readonly scope: string; readonly atMost: number },
+): Promise<number> {
+  const text = `SELECT count(*)::text AS count FROM (SELECT FROM ${entries} WHERE scope = $1 LIMIT $2) entry`
+  const { rows } = await queryable.query(text, [scope, atMost])
+  return Number((rows[0] as { readonly count: string }).count)
+}
+
 /** The oldest answer is the first of the index on `expires_at` that is done: what is unknown stays there. */
 export async function readGauges(queryable: PostgresQueryable, tables: LedgerTables): Promise<LedgerGauges> {
   const { entries, messages } = tables

@@ -13,6 +13,8 @@ import type {
   Consumption,
   EntriesQuery,
   EntryDraft,
+  EraseBatch,
+  ErasedBatch,
   Insertion,
   LedgerGauges,
   LedgerStats,
@@ -22,9 +24,18 @@ import type {
   ReapOptions,
   Transaction,
 } from '../port.ts'
-import { countRows, FROM_THE_START, listRows, type ReapPlace, readGauges, reapRows } from './batch-statements.ts'
+import {
+  countRows,
+  countScope,
+  FROM_THE_START,
+  listRows,
+  type ReapPlace,
+  readGauges,
+  reapRows,
+} from './batch-statements.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { consumeGiven, consumeOwn } from './consume-message.ts'
+import { eraseRows } from './erase-statements.ts'
 import { GivenTransaction } from './given-transaction.ts'
 import { LedgerPool } from './ledger-pool.ts'
 import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
@@ -91,6 +102,14 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   stats(): Promise<LedgerStats> {
     return countRows(this.#steady, this.#tables)
+  }
+
+  count(scope: string, atMost: number): Promise<number> {
+    return countScope(this.#steady, this.#tables, { scope, atMost })
+  }
+
+  erase(batch: EraseBatch): Promise<ErasedBatch> {
+    return eraseRows(this.#steady, this.#tables, batch)
   }
 
   gauges(): Promise<LedgerGauges> {

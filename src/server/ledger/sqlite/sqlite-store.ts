@@ -5,7 +5,7 @@ import type { Sync } from '../../../sql/sqlite-handle.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome } from '../../entry/outcome.ts'
 import type { Reply } from '../../entry/reply.ts'
-import { inPages, type Page } from '../in-pages.ts'
+import { inPages, nextErasePlace, type Page } from '../in-pages.ts'
 import type {
   AtomicOutcome,
   AtomicRun,
@@ -15,6 +15,8 @@ import type {
   EntriesQuery,
   EntryDraft,
   EntryPlace,
+  EraseBatch,
+  ErasedBatch,
   Insertion,
   LedgerGauges,
   LedgerStats,
@@ -35,6 +37,7 @@ import {
   foundBy,
   type SqliteEntryRow,
   type SqliteGaugesRow,
+  type SqlitePageRow,
   sqliteEntry,
 } from './ledger-rows.ts'
 import type { LedgerStatements } from './ledger-tables.ts'
@@ -168,6 +171,15 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     return { at: now, entries, unknown, oldestUnknownAt, oldestExpiresAt }
   }
 
+  async count(scope: string, atMost: number): Promise<number> {
+    const row = await this.#connection.run(({ count }) => count.get({ scope, atMost }))
+    return (row as { readonly count: number }).count
+  }
+
+  erase(batch: EraseBatch): Promise<ErasedBatch> {
+    return this.#connection.transaction((own) => eraseIn(own, batch))
+  }
+
   /** From now on its claims count as those of a dead process. */
   async close(): Promise<void> {
     this.#process.leave()
@@ -195,4 +207,20 @@ function reapIn(own: EffectTransaction, { limit, now, onAbandoned }: ReapOptions
   own.commit()
   for (const row of abandoned) onAbandoned?.(sqliteEntry(row))
   return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }
+}
+
+const ERASING = {
+  entries: { page: 'entriesPage', answers: 'eraseAnswers', entries: 'eraseEntries' },
+  messages: { page: 'messagesPage', answers: 'eraseValues', entries: 'eraseMessages' },
+} as const
+
+/** One page, in one transaction. */
+function eraseIn(own: EffectTransaction, { scope, what, after, limit }: EraseBatch): ErasedBatch {
+  const table = after?.table ?? 'entries'
+  const { page, [what]: change } = ERASING[table]
+  const values = { scope, after: after?.last ?? '', limit }
+  const { rows, last, kept } = own.statements[page].get(values) as SqlitePageRow
+  const erased = own.statements[change].run(values).changes
+  own.commit()
+  return { erased, left: kept, next: nextErasePlace(table, { isFull: rows === limit, last }) }
 }

@@ -86,6 +86,9 @@ export class SimulatedLedgerStore implements Store {
 
   stats: Store['stats'] = (now) => this.#inner.stats(now)
 
+  count: Store['count'] = (scope, atMost) => this.#inner.count(scope, atMost)
+  erase: Store['erase'] = (batch) => this.#inner.erase(batch)
+
   gauges: Store['gauges'] = (now) => this.#ask('gauges', () => this.#inner.gauges(now))
 
   close: Store['close'] = async () => {}

@@ -50,6 +50,8 @@ export function mortalStore(real: LedgerStore): MortalStore {
     reap: (options) => through(() => real.reap(options)),
     entries: (query) => real.entries(query),
     stats: (now) => through(() => real.stats(now)),
+    count: (scope, atMost) => through(() => real.count(scope, atMost)),
+    erase: (batch) => through(() => real.erase(batch)),
     gauges: (now) => through(() => real.gauges(now)),
     close: () => real.close(),
   }
