@@ -24,6 +24,9 @@ export interface PostgresPool extends PostgresQueryable {
   readonly waitingCount?: number
   connect(): Promise<PostgresClient>
   end(): Promise<void>
+  /** With each new connection. Pools of other make may not tell. */
+  on?(event: 'connect', listener: () => void): unknown
+  removeListener?(event: 'connect', listener: () => void): unknown
 }
 
 interface Driver {

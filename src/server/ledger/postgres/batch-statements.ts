@@ -104,7 +104,7 @@ export async function countScope(
   { entries }: LedgerTables,
   { scope, atMost }: { readonly scope: string; readonly atMost: number },
 ): Promise<number> {
-  const text = `SELECT count(*)::text AS count FROM (SELECT FROM ${entries} WHERE scope = $1 LIMIT $2) entry`
+  const text = `SELECT count(*)::text AS count FROM (SELECT FROM ${entries} WHERE scope = $1 ORDER BY key LIMIT $2) entry`
   const { rows } = await queryable.query(text, [scope, atMost])
   return Number((rows[0] as { readonly count: string }).count)
 }
