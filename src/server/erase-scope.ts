@@ -2,9 +2,9 @@ import { checkLabel, oneOf, refuseOption } from '../configuration/option-checks.
 import { readOptions } from '../configuration/read-options.ts'
 import { abortReason } from '../foundation/abort.ts'
 import { takeTurn } from '../foundation/clock.ts'
+import type { ErasePlace } from './entry/upkeep.ts'
 import { emit } from './guard/events.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import type { ErasePlace } from './ledger/port.ts'
 import type { ErasedScope, EraseOptions } from './ledger.ts'
 
 /** Rows per batch. */

@@ -3,6 +3,7 @@ import type { Duration } from '../foundation/duration.ts'
 import type { Encryption } from '../foundation/encryption.ts'
 import type { Entry } from './entry/entry.ts'
 import type { EffectReturn, Reply } from './entry/reply.ts'
+import type { LedgerStats } from './entry/upkeep.ts'
 import type { GuardedLedger } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
 import type { LedgerMetrics } from './guard/counters.ts'
@@ -11,7 +12,7 @@ import type { Authorize, ProtectOptions, ShapeRefusal } from './guard/guard-opti
 import type { Quota } from './guard/scope-quota.ts'
 import type { AtomicContext } from './guard/serve-atomic.ts'
 import type { AtomicRequest } from './http/atomic-handler.ts'
-import type { EntriesQuery, LedgerStats, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
+import type { EntriesQuery, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
 
 export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
   /** `sqliteLedger(…)`, `postgresLedger(…)` or, for tests, `memoryLedger()`. */

@@ -3,6 +3,7 @@ export type { OnAbandoned } from '../admission/admit.ts'
 export type { EntryState, RecordedAnswer } from '../entry/entry.ts'
 export type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
 export { isReply, type OverloadedOptions } from '../entry/reply.ts'
+export type { EraseBatch, ErasedBatch, ErasePlace, LedgerGauges, LedgerStats } from '../entry/upkeep.ts'
 export {
   type AdapterOptions,
   type Begun,
@@ -24,13 +25,8 @@ export type {
   EntriesQuery,
   EntryDraft,
   EntryPlace,
-  EraseBatch,
-  ErasedBatch,
-  ErasePlace,
   FoundEntry,
   Insertion,
-  LedgerGauges,
-  LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,

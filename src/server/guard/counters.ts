@@ -1,6 +1,6 @@
 import { StorageError } from '../../errors/classes.ts'
 import type { RefusalReason } from '../admission/refusal.ts'
-import type { LedgerGauges } from '../ledger/port.ts'
+import type { LedgerGauges } from '../entry/upkeep.ts'
 import type { UntimedEvent } from './events.ts'
 
 /** What this process has done since its ledger was made. Each is a number of events. */

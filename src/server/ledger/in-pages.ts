@@ -1,4 +1,5 @@
-import type { EntriesQuery, ErasePlace } from './port.ts'
+import type { ErasePlace } from '../entry/upkeep.ts'
+import type { EntriesQuery } from './port.ts'
 
 /** Rows per query, and so how many answers are in memory at once. */
 const PAGE = 50

@@ -1,5 +1,6 @@
 import type { Entry, EntryState, RecordedAnswer } from '../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
+import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../entry/upkeep.ts'
 
 /** A claim that a request asks for. `now` is the caller's clock; a store with a clock of its own uses that instead. */
 export interface EntryDraft {
@@ -109,35 +110,6 @@ export interface EntriesQuery {
 
 export type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>
 
-export interface LedgerStats {
-  readonly running: number
-  readonly done: number
-  readonly unknown: number
-  /** Of all these, how many the next reap would delete. */
-  readonly expired: number
-  readonly messages: number
-}
-
-/** What an operator watches. Read from the ends of indexes, and from the small one of what is `unknown`. */
-export interface LedgerGauges {
-  /** When this was read, on the store's clock, as the other times. */
-  readonly at: number
-  /**
-   * An estimate. Postgres: as of the last ANALYZE, undefined before the first one. SQLite: how many rows would fit between
-   * the first and the last one, so never too low. In memory: exact.
-   */
-  readonly entries: number | undefined
-  /** Exact. */
-  readonly unknown: number
-  /** Since when the oldest of these is unknown; undefined where there is none. */
-  readonly oldestUnknownAt: number | undefined
-  /**
-   * When the retention of the oldest answer or message ends, or has ended: what the reaper deletes next. Its lag is
-   * `at - oldestExpiresAt` where that is positive. Undefined where there is nothing to delete.
-   */
-  readonly oldestExpiresAt: number | undefined
-}
-
 /**
  * Where the entries are. `Tx` is what the work writes with; `Returned` is what it may return (a synchronous store takes
  * no promise).
@@ -238,28 +210,6 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
 
   /** Closes what this store opened itself. */
   close(): Promise<void>
-}
-
-export interface EraseBatch {
-  readonly scope: string
-  readonly what: 'answers' | 'entries'
-  /** `next` of the batch before; undefined: from the start. */
-  readonly after: ErasePlace | undefined
-  /** Of the rows that are looked at. */
-  readonly limit: number
-}
-
-export interface ErasePlace {
-  readonly table: 'entries' | 'messages'
-  /** The key, or the id, of the last row of the batch before. */
-  readonly last: string
-}
-
-export interface ErasedBatch {
-  readonly erased: number
-  readonly left: number
-  /** Undefined: there is nothing behind. */
-  readonly next: ErasePlace | undefined
 }
 
 export interface AtomicRun<Tx> {

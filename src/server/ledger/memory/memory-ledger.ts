@@ -2,14 +2,13 @@ import { isThenable } from '../../../foundation/thenable.ts'
 import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryMove, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
+import type { EraseBatch, ErasedBatch } from '../../entry/upkeep.ts'
 import type {
   AtomicOutcome,
   AtomicRun,
   Claim,
   EntriesQuery,
   EntryDraft,
-  EraseBatch,
-  ErasedBatch,
   FoundEntry,
   LedgerStore,
   ReapOptions,

@@ -1,5 +1,6 @@
 import type { Entry } from '../../entry/entry.ts'
-import type { EntriesQuery, EntryPlace, EraseBatch, ErasedBatch, LedgerGauges } from '../port.ts'
+import type { EraseBatch, ErasedBatch, LedgerGauges } from '../../entry/upkeep.ts'
+import type { EntriesQuery, EntryPlace } from '../port.ts'
 
 /* What an operator asks of a ledger in memory. Every entry is looked at: it is for tests. */
 

@@ -1,7 +1,7 @@
 import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { ENTRY_VERSION } from '../../entry/entry.ts'
+import type { EraseBatch, ErasedBatch } from '../../entry/upkeep.ts'
 import { nextErasePlace } from '../in-pages.ts'
-import type { EraseBatch, ErasedBatch } from '../port.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 
 /** Rows of a newer version are never changed. */

@@ -5,6 +5,7 @@ import { SteadyPostgres } from '../../../sql/postgres-steady.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
+import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../../entry/upkeep.ts'
 import type {
   AtomicOutcome,
   AtomicRun,
@@ -13,11 +14,7 @@ import type {
   Consumption,
   EntriesQuery,
   EntryDraft,
-  EraseBatch,
-  ErasedBatch,
   Insertion,
-  LedgerGauges,
-  LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,

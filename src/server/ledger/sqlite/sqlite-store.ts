@@ -5,6 +5,7 @@ import type { Sync } from '../../../sql/sqlite-handle.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome } from '../../entry/outcome.ts'
 import type { Reply } from '../../entry/reply.ts'
+import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../../entry/upkeep.ts'
 import { inPages, nextErasePlace, type Page } from '../in-pages.ts'
 import type {
   AtomicOutcome,
@@ -15,11 +16,7 @@ import type {
   EntriesQuery,
   EntryDraft,
   EntryPlace,
-  EraseBatch,
-  ErasedBatch,
   Insertion,
-  LedgerGauges,
-  LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,

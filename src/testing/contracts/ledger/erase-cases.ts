@@ -1,4 +1,5 @@
-import type { EraseBatch, ErasePlace, LedgerStore } from '../../../server/ledger/port.ts'
+import type { EraseBatch, ErasePlace } from '../../../server/entry/upkeep.ts'
+import type { LedgerStore } from '../../../server/ledger/port.ts'
 import { expectSame, expectThat } from '../journal/expect.ts'
 import type { LedgerCase } from './contract-case.ts'
 import { claimed, consumption, draft, entryAt, message, met, now, recorded, SCOPE, stateOf } from './sample-entry.ts'
