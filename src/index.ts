@@ -26,7 +26,6 @@ export type {
   ClientOptions,
   DispatcherLike,
   DoNotRetryOptions,
-  Encryption,
   FetchLike,
   HeadersInput,
   HeadersOption,
@@ -53,6 +52,7 @@ export { type AttemptSummary, HoldfastError, isHoldfastError, type OperationRef 
 export type { Effect, Reason } from './errors/reason.ts'
 export type { Clock } from './foundation/clock.ts'
 export type { Duration } from './foundation/duration.ts'
+export type { Encryption } from './foundation/encryption.ts'
 export type { Random } from './foundation/random.ts'
 export type { HoldfastEvent, Observer } from './observe/port.ts'
 export type { ProblemDetails } from './protocol/problem-details.ts'

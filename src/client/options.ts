@@ -1,6 +1,7 @@
 import type { Effect } from '../errors/reason.ts'
 import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
+import type { Encryption } from '../foundation/encryption.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer } from '../observe/port.ts'
 import type { Journal } from './journal/port.ts'
@@ -70,12 +71,6 @@ export interface KeyHeaderOptions {
   readonly name?: string | undefined
   /** `'structured'` quotes the key as the IETF draft says. Default `'bare'`. */
   readonly format?: 'bare' | 'structured' | undefined
-}
-
-/** Around bodies at rest. `aesGcm(key)` makes one. */
-export interface Encryption {
-  seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
-  open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
 }
 
 /** What a `headers` function gets. */

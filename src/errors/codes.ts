@@ -28,6 +28,7 @@ export interface CodesOf {
     | 'HOLDFAST_RECORD_NEWER'
     | 'HOLDFAST_RECORD_GONE'
     | 'HOLDFAST_UNKNOWN_OPERATION'
+    | 'HOLDFAST_POOL_BUSY'
   /** Of the server half. */
   readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE'
 }

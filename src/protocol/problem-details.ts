@@ -20,6 +20,7 @@ export const PROBLEM = {
   bodyTooLarge: 'urn:holdfast:problem:body-too-large',
   outcomeUnknown: 'urn:holdfast:problem:outcome-unknown',
   windowPassed: 'urn:holdfast:problem:window-passed',
+  quotaExceeded: 'urn:holdfast:problem:quota-exceeded',
   unavailable: 'urn:holdfast:problem:unavailable',
   overloaded: 'urn:holdfast:problem:overloaded',
 } as const

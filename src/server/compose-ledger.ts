@@ -1,16 +1,22 @@
 import { oneOf } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
+import { eraseScope } from './erase-scope.ts'
 import { begin, guarded, type MakeGuard } from './guard/begin.ts'
-import type { GuardOptions } from './guard/guard-options.ts'
 import { resolveEntry } from './guard/reconcile.ts'
 import { serveAtomic } from './guard/serve-atomic.ts'
 import { type AtomicHandler, atomicFetch } from './http/atomic-handler.ts'
 import { protectFetch } from './http/fetch-handler.ts'
 import type { Ledger, LedgerOptions, Reaper } from './ledger.ts'
+import { readMetrics } from './metrics.ts'
 import { once } from './once.ts'
 import { reap, startReaper } from './reaper.ts'
-import { resolveEntriesQuery, resolveLedgerOptions, resolveProtection } from './resolve-ledger-options.ts'
+import {
+  resolveEntriesQuery,
+  resolveLedgerOptions,
+  resolveProtection,
+  type ServerPlatform,
+} from './resolve-ledger-options.ts'
 
 const NOT_EXTERNAL =
   'atomic() is for handlers that do everything inside of the transaction, and this ledger is for `external` ones: use protect()'
@@ -21,10 +27,10 @@ const ATOMIC = {
 
 /** A ledger on a platform with its own SHA-256; `createLedger` uses Node's. */
 export function composeLedger<Tx, Returned, Native>(
-  platform: Pick<GuardOptions, 'digest'>,
+  platform: ServerPlatform,
   options: LedgerOptions<Tx, Returned, Native>,
 ): Ledger<Tx, Returned, Native> {
-  const guard = resolveLedgerOptions(options as unknown as LedgerOptions<unknown, unknown, unknown>, platform.digest)
+  const guard = resolveLedgerOptions(options as unknown as LedgerOptions<unknown, unknown, unknown>, platform)
   const { store, maxRequestBytes, maxResponseBytes } = guard
   const reapers = new Set<Reaper>()
   const limits = { maxRequestBytes, maxResponseBytes }
@@ -52,6 +58,8 @@ export function composeLedger<Tx, Returned, Native>(
     find: (scope, key) => store.find(scope, key),
     entries: (query) => store.entries(resolveEntriesQuery(query)),
     stats: () => store.stats(guard.clock.now()),
+    metrics: () => readMetrics(guard),
+    erase: (scope, given) => eraseScope(guard, scope, given),
     resolve: (scope, key, outcome) => resolveEntry(guard, { scope, key }, outcome),
     close: async () => {
       await Promise.all([guard.background.close(), ...[...reapers].map((reaper) => reaper.stop())])

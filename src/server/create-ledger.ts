@@ -22,5 +22,14 @@ export function createLedger<Tx, Returned, Native>(
 ): Ledger<Tx, Returned, Native> {
   const digest = (texts: readonly string[], bytes: Uint8Array | null): string =>
     hash('sha256', framed(texts, bytes), 'hex')
-  return composeLedger({ digest }, options)
+  return composeLedger({ digest, warn }, options)
+}
+
+/** Each sentence once for the whole process: a service may have several ledgers. */
+const warned = new Set<string>()
+
+function warn(sentence: string): void {
+  if (warned.has(sentence)) return
+  warned.add(sentence)
+  process.emitWarning(sentence, { type: 'HoldfastWarning' })
 }

@@ -1,14 +1,18 @@
 import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
+import type { Encryption } from '../foundation/encryption.ts'
 import type { Entry } from './entry/entry.ts'
 import type { EffectReturn, Reply } from './entry/reply.ts'
+import type { LedgerStats } from './entry/upkeep.ts'
 import type { GuardedLedger } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
+import type { LedgerMetrics } from './guard/counters.ts'
 import type { ObserveLedger } from './guard/events.ts'
 import type { Authorize, ProtectOptions, ShapeRefusal } from './guard/guard-options.ts'
+import type { Quota } from './guard/scope-quota.ts'
 import type { AtomicContext } from './guard/serve-atomic.ts'
 import type { AtomicRequest } from './http/atomic-handler.ts'
-import type { EntriesQuery, LedgerStats, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
+import type { EntriesQuery, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
 
 export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
   /** `sqliteLedger(…)`, `postgresLedger(…)` or, for tests, `memoryLedger()`. */
@@ -62,6 +66,20 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly dropHeaders?: readonly string[] | undefined
   /** A store that takes longer to answer counts as down: 503. Default `'5s'`. */
   readonly storeTimeout?: Duration | undefined
+  /**
+   * How many keys a scope may hold at a time, for all or for each; `undefined`: any number. More new ones are refused with
+   * 429, retries are served. Approximate, by up to what all processes begin in a minute. Default: no limit.
+   *
+   * @example quota: (scope) => (scope === 'internal' ? undefined : 1_000_000)
+   */
+  readonly quota?: Quota | undefined
+  /**
+   * Encrypts headers and bodies of recorded answers, and values of messages: `aesGcm(key)`. Status, scope, key and path are
+   * stored as they are. Default: none.
+   *
+   * @example encryption: aesGcm(Buffer.from(process.env.LEDGER_KEY, 'base64'), { also: [oldKey] })
+   */
+  readonly encryption?: Encryption | undefined
   /** Called with each event; an error of it can't break a request. */
   readonly observe?: ObserveLedger | undefined
   /** For tests. */
@@ -95,6 +113,24 @@ export interface ReaperOptions {
    * `'rerun'` frees the key. Default `false`.
    */
   readonly reconcile?: boolean | undefined
+}
+
+export interface EraseOptions {
+  /**
+   * `'answers'`: what was answered is removed, and that it was done stays: a retry within the retention gets the status
+   * without headers and body, and is not run again. `'entries'`: all that is done is deleted, and a retry is run again.
+   * Default `'answers'`.
+   */
+  readonly what?: 'answers' | 'entries' | undefined
+  /** Ends it between two batches. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ErasedScope {
+  /** Answers and values, or entries and messages. */
+  readonly erased: number
+  /** Entries that are running or unknown: they were not touched. */
+  readonly left: number
 }
 
 export interface Reaper {
@@ -139,7 +175,12 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
    * @example for await (const { scope, key, path } of ledger.entries({ state: 'unknown' })) console.log(scope, key, path)
    */
   entries(query?: EntriesQuery): AsyncIterable<Entry>
+  /** Exact. Counts all rows, so that it takes as long as the store is large: `metrics` never does. */
   stats(): Promise<LedgerStats>
+  /** What this process has done, and gauges of the store. Cheap, for a scrape every few seconds. Never rejects. */
+  metrics(): Promise<LedgerMetrics>
+  /** Removes what the ledger keeps of a scope: for a customer who leaves. Entries that are running or unknown stay. */
+  erase(scope: string, options?: EraseOptions): Promise<ErasedScope>
   /** An operator's decision on an entry that is `unknown`: its answer, or that it may run again. False: there is none. */
   resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>
   /**

@@ -1,6 +1,7 @@
 import { checkDuration, checkLabel, checkObject, refuseOption } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { isThenable } from '../foundation/thenable.ts'
+import { refuseSealed } from './entry/sealed-answer.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import { inDoubt } from './guard/store-call.ts'
 import type { Once, OnceOptions } from './ledger.ts'
@@ -50,5 +51,6 @@ export async function once<T>(
       throw hasBegun ? inDoubt(error) : error
     })
   if (!consumed.duplicate) return { duplicate: false, value: value as T }
+  if (consumed.value !== null) refuseSealed(consumed.value)
   return { duplicate: true, value: (consumed.value === null ? undefined : JSON.parse(consumed.value)) as T }
 }

@@ -5,7 +5,7 @@ import { startBackgroundTimer, takeTurn } from '../foundation/clock.ts'
 import type { Entry } from './entry/entry.ts'
 import { emit, emitForEntry } from './guard/events.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
-import { reconcileUnknown } from './guard/reconcile.ts'
+import { reconcileUnknown, type Sweep } from './guard/reconcile.ts'
 import type { EntryPlace, Reaped } from './ledger/port.ts'
 import type { Reaper, ReaperOptions } from './ledger.ts'
 
@@ -16,7 +16,8 @@ export async function reap(
   options: { readonly limit?: number | undefined } = {},
 ): Promise<Reaped> {
   const { limit } = readOptions('reap', options, { limit: LIMIT })
-  const onAbandoned = (entry: Entry): void => emitForEntry(guard, entry, { type: 'entry.abandoned' })
+  const onAbandoned = (entry: Entry): void =>
+    emitForEntry(guard, entry, { type: 'entry.abandoned', unknownSince: entry.unknownSince ?? undefined })
   return guard.store.reap({ limit, now: guard.clock.now(), onAbandoned })
 }
 
@@ -34,11 +35,10 @@ export function startReaper(guard: GuardOptions, options: ReaperOptions = {}): R
   let place: EntryPlace | undefined
   let cancel = (): void => {}
   let pass = Promise.resolve()
+  const sweep = { limit, isStopped: () => stopped, reconciles: reconcile }
   const run = async (): Promise<void> => {
     try {
-      // Lets other work run between two batches.
-      while (!stopped && (await reap(guard, { limit })).more) await takeTurn(guard.clock)
-      if (reconcile) place = await reconcileUnknown(guard, { limit, isStopped: () => stopped }, place)
+      place = await passOnce(guard, sweep, place)
     } catch (error) {
       emit(guard, { type: 'ledger.failed', error })
     }
@@ -51,11 +51,43 @@ export function startReaper(guard: GuardOptions, options: ReaperOptions = {}): R
     })
   }
   arm()
+  const leave = guard.reaperWatch.enter()
   return {
     stop: () => {
       stopped = true
       cancel()
+      leave()
       return pass
     },
   }
+}
+
+/** Returns where the next pass goes on to reconcile. */
+async function passOnce(
+  guard: GuardOptions,
+  sweep: Sweep & { readonly reconciles: boolean },
+  place: EntryPlace | undefined,
+): Promise<EntryPlace | undefined> {
+  const { clock, store } = guard
+  const startedAt = clock.now()
+  const { deleted, abandoned } = await reapAll(guard, sweep)
+  const swept = sweep.reconciles ? await reconcileUnknown(guard, sweep, place) : { next: undefined, reconciled: 0 }
+  if (sweep.isStopped()) return swept.next
+  const { unknown, oldestUnknownAt } = await store.gauges(clock.now())
+  const counts = { deleted, abandoned, reconciled: swept.reconciled, unknown, oldestUnknownAt }
+  emit(guard, { type: 'reaper.passed', ...counts, durationMs: Math.max(0, clock.now() - startedAt) })
+  return swept.next
+}
+
+async function reapAll(guard: GuardOptions, { limit, isStopped }: Sweep): Promise<Omit<Reaped, 'more'>> {
+  let [deleted, abandoned] = [0, 0]
+  for (let more = true; more && !isStopped(); ) {
+    const batch = await reap(guard, { limit })
+    deleted += batch.deleted
+    abandoned += batch.abandoned
+    more = batch.more
+    // Lets other work run between two batches.
+    if (more) await takeTurn(guard.clock)
+  }
+  return { deleted, abandoned }
 }

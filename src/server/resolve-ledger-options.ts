@@ -13,10 +13,15 @@ import {
 import { readFields, readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
+import type { Encryption } from '../foundation/encryption.ts'
 import { HEADER } from '../protocol/header-names.ts'
+import { encryptedStore } from './encrypted-store.ts'
 import type { AdapterOptions } from './guard/begin.ts'
+import { LedgerCounters } from './guard/counters.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard/guard-options.ts'
 import { InFlightWaiters } from './guard/in-flight-waiters.ts'
+import { ReaperWatch } from './guard/reaper-watch.ts'
+import { type Quota, ScopeQuota } from './guard/scope-quota.ts'
 import { Background } from './guard/store-call.ts'
 import type { EntriesQuery, EntryPlace } from './ledger/port.ts'
 import type { LedgerOptions } from './ledger.ts'
@@ -50,13 +55,21 @@ const FIELDS = {
   dropHeaders: [[] as readonly string[], checkNames],
   storeTimeout: [5_000, checkPositiveDuration],
   observe: [undefined, checkFunction],
+  quota: [undefined, checkQuota],
+  encryption: [undefined, objectWith<Encryption>('seal', 'open')],
   clock: [systemClock, objectWith('now', 'sleep')],
 } as const
+
+/** What a ledger needs of the platform that it runs on. */
+export interface ServerPlatform extends Pick<GuardOptions, 'digest'> {
+  /** A sentence for the operator, beside the events: printed once. */
+  readonly warn: (sentence: string) => void
+}
 
 /** Checked once, so that a mistake shows at start-up and not with the first request. */
 export function resolveLedgerOptions(
   given: LedgerOptions<unknown, unknown, unknown>,
-  digest: GuardOptions['digest'],
+  { digest, warn }: ServerPlatform,
 ): GuardOptions {
   const read = readTopLevel(given, FIELDS)
   if (given.store === undefined)
@@ -67,7 +80,7 @@ export function resolveLedgerOptions(
   const clock = given.clock ?? systemClock
   const scope = read.scope as unknown as GuardOptions['scope'] | string
   return {
-    store: given.store,
+    store: read.encryption ? encryptedStore(given.store, read.encryption) : given.store,
     scope: typeof scope === 'string' ? () => scope : scope,
     authorize: given.authorize as GuardOptions['authorize'],
     refusal: given.refusal as GuardOptions['refusal'],
@@ -87,9 +100,12 @@ export function resolveLedgerOptions(
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
     observe: given.observe,
+    counters: new LedgerCounters(),
     reconcile: given.reconcile,
     clock,
     background: new Background(),
+    reaperWatch: new ReaperWatch(clock.now(), warn),
+    quota: read.quota === undefined ? undefined : new ScopeQuota(read.quota),
     digest,
   }
 }
@@ -171,6 +187,11 @@ function missing(option: string, what: string): ConfigurationError {
 function checkScope(option: string, value: unknown): unknown {
   if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
   return refuseOption(option, "a function from a request to a string, or 'public'", value)
+}
+
+function checkQuota(option: string, value: unknown): Quota {
+  if (typeof value === 'function' || (Number.isInteger(value) && Number(value) >= 1)) return value as Quota
+  return refuseOption(option, 'a whole number of at least 1, or a function from a scope to one', value)
 }
 
 /** As it may stand between `<` and `>` in a header. */

@@ -21,8 +21,13 @@ export interface PostgresClient extends PostgresQueryable {
 
 /** What we use of a pool of pg. */
 export interface PostgresPool extends PostgresQueryable {
+  /** How many calls wait for a connection. Pools of other make may not tell. */
+  readonly waitingCount?: number
   connect(): Promise<PostgresClient>
   end(): Promise<void>
+  /** With each new connection. Pools of other make may not tell. */
+  on?(event: 'connect', listener: () => void): unknown
+  removeListener?(event: 'connect', listener: () => void): unknown
 }
 
 interface Driver {

@@ -1,8 +1,20 @@
 import { StorageError } from '../errors/classes.ts'
+import { systemClock } from '../foundation/clock.ts'
 import { borrowed } from './postgres-borrow.ts'
 import type { PostgresPool, PostgresQueryable } from './postgres-driver.ts'
-import { postgresCode } from './postgres-failure.ts'
+import { isConflict, postgresCode } from './postgres-failure.ts'
 import { literal } from './postgres-text.ts'
+
+/**
+ * An index on a table that may be large: built without locking out its writers, which takes a statement outside of any
+ * transaction.
+ */
+export interface ConcurrentIndex {
+  /** Its name, which needs no quotes. */
+  readonly index: string
+  /** What stands behind the name: `ON schema.table (column)`. */
+  readonly concurrently: string
+}
 
 /** One part of the library and the steps its tables have gone through; step n leads to version n + 1. */
 export interface PostgresSchema {
@@ -10,7 +22,7 @@ export interface PostgresSchema {
   /** Without quotes. */
   readonly name: string
   readonly quotedName: string
-  readonly steps: readonly string[]
+  readonly steps: readonly (string | ConcurrentIndex)[]
   /** The oldest version whose library can work with the tables as this one leaves them: two run side by side in a deploy. */
   readonly oldest: number
 }
@@ -29,13 +41,38 @@ const LONGEST_SILENCE = '10s'
  * checks the version again under the lock. A role without the right to create can use existing tables.
  */
 export async function migratePostgres(pool: PostgresPool, schema: PostgresSchema): Promise<void> {
-  if (await isUpToDate(pool, schema)) return
-  await borrowed(pool, async ({ client }) => {
-    // Where this fails the connection is closed, and with it the transaction.
-    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-    await applySteps(client, schema)
-    await client.query('COMMIT')
-  })
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    if (await isUpToDate(pool, schema)) return
+    const next = await borrowed(pool, ({ client }) => migrateOn(client, schema)).catch(busyIfConflict)
+    // Outside of any transaction: a build waits for all that are open.
+    if (next === 'busy') await systemClock.sleep(PAUSE_MS)
+  }
+  throw new StorageError(
+    `An index of the ${schema.component} tables is being built by another replica, or the table is being vacuumed. ` +
+      'Nothing was changed: try again later',
+  )
+}
+
+const MOST_ROUNDS = 50
+const PAUSE_MS = 100
+
+/** Where this fails the connection is closed, and with it the transaction. */
+async function migrateOn(client: PostgresQueryable, schema: PostgresSchema): Promise<ConcurrentIndex | undefined> {
+  await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+  const next = await applySteps(client, schema)
+  await client.query('COMMIT')
+  // A build that fails leaves an index that is not valid, which the next round drops.
+  if (next) await client.query(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${next.index} ${next.concurrently}`)
+  return next
+}
+
+/** Another replica, or a vacuum, is at work on the table of an index. */
+class TableBusy extends Error {}
+
+/** Replicas that begin to build an index at the same moment wait for each other, and Postgres refuses all but one. */
+function busyIfConflict(error: unknown): 'busy' {
+  if (isConflict(error) || error instanceof TableBusy) return 'busy'
+  throw error
 }
 
 /** Rejects where the tables are those of a library that this one can't work beside. */
@@ -57,7 +94,8 @@ async function versionOf(queryable: PostgresQueryable, schema: PostgresSchema): 
   return version
 }
 
-async function applySteps(client: PostgresQueryable, schema: PostgresSchema): Promise<void> {
+/** Stops before an index that has to be built outside of the transaction. */
+async function applySteps(client: PostgresQueryable, schema: PostgresSchema): Promise<ConcurrentIndex | undefined> {
   await client.query(`SET LOCAL idle_in_transaction_session_timeout = '${LONGEST_SILENCE}'`)
   await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema.name])
   await client.query(`SET LOCAL lock_timeout = '${TABLE_PATIENCE}'`)
@@ -67,9 +105,53 @@ async function applySteps(client: PostgresQueryable, schema: PostgresSchema): Pr
   await client.query(`CREATE TABLE IF NOT EXISTS ${migrationsOf(schema)} (
     component text NOT NULL, version integer NOT NULL, oldest integer NOT NULL, PRIMARY KEY (component, version))`)
   for (let version = await versionOf(client, schema); version < schema.steps.length; version++) {
+    const step = schema.steps[version] as string | ConcurrentIndex
+    const missing = typeof step === 'string' ? undefined : await missingIndex(client, schema, step)
+    if (missing) return missing
     const values = `${literal(schema.component)}, ${version + 1}, ${schema.oldest}`
-    await client.query(`${schema.steps[version]};\nINSERT INTO ${migrationsOf(schema)} VALUES (${values})`)
+    const record = `INSERT INTO ${migrationsOf(schema)} VALUES (${values})`
+    await client.query(typeof step === 'string' ? `${step};\n${record}` : record)
   }
+  return undefined
+}
+
+interface IndexRow {
+  readonly valid: string
+  readonly relation: string
+}
+
+/** An index that is not valid is left from a build that failed, and dropped; unless it is being built at this moment. */
+async function missingIndex(
+  client: PostgresQueryable,
+  schema: PostgresSchema,
+  step: ConcurrentIndex,
+): Promise<ConcurrentIndex | undefined> {
+  let found = await findIndex(client, schema, step)
+  if (found?.valid === 'false') {
+    await lockTable(client, found)
+    found = await findIndex(client, schema, step)
+  }
+  if (found?.valid === 'true') return undefined
+  if (found) await client.query(`DROP INDEX ${schema.quotedName}.${step.index}`)
+  return step
+}
+
+/** A build holds this lock from its beginning to its end. Not waited for: the build itself waits for open transactions. */
+async function lockTable(client: PostgresQueryable, { relation }: IndexRow): Promise<void> {
+  await client.query(`LOCK TABLE ${relation} IN SHARE UPDATE EXCLUSIVE MODE NOWAIT`).catch((error: unknown) => {
+    throw postgresCode(error) === '55P03' ? new TableBusy('The table is locked', { cause: error }) : error
+  })
+}
+
+async function findIndex(
+  client: PostgresQueryable,
+  schema: PostgresSchema,
+  { index }: ConcurrentIndex,
+): Promise<IndexRow | undefined> {
+  const text = `SELECT indisvalid::text AS valid, indrelid::regclass::text AS relation FROM pg_catalog.pg_index
+    JOIN pg_catalog.pg_class ON pg_class.oid = indexrelid JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = $1 AND relname = $2`
+  return (await client.query(text, [schema.name, index])).rows[0] as IndexRow | undefined
 }
 
 function migrationsOf(schema: PostgresSchema): string {

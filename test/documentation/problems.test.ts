@@ -43,6 +43,11 @@ const cases: readonly (readonly [RefusalReason, string, Case])[] = [
     'that comes too late, and may have arrived before',
     { ...REFUSED, first: { fault: 'reset' }, sees: { name: 'RejectedError', effect: 'unknown' }, requests: 2 },
   ],
+  [
+    'quota-exceeded',
+    'of a caller with too many keys',
+    { sees: { name: 'RejectedError', effect: 'none', reason: 'deadline' }, requests: 1 },
+  ],
   ['unavailable', 'that cannot be recorded', UNDECIDED],
   ['body-too-large', 'with a large body', REFUSED],
 ]
@@ -61,7 +66,8 @@ describe('our client, answered with', () => {
     const error = await elapse(clock, 60_000, failure(call))
     expect(error).toMatchObject(told.sees)
     expect(fetch.calls).toHaveLength(told.requests)
-    if (reason === 'outcome-unknown') expect(error.retryAt).toBeGreaterThanOrEqual(startedAt + 60_000)
+    if (refusal(reason).headers.some(([, value]) => value === '60'))
+      expect(error.retryAt).toBeGreaterThanOrEqual(startedAt + 60_000)
     const page = readFileSync(join(root, `docs/reference/problems/${reason}.md`), 'utf8')
     const [, ours = ''] = page.split('**What ours does:**')
     expect(ours).toContain(`\`${told.sees.name}\``)

@@ -94,7 +94,9 @@ export function blinkingJournal(journal: Journal, blink: Blink): Journal {
 const LEDGER_CALLS: ReadonlyMap<string | symbol, CallKind> = new Map([
   ...(['insert', 'takeOver', 'complete', 'release', 'abandon'] as const).map((of) => [of, 'write'] as const),
   ...(['transact', 'atomic'] as const).map((of) => [of, 'work'] as const),
-  ...(['renew', 'consume', 'find', 'reap', 'stats'] as const).map((of) => [of, 'look'] as const),
+  ...(['renew', 'consume', 'find', 'reap', 'stats', 'gauges', 'count', 'erase'] as const).map(
+    (of) => [of, 'look'] as const,
+  ),
 ])
 
 export function faultyLedger<Store extends LedgerStore>(store: Store, fault: StoreFault): Store {

@@ -102,6 +102,7 @@ export function codes(error: unknown): unknown {
     case 'HOLDFAST_RECORD_NEWER':
     case 'HOLDFAST_RECORD_GONE':
     case 'HOLDFAST_UNKNOWN_OPERATION':
+    case 'HOLDFAST_POOL_BUSY':
       is<Same<typeof error, StorageError>>()
       return error.effect
     case 'HOLDFAST_BODY':

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../errors/classes.ts'
+import type { Encryption } from '../../foundation/encryption.ts'
 import { randomBytes } from '../../foundation/random.ts'
-import type { Encryption } from '../options.ts'
 
 const NONCE_BYTES = 12
 

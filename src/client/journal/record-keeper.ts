@@ -1,6 +1,6 @@
 import type { StorageError } from '../../errors/classes.ts'
+import type { Encryption } from '../../foundation/encryption.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
-import type { Encryption } from '../options.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
 import { GroupCommit } from './group-commit.ts'
 import { type LevelSource, levelCommands, readLevels } from './level-rows.ts'

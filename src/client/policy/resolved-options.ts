@@ -1,4 +1,5 @@
 import type { Clock } from '../../foundation/clock.ts'
+import type { Encryption } from '../../foundation/encryption.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Observer } from '../../observe/port.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
@@ -8,7 +9,6 @@ import type {
   CallOptions,
   ClientOptions,
   DispatcherLike,
-  Encryption,
   FetchLike,
   HeadersFunction,
   HonoursKeys,

@@ -3,6 +3,7 @@ export type { OnAbandoned } from '../admission/admit.ts'
 export type { EntryState, RecordedAnswer } from '../entry/entry.ts'
 export type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
 export { isReply, type OverloadedOptions } from '../entry/reply.ts'
+export type { EraseBatch, ErasedBatch, ErasePlace, LedgerGauges, LedgerStats } from '../entry/upkeep.ts'
 export {
   type AdapterOptions,
   type Begun,
@@ -26,7 +27,6 @@ export type {
   EntryPlace,
   FoundEntry,
   Insertion,
-  LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,

@@ -4,6 +4,7 @@ import { PROBLEM, readRefusal } from '../../protocol/problem-details.ts'
 import { isCredentialHeader, isCredentialValue } from '../../protocol/sensitive-names.ts'
 import type { RecordedAnswer } from '../entry/entry.ts'
 import type { WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
+import { SEALED_HEADER } from '../entry/sealed-answer.ts'
 import type { Answer } from '../http/port.ts'
 
 export interface AnswerPolicy {
@@ -56,6 +57,7 @@ const NEVER_STORED = new Set([
   'upgrade',
   // A challenge to the caller of one request.
   'www-authenticate',
+  SEALED_HEADER,
   HEADER.idempotencyBody,
   HEADER.idempotencyReplayed,
   HEADER.idempotencyRetention,

@@ -9,6 +9,7 @@ export type RefusalReason =
   | 'in-flight'
   | 'outcome-unknown'
   | 'window-passed'
+  | 'quota-exceeded'
   | 'unavailable'
   | 'written-by-newer'
   | 'other-version'
@@ -85,6 +86,15 @@ const REFUSALS: Readonly<Record<RefusalReason, RefusalText>> = {
     title: 'First sent too long ago',
     detail:
       'This operation was first sent before the dedup window, so it may have been done already. It is not run again.',
+  },
+  'quota-exceeded': {
+    type: PROBLEM.quotaExceeded,
+    status: 429,
+    title: 'Too many idempotency keys',
+    detail:
+      'As many idempotency keys as this caller may have are remembered already, so no new operation is begun. Nothing was ' +
+      'done. Retry later with the same key.',
+    retryAfter: 60,
   },
   unavailable: {
     type: PROBLEM.unavailable,

@@ -26,7 +26,7 @@ async function readResponse(response: Response): Promise<Answer> {
 }
 
 type Retention = Pick<GuardOptions, 'retentionMs'>
-type RefusalOptions = Pick<GuardOptions, 'refusal' | 'native' | 'documentation' | 'observe' | 'clock'>
+type RefusalOptions = Pick<GuardOptions, 'refusal' | 'native' | 'documentation' | 'observe' | 'clock' | 'counters'>
 
 /** Set by the ledger only: a handler's fields of these names are dropped. */
 const LEDGER_HEADERS: readonly string[] = [

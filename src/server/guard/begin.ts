@@ -3,8 +3,9 @@ import { fingerprintInput } from '../../protocol/fingerprint.ts'
 import { headerValue } from '../../protocol/headers.ts'
 import { BodyTooLarge, checkBodySize, checkRequest } from '../admission/check-request.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
-import { type Entry, versionedFingerprint } from '../entry/entry.ts'
+import { type Entry, type RecordedAnswer, versionedFingerprint } from '../entry/entry.ts'
 import type { EffectReturn } from '../entry/reply.ts'
+import { refuseSealed } from '../entry/sealed-answer.ts'
 import type { Answer, Inbound } from '../http/port.ts'
 import { answerOfReturned, outgoingAnswer, replayedAnswer } from './answer.ts'
 import { type ClaimResult, claimKey, type KeyRequest, reclaimKey } from './claim-key.ts'
@@ -12,6 +13,7 @@ import type { IdempotencyContext } from './context.ts'
 import { emit, emitForEntry } from './events.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard-options.ts'
 import { reconcileClaim } from './reconcile.ts'
+import { refusalByQuota } from './scope-quota.ts'
 import { Session } from './session.ts'
 
 /** Answered without the handler, or the session of a handler that may run. */
@@ -72,7 +74,10 @@ export async function begin(ledger: GuardOptions, inbound: Inbound, protection: 
   const screened = await screen(guard, inbound)
   if (screened.kind === 'answered') return screened
   if (screened.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
+  guard.reaperWatch.look(guard)
   const { request } = screened
+  const refused = guard.quota && (await refusalByQuota(guard, request))
+  if (refused) return refuseRequest(guard, request, refused)
   try {
     return await act(guard, { request, protection, result: await claimKey(guard, request, protection) })
   } catch (error) {
@@ -92,18 +97,22 @@ export type Screened = Answered | { readonly kind: 'pass' } | { readonly kind: '
 
 /** Everything before the store is asked. `pass`: the request needs no key. */
 export async function screen(guard: GuardOptions, inbound: Inbound): Promise<Screened> {
+  const receivedAt = guard.clock.now()
   const forbidden = await guard.authorize?.(inbound.native)
   if (forbidden) {
     return { kind: 'answered', answer: outgoingAnswer(guard, await answerOfReturned(forbidden, 'authorize()')) }
   }
   const check = checkRequest(inbound, guard, guard.clock.now())
   if (check.kind === 'pass') return check
-  if (check.kind === 'refuse') return refuseRequest(guard, inbound, check.reason)
+  const { method, path } = inbound
+  if (check.kind === 'refuse') return refuseRequest(guard, { method, path, receivedAt }, check.reason)
   const named = { scope: await scopeOf(guard, inbound), key: check.key }
   try {
-    return { kind: 'keyed', request: await describeRequest(guard, inbound, named) }
+    return { kind: 'keyed', request: { ...(await describeRequest(guard, inbound, named)), receivedAt } }
   } catch (error) {
-    if (error instanceof BodyTooLarge) return refuseRequest(guard, { ...inbound, key: check.key }, 'body-too-large')
+    if (error instanceof BodyTooLarge) {
+      return refuseRequest(guard, { method, path, key: check.key, receivedAt }, 'body-too-large')
+    }
     // A caller that leaves while it sends its body is no failure of the ledger.
     if (error instanceof ConfigurationError) emit(guard, { type: 'ledger.failed', error })
     throw error
@@ -134,6 +143,7 @@ async function act(guard: GuardOptions, { request, protection, result }: Asked):
   if (result.kind === 'refused') return refuseRequest(guard, request, result.reason)
   if (result.kind === 'replay') return replayEntry(guard, request, result.entry)
   const { claim, from } = result
+  if (!from) guard.quota?.added(claim.scope)
   emitForEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
   // An entry that was claimed as external stays so, whatever the handler is declared as by now.
   const external = protection.external || from?.external === true
@@ -171,20 +181,31 @@ async function describeRequest(
 }
 
 /** A request, with its scope and key as far as they are known by then. */
-type RefusedRequest = Pick<Inbound, 'method' | 'path'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
+type RefusedRequest = Pick<KeyRequest, 'method' | 'path' | 'receivedAt'> & Partial<Pick<KeyRequest, 'scope' | 'key'>>
 
 export function refuseRequest(
   guard: GuardOptions,
-  { method, path, scope, key }: RefusedRequest,
+  { method, path, scope, key, receivedAt }: RefusedRequest,
   reason: RefusalReason,
 ): Answered {
-  emit(guard, { type: 'request.refused', reason, method, path, scope, key })
+  emit(guard, { type: 'request.refused', reason, method, path, scope, key }, receivedAt)
   return { kind: 'answered', answer: outgoingAnswer(guard, refusal(reason)) }
 }
 
+/** An entry whose answer can't be read is refused: nothing is run because of a damaged store. */
 export function replayEntry(guard: GuardOptions, request: KeyRequest, entry: Entry): Answered {
-  // A damaged store: nothing is run because of it.
-  if (!entry.answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
-  emitForEntry(guard, request, { type: 'entry.replayed', status: entry.answer.status })
-  return { kind: 'answered', answer: replayedAnswer(guard, entry.answer) }
+  try {
+    const recorded = readableAnswer(entry)
+    emitForEntry(guard, request, { type: 'entry.replayed', status: recorded.status })
+    return { kind: 'answered', answer: replayedAnswer(guard, recorded) }
+  } catch (error) {
+    emit(guard, { type: 'ledger.failed', error })
+    return refuseRequest(guard, request, 'unavailable')
+  }
+}
+
+function readableAnswer({ answer }: Entry): RecordedAnswer {
+  if (!answer) throw new StorageError('An entry of the ledger is done but has no answer', { effect: 'unknown' })
+  refuseSealed(answer)
+  return answer
 }

@@ -13,6 +13,8 @@ export interface KeyRequest {
   readonly fingerprint: string
   readonly method: string
   readonly path: string
+  /** When it reached the ledger, on the ledger's clock. Undefined where no request is served. */
+  readonly receivedAt?: number | undefined
 }
 
 export type ClaimResult =
@@ -88,13 +90,15 @@ interface Reclaiming {
 }
 
 export function draftOf(guard: GuardOptions, request: KeyRequest, protection: Protection): EntryDraft {
+  const { scope, key, fingerprint, method, path } = request
   return {
-    ...request,
+    ...{ scope, key, fingerprint, method, path },
     token: newClaimToken(),
     external: protection.external,
     durable: mustSurvive(protection),
     leaseMs: guard.leaseMs,
     retentionMs: guard.retentionMs,
     now: guard.clock.now(),
+    patienceMs: guard.storeTimeoutMs,
   }
 }

@@ -6,8 +6,11 @@ import type { Problem } from '../admission/refusal.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Reply } from '../entry/reply.ts'
 import type { LedgerStore } from '../ledger/port.ts'
+import type { LedgerCounters } from './counters.ts'
 import type { ObserveLedger } from './events.ts'
 import type { InFlightWaiters } from './in-flight-waiters.ts'
+import type { ReaperWatch } from './reaper-watch.ts'
+import type { ScopeQuota } from './scope-quota.ts'
 import type { Background } from './store-call.ts'
 
 /** The result of a reconciliation: the answer, that nothing was done (`'rerun'`), or not known yet. */
@@ -69,10 +72,13 @@ export interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPol
   readonly waitForMs: number
   readonly waiters: InFlightWaiters
   readonly observe: ObserveLedger | undefined
+  readonly counters: LedgerCounters
   /** The ledger's own: for handlers without one, and for the reaper. */
   readonly reconcile: Reconcile | undefined
   readonly clock: Clock
   readonly background: Background
+  readonly reaperWatch: ReaperWatch
+  readonly quota: ScopeQuota | undefined
   /** SHA-256 in hex. */
   readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string
 }

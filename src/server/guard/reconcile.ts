@@ -29,7 +29,7 @@ export async function reconcileClaim(
   const found = await callReconcile(guard, claimed, from)
   if (found === 'rerun') return 'rerun'
   if (found === undefined) {
-    await abandonClaim(guard, claimed)
+    await abandonClaim(guard, claimed, { unknownSince: from.unknownSince ?? undefined })
     return { kind: 'abandoned' }
   }
   const answer = recordedAnswer(await answerOfReturned(found, 'reconcile()'), guard)
@@ -60,32 +60,38 @@ export interface Sweep {
   readonly isStopped: () => boolean
 }
 
-/** One pass of the reaper, oldest entry first, at most `limit`. Returns where the next one goes on; undefined: at the start. */
+/** One pass of the reaper, oldest entry first, at most `limit`. `next`: where the next one goes on; undefined: at the start. */
 export async function reconcileUnknown(
   guard: GuardOptions,
   { limit, isStopped }: Sweep,
   after: EntryPlace | undefined,
-): Promise<EntryPlace | undefined> {
-  let count = 0
+): Promise<{ readonly next: EntryPlace | undefined; readonly reconciled: number }> {
+  let [count, reconciled] = [0, 0]
   let last = after
   for await (const entry of guard.store.entries({ state: 'unknown', after, limit })) {
-    if (isStopped()) return last
-    await reconcileEntry(guard, entry).catch((error: unknown) => emit(guard, { type: 'ledger.failed', error }))
+    if (isStopped()) return { next: last, reconciled }
+    try {
+      if (await reconcileEntry(guard, entry)) reconciled++
+    } catch (error) {
+      emit(guard, { type: 'ledger.failed', error })
+    }
     last = entry
     count++
   }
-  return count < limit ? undefined : last
+  return { next: count < limit ? undefined : last, reconciled }
 }
 
-async function reconcileEntry(guard: GuardOptions, entry: Entry): Promise<void> {
+/** Is its outcome known now? */
+async function reconcileEntry(guard: GuardOptions, entry: Entry): Promise<boolean> {
   const claim = await claimUnknown(guard, entry)
-  if (!claim) return
+  if (!claim) return false
   emitForEntry(guard, entry, { type: 'entry.claimed', attempt: claim.attempt, takenOver: true })
   const reconcile = guard.reconcile && withTimeout(guard, guard.reconcile)
   const claimed = { request: entry, claim, protection: { external: true, onAbandoned: undefined, reconcile } }
   const outcome = await reconcileClaim(guard, claimed, entry)
   // There is no request to run: the key is free for the next one.
   if (outcome === 'rerun') await endWithoutAnswer(guard, { ...claimed, notDone: true }, {})
+  return outcome === 'rerun' || outcome.kind === 'recorded'
 }
 
 /** Without it, a `reconcile` that never resolves would stop the reaper, and keep the ledger from closing. */

@@ -16,6 +16,7 @@ import { emit, emitForEntry } from './events.ts'
 import type { GuardOptions, Protection } from './guard-options.ts'
 import { isInFlight } from './in-flight-waiters.ts'
 import { isThrown, runEffect } from './run-effect.ts'
+import { refusalByQuota } from './scope-quota.ts'
 
 /** What an atomic handler gets beside its request and its transaction. */
 export type AtomicContext = Pick<IdempotencyContext, 'key' | 'scope' | 'deriveKey'>
@@ -39,7 +40,10 @@ export async function serveAtomic(ledger: GuardOptions, inbound: Inbound, work: 
     await inbound.body()
     return serveKeyless(guard, work)
   }
+  guard.reaperWatch.look(guard)
   const { request } = screened
+  const refused = guard.quota && (await refusalByQuota(guard, request))
+  if (refused) return refuseRequest(guard, request, refused).answer
   const tryAgain = (): Promise<ClaimResult | Ran> => runOnce(guard, request, work)
   const until = guard.clock.now() + guard.waitForMs
   const first = await tryAgain()
@@ -90,6 +94,8 @@ async function runOnce(guard: GuardOptions, request: KeyRequest, work: AtomicWor
         ? outgoingAnswer(guard, inDoubtRefusal())
         : refuseRequest(guard, request, 'unavailable').answer,
     }
+  } finally {
+    if (seen.begun) guard.counters.inFlight--
   }
   return resultOf(guard, request, { outcome, seen })
 }
@@ -112,6 +118,7 @@ function resultOf(
       emit(guard, { type: 'ledger.failed', error: outcome.error })
       return { kind: 'ran', answer: outgoingAnswer(guard, inDoubtRefusal()) }
     case 'recorded': {
+      guard.quota?.added(request.scope)
       const { status, bodyOmitted } = outcome.answer
       emitForEntry(guard, request, { type: 'entry.recorded', status, bodyOmitted })
       return { kind: 'ran', answer: outgoingAnswer(guard, seen.answer as Answer) }
@@ -145,6 +152,7 @@ function atomicRun(
   const run = (tx: unknown): WorkOutcome | Promise<WorkOutcome> => {
     if (seen.begun === false) throw late(guard)
     seen.begun = true
+    guard.counters.inFlight++
     let answer: Answer | Promise<Answer>
     try {
       answer = answerOfReturned(work.run(tx, context), 'atomic()')

@@ -47,6 +47,7 @@ export class Session {
       deriveKey: (label) => deriveKey(guard, claimed?.request, label),
       notDone: () => this.#notDone(),
     }
+    if (claimed) this.#countInFlight()
     this.#watch()
   }
 
@@ -130,6 +131,12 @@ export class Session {
     return effect
   }
 
+  #countInFlight(): void {
+    const { counters } = this.#guard
+    counters.inFlight++
+    this.#stopping.push(() => counters.inFlight--)
+  }
+
   #watch(): void {
     const { timeoutMs, clock } = this.#guard
     if (this.#claimed) {
@@ -149,7 +156,7 @@ export class Session {
   }
 
   #stop(): void {
-    for (const stop of this.#stopping) stop()
+    for (const stop of this.#stopping.splice(0)) stop()
   }
 
   #lose(): void {

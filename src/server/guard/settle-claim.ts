@@ -137,6 +137,8 @@ async function isDone(guard: GuardOptions, { scope, key, token }: Claim): Promis
 interface Cause {
   readonly status?: number | undefined
   readonly error?: unknown
+  /** The entry was `unknown` before this claim, which has found out nothing: it keeps its age. */
+  readonly unknownSince?: number | undefined
 }
 
 export function endWithoutAnswer(guard: GuardOptions, claimed: ClaimedRequest, cause: Cause): Promise<void> {
@@ -158,9 +160,10 @@ async function releaseClaim(guard: GuardOptions, { claim, request }: ClaimedRequ
 export async function abandonClaim(guard: GuardOptions, claimed: ClaimedRequest, cause: Cause = {}): Promise<void> {
   const { claim, request } = claimed
   try {
-    const isAbandoned = await withinStoreTime(guard, guard.store.abandon(claim, guard.clock.now()))
-    const { status, error } = cause
-    if (isAbandoned) emitForEntry(guard, request, { type: 'entry.abandoned', status, error })
+    const { status, error, unknownSince } = cause
+    const abandoning = guard.store.abandon(claim, guard.clock.now(), unknownSince)
+    const isAbandoned = await withinStoreTime(guard, abandoning)
+    if (isAbandoned) emitForEntry(guard, request, { type: 'entry.abandoned', status, error, unknownSince })
   } catch (error) {
     emit(guard, { type: 'ledger.failed', error })
   }

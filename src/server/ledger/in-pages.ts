@@ -1,3 +1,4 @@
+import type { ErasePlace } from '../entry/upkeep.ts'
 import type { EntriesQuery } from './port.ts'
 
 /** Rows per query, and so how many answers are in memory at once. */
@@ -25,4 +26,13 @@ export async function* inPages<Row extends { readonly id: Id }, Id>(
     after = last.id
     left -= rows.length
   }
+}
+
+/** Where the next batch of an erasure begins: entries come first, then messages. `last` is the last row of a page. */
+export function nextErasePlace(
+  table: ErasePlace['table'],
+  { isFull, last }: { readonly isFull: boolean; readonly last: string | null },
+): ErasePlace | undefined {
+  if (isFull && last !== null) return { table, last }
+  return table === 'entries' ? { table: 'messages', last: '' } : undefined
 }

@@ -1,5 +1,6 @@
 import type { Entry, EntryState, RecordedAnswer } from '../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
+import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../entry/upkeep.ts'
 
 /** A claim that a request asks for. `now` is the caller's clock; a store with a clock of its own uses that instead. */
 export interface EntryDraft {
@@ -16,6 +17,11 @@ export interface EntryDraft {
   readonly leaseMs: number
   readonly retentionMs: number
   readonly now: number
+  /**
+   * For `insert` and `atomic`: a store that knows that its answer would take longer refuses at once, with a StorageError.
+   * Default: it does not.
+   */
+  readonly patienceMs?: number | undefined
   /** For `takeOver` by a claim that only reconciles: the entry keeps its age. Default: now. */
   readonly createdAt?: number | undefined
 }
@@ -104,15 +110,6 @@ export interface EntriesQuery {
 
 export type EntryPlace = Pick<Entry, 'scope' | 'key' | 'createdAt'>
 
-export interface LedgerStats {
-  readonly running: number
-  readonly done: number
-  readonly unknown: number
-  /** Of all these, how many the next reap would delete. */
-  readonly expired: number
-  readonly messages: number
-}
-
 /**
  * Where the entries are. `Tx` is what the work writes with; `Returned` is what it may return (a synchronous store takes
  * no promise).
@@ -123,6 +120,8 @@ export interface LedgerStats {
 export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** For messages and statistics: `memory`, `sqlite`, `postgres`. */
   readonly name: string
+  /** True where its transactions do not wait: work that returns a promise is refused. */
+  readonly synchronous?: boolean
   /** Only a type: what `effect` may return with this store. Never set. */
   readonly returned?: Returned
 
@@ -150,8 +149,11 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   /** running -> absent. False where the claim was lost or the entry is no longer running. */
   release(claim: Claim): Promise<boolean>
 
-  /** running -> unknown. False where the claim was lost or the entry is no longer running. */
-  abandon(claim: Claim, now: number): Promise<boolean>
+  /**
+   * running -> unknown. False where the claim was lost or the entry is no longer running. `since`: the entry was unknown
+   * before this claim, from that time on (on the store's clock), and still is.
+   */
+  abandon(claim: Claim, now: number, since?: number): Promise<boolean>
 
   /**
    * Runs the work in one transaction. With a claim, that claim is checked first and can't be taken over while the
@@ -191,7 +193,20 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
    */
   entries(query: EntriesQuery): AsyncIterable<Entry>
 
+  /** Counts all rows. */
   stats(now: number): Promise<LedgerStats>
+
+  /** How many entries a scope has, in any state. Counts no further than `atMost`. */
+  count(scope: string, atMost: number): Promise<number>
+
+  /**
+   * One batch. `answers`: headers and bodies of done entries are removed, their status stays, and values of messages;
+   * `entries`: done entries and messages are deleted. What is running or unknown is never touched: it is counted as `left`.
+   */
+  erase(batch: EraseBatch): Promise<ErasedBatch>
+
+  /** Reads no more than the ends of indexes and what is `unknown`, however large the store is. */
+  gauges(now: number): Promise<LedgerGauges>
 
   /** Closes what this store opened itself. */
   close(): Promise<void>

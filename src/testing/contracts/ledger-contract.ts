@@ -4,7 +4,9 @@ import { answerCases } from './ledger/answer-cases.ts'
 import { atomicCases } from './ledger/atomic-cases.ts'
 import { type LedgerCase, type LedgerContractOptions, ledgerCase } from './ledger/contract-case.ts'
 import { entriesCases } from './ledger/entries-cases.ts'
+import { eraseCases } from './ledger/erase-cases.ts'
 import { ledgerFenceCases } from './ledger/fence-cases.ts'
+import { gaugeCases } from './ledger/gauge-cases.ts'
 import { givenTransactionCases } from './ledger/given-transaction-cases.ts'
 import { insertCases } from './ledger/insert-cases.ts'
 import { messageCases } from './ledger/message-cases.ts'
@@ -37,6 +39,8 @@ export function ledgerContract<Tx>(given: LedgerContractOptions<Tx>): ContractCa
     ...answerCases,
     ...messageCases,
     ...reapCases,
+    ...gaugeCases,
+    ...eraseCases,
     ...entriesCases,
     ...(options.another ? ledgerSharingCases(options.another) : {}),
   }

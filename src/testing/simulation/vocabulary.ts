@@ -113,6 +113,7 @@ export const LEDGER_CALLS = [
   'find',
   'reap',
   'entries',
+  'gauges',
 ] as const
 export type LedgerCall = (typeof LEDGER_CALLS)[number]
 

@@ -60,6 +60,13 @@ declare class KeyReuseError extends HoldfastError {
     constructor(message: string, details: Details<'KeyReuseError', 'none' | 'unknown'> & AnswerDetails);
 }
 
+declare class LedgerCounters {
+    #private;
+    inFlight: number;
+    count(event: UntimedEvent, durationMs: number | undefined): void;
+    snapshot(): Omit<LedgerMetrics, 'store'>;
+}
+
 declare class NotSentError extends HoldfastError {
     name: string;
     readonly code: CodesOf['NotSentError'];
@@ -82,6 +89,13 @@ declare class OperationHandle implements Promise<Response> {
     finally(onFinally?: (() => void) | null): Promise<Response>;
 }
 
+declare class ReaperWatch {
+    #private;
+    constructor(now: number, warn: (sentence: string) => void);
+    enter(): () => void;
+    look(guard: GuardOptions): void;
+}
+
 declare class RejectedError extends HoldfastError {
     name: string;
     readonly code: CodesOf['RejectedError'];
@@ -89,6 +103,13 @@ declare class RejectedError extends HoldfastError {
     readonly response: Response;
     readonly problem: ProblemDetails | undefined;
     constructor(message: string, details: Details<'RejectedError', 'none' | 'unknown'> & AnswerDetails);
+}
+
+declare class ScopeQuota {
+    #private;
+    constructor(quota: Quota);
+    hasRoom(guard: GuardOptions, scope: string): Promise<boolean>;
+    added(scope: string): void;
 }
 
 declare class Session {
@@ -238,7 +259,8 @@ declare const LEDGER_CALLS: readonly [
     "transact",
     "find",
     "reap",
-    "entries"
+    "entries",
+    "gauges"
 ];
 
 declare const LEDGER_POINTS_BESIDE: readonly [
@@ -290,6 +312,8 @@ declare const crashPoints: readonly CrashPoint[];
 declare const retryContext: RetryContexts;
 
 declare function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption;
+
+declare function aesGcm(key: Uint8Array, { also }?: AesGcmOptions): SynchronousEncryption;
 
 declare function crashAt(point: CrashPoint, options: CrashAtOptions): Crash;
 
@@ -367,6 +391,10 @@ declare function sqliteLedger<D extends SqliteDatabase = SqliteDatabase>(options
 declare function wakeServiceWorker(container?: {
     getRegistration(): Promise<object | undefined>;
 } | undefined): Promise<boolean>;
+
+interface AesGcmOptions {
+    readonly also?: readonly Uint8Array[] | undefined;
+}
 
 interface Answer {
     readonly response: StoredResponse;
@@ -592,7 +620,7 @@ interface CodesOf {
     readonly RejectedError: 'HOLDFAST_REJECTED';
     readonly KeyReuseError: 'HOLDFAST_KEY_REUSE';
     readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED';
-    readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION';
+    readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION' | 'HOLDFAST_POOL_BUSY';
     readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
 }
 
@@ -722,7 +750,36 @@ interface EntryDraft {
     readonly leaseMs: number;
     readonly retentionMs: number;
     readonly now: number;
+    readonly patienceMs?: number | undefined;
     readonly createdAt?: number | undefined;
+}
+
+interface EraseBatch {
+    readonly scope: string;
+    readonly what: 'answers' | 'entries';
+    readonly after: ErasePlace | undefined;
+    readonly limit: number;
+}
+
+interface EraseOptions {
+    readonly what?: 'answers' | 'entries' | undefined;
+    readonly signal?: AbortSignal | undefined;
+}
+
+interface ErasePlace {
+    readonly table: 'entries' | 'messages';
+    readonly last: string;
+}
+
+interface ErasedBatch {
+    readonly erased: number;
+    readonly left: number;
+    readonly next: ErasePlace | undefined;
+}
+
+interface ErasedScope {
+    readonly erased: number;
+    readonly left: number;
 }
 
 interface ErrorDetails {
@@ -786,9 +843,12 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, An
     readonly waitForMs: number;
     readonly waiters: InFlightWaiters;
     readonly observe: ObserveLedger | undefined;
+    readonly counters: LedgerCounters;
     readonly reconcile: Reconcile | undefined;
     readonly clock: Clock;
     readonly background: Background;
+    readonly reaperWatch: ReaperWatch;
+    readonly quota: ScopeQuota | undefined;
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
@@ -912,6 +972,7 @@ interface KeyRequest {
     readonly fingerprint: string;
     readonly method: string;
     readonly path: string;
+    readonly receivedAt?: number | undefined;
 }
 
 interface Kind {
@@ -929,6 +990,8 @@ interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> extend
     find(scope: string, key: string): Promise<Entry | undefined>;
     entries(query?: EntriesQuery): AsyncIterable<Entry>;
     stats(): Promise<LedgerStats>;
+    metrics(): Promise<LedgerMetrics>;
+    erase(scope: string, options?: EraseOptions): Promise<ErasedScope>;
     resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>;
     close(): Promise<void>;
 }
@@ -944,10 +1007,42 @@ interface LedgerContractOptions<Tx = unknown> {
     inTransaction?: ((store: LedgerStore<Tx>, work: (tx: Tx) => Promise<void>, end: 'commit' | 'rollback') => Promise<void>) | undefined;
 }
 
+interface LedgerCounts {
+    readonly claimed: number;
+    readonly takenOver: number;
+    readonly recorded: number;
+    readonly replayed: number;
+    readonly released: number;
+    readonly abandoned: number;
+    readonly refused: Readonly<Partial<Record<RefusalReason, number>>>;
+    readonly claimsLost: number;
+    readonly handlersFailed: number;
+    readonly storeFailures: number;
+}
+
+interface LedgerGauges {
+    readonly at: number;
+    readonly entries: number | undefined;
+    readonly unknown: number;
+    readonly oldestUnknownAt: number | undefined;
+    readonly oldestExpiresAt: number | undefined;
+}
+
 interface LedgerGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> {
     readonly begin: (inbound: Inbound<Native>) => Promise<Begun<Tx, Returned>>;
     readonly maxRequestBytes: number;
     readonly maxResponseBytes: number;
+}
+
+interface LedgerMetrics {
+    readonly counters: LedgerCounts;
+    readonly inFlight: number;
+    readonly durations: {
+        readonly count: number;
+        readonly sumMs: number;
+        readonly maxMs: number;
+    };
+    readonly store: LedgerGauges | undefined;
 }
 
 interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
@@ -969,6 +1064,8 @@ interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> exte
     readonly maxRequestBytes?: number | undefined;
     readonly dropHeaders?: readonly string[] | undefined;
     readonly storeTimeout?: Duration | undefined;
+    readonly quota?: Quota | undefined;
+    readonly encryption?: Encryption | undefined;
     readonly observe?: ObserveLedger | undefined;
     readonly clock?: Clock | undefined;
 }
@@ -983,6 +1080,7 @@ interface LedgerStats {
 
 interface LedgerStore<Tx = unknown, Returned = unknown> {
     readonly name: string;
+    readonly synchronous?: boolean;
     readonly returned?: Returned;
     insert(draft: EntryDraft): Promise<Insertion>;
     takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>;
@@ -992,7 +1090,7 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     }): Promise<boolean>;
     complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean>;
     release(claim: Claim): Promise<boolean>;
-    abandon(claim: Claim, now: number): Promise<boolean>;
+    abandon(claim: Claim, now: number, since?: number): Promise<boolean>;
     transact(transaction: Transaction<Tx>): Promise<Outcome>;
     atomic(run: AtomicRun<Tx>): Promise<AtomicOutcome>;
     consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>;
@@ -1000,6 +1098,9 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     reap(options: ReapOptions): Promise<Reaped>;
     entries(query: EntriesQuery): AsyncIterable<Entry>;
     stats(now: number): Promise<LedgerStats>;
+    count(scope: string, atMost: number): Promise<number>;
+    erase(batch: EraseBatch): Promise<ErasedBatch>;
+    gauges(now: number): Promise<LedgerGauges>;
     close(): Promise<void>;
 }
 
@@ -1039,17 +1140,21 @@ interface NodeHandlerOptions extends ProtectOptions {
     readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-interface OfEntry extends Timed {
+interface OfEntry extends OfRequest {
     readonly scope: string;
     readonly key: string;
-    readonly method: string;
-    readonly path: string;
 }
 
 interface OfOperation extends EventBase {
     readonly operation: OperationRef;
     readonly method: string;
     readonly url: string;
+}
+
+interface OfRequest extends Timed {
+    readonly method: string;
+    readonly path: string;
+    readonly durationMs?: number | undefined;
 }
 
 interface Once<T> {
@@ -1115,11 +1220,15 @@ interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool> {
     readonly connectionString?: string | undefined;
     readonly schema?: string | undefined;
     readonly migrate?: boolean | undefined;
+    readonly requireSynchronousStandby?: boolean | undefined;
 }
 
 interface PostgresPool extends PostgresQueryable {
+    readonly waitingCount?: number;
     connect(): Promise<PostgresClient>;
     end(): Promise<void>;
+    on?(event: 'connect', listener: () => void): unknown;
+    removeListener?(event: 'connect', listener: () => void): unknown;
 }
 
 interface PostgresQueryable {
@@ -1439,6 +1548,11 @@ interface SurveyResult {
     readonly nextDueAt: number | undefined;
 }
 
+interface SynchronousEncryption {
+    seal(bytes: Uint8Array): Uint8Array;
+    open(bytes: Uint8Array): Uint8Array;
+}
+
 interface Timed {
     readonly at: number;
 }
@@ -1710,21 +1824,37 @@ type LedgerEvent = (OfEntry & {
     readonly type: 'entry.abandoned';
     readonly status?: number | undefined;
     readonly error?: unknown;
+    readonly unknownSince?: number | undefined;
 }) | (OfEntry & {
     readonly type: 'claim.lost';
 }) | (OfEntry & {
     readonly type: 'handler.failed';
     readonly error: unknown;
-}) | (Timed & {
+}) | (OfRequest & {
     readonly type: 'request.refused';
     readonly reason: RefusalReason;
-    readonly method: string;
-    readonly path: string;
     readonly scope: string | undefined;
     readonly key: string | undefined;
 }) | (Timed & {
     readonly type: 'ledger.failed';
     readonly error: unknown;
+}) | (Timed & {
+    readonly type: 'scope.erased';
+    readonly scope: string;
+    readonly what: 'answers' | 'entries';
+    readonly erased: number;
+    readonly left: number;
+}) | (Timed & {
+    readonly type: 'reaper.passed';
+    readonly deleted: number;
+    readonly abandoned: number;
+    readonly reconciled: number;
+    readonly unknown: number;
+    readonly oldestUnknownAt: number | undefined;
+    readonly durationMs: number;
+}) | (Timed & {
+    readonly type: 'reaper.overdue';
+    readonly oldestExpiredAt: number;
 });
 
 type LedgerPoint = `ledger:${LedgerCall}:${'asked' | 'done'}` | (typeof LEDGER_POINTS_BESIDE)[number];
@@ -1773,6 +1903,8 @@ type PostgresTransaction<Pool extends PostgresPool = PostgresPool> = Omit<Client
 
 type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9';
 
+type Quota = number | ((scope: string) => number | undefined);
+
 type Random = () => number;
 
 type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network';
@@ -1781,7 +1913,7 @@ type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promi
 
 type Reconciled = Reply | Response | 'rerun' | undefined;
 
-type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'unavailable' | 'written-by-newer' | 'other-version';
+type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-reused' | 'in-flight' | 'outcome-unknown' | 'window-passed' | 'quota-exceeded' | 'unavailable' | 'written-by-newer' | 'other-version';
 
 type RegisteredContext = Register extends {
     ledger: GuardedLedger<infer Tx, infer Returned, never>;
@@ -1829,6 +1961,14 @@ type Stage = (typeof STAGES)[number];
 type StepFunction = (call: ScriptedCall, n: number) => StepResult | Promise<StepResult>;
 
 type StepResult = PlainStep | Response;
+
+type UntimedEvent = Without<Exclude<LedgerEvent, {
+    type: 'reaper.passed';
+}>, 'at' | 'durationMs'> | Without<Extract<LedgerEvent, {
+    type: 'reaper.passed';
+}>, 'at'>;
+
+type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, Names> : never;
 
 type WithoutAnswer = 'released' | 'abandoned';
 

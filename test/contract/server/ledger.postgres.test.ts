@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { aesGcm as asynchronous } from '../../../src/client/encryption/aes-gcm.ts'
 import type { LedgerContractOptions } from '../../../src/testing/contracts/ledger/contract-case.ts'
 import { ledgerContract } from '../../../src/testing/contracts/ledger-contract.ts'
+import { encryptedContract } from '../../support/encrypted-contract.ts'
 import { pgBouncerScene } from '../../support/pgbouncer-scene.ts'
 import { type LedgerScene, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
 
@@ -52,4 +54,10 @@ describe('the ledger in Postgres, on one connection', () => {
 describe('the ledger in Postgres, behind PgBouncer in transaction mode', () => {
   for (const { name, run } of ledgerContract(onPostgres(ledgerScene(pgBouncerScene()), {})))
     it(name, () => expect(run()).resolves.toBeUndefined())
+})
+
+describe('the ledger in Postgres, with encryption', () => {
+  const scene = ledgerScene()
+  const contract = ledgerContract(encryptedContract(onPostgres(scene, {}), asynchronous(new Uint8Array(32).fill(1))))
+  for (const { name, run } of contract) it(name, () => expect(run()).resolves.toBeUndefined())
 })

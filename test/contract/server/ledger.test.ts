@@ -3,12 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, describe, expect, it } from 'vitest'
+import { aesGcm as asynchronous } from '../../../src/client/encryption/aes-gcm.ts'
+import { aesGcm } from '../../../src/server/aes-gcm.ts'
 import { memoryLedger } from '../../../src/server/ledger/memory/memory-ledger.ts'
 import type { MemoryTransaction } from '../../../src/server/ledger/memory/memory-transaction.ts'
 import type { LedgerStore } from '../../../src/server/ledger/port.ts'
 import { type SqliteDatabase, sqliteLedger } from '../../../src/server/sqlite/index.ts'
 import type { LedgerContractOptions } from '../../../src/testing/contracts/ledger/contract-case.ts'
 import { ledgerContract } from '../../../src/testing/contracts/ledger-contract.ts'
+import { encryptedContract } from '../../support/encrypted-contract.ts'
+
+const KEY = new Uint8Array(32).fill(1)
 
 /** Effects in memory say themselves how they are taken back. */
 function inMemory(): LedgerContractOptions<MemoryTransaction> {
@@ -101,6 +106,19 @@ function oddHandle(path: string): Database.Database {
 
 describe('the ledger in memory', () => {
   for (const { name, run } of ledgerContract(inMemory())) it(name, () => expect(run()).resolves.toBeUndefined())
+})
+
+describe.each([
+  ['synchronous', aesGcm(KEY)],
+  ['asynchronous', asynchronous(KEY)],
+])('the ledger in memory, with %s encryption', (_, encryption) => {
+  for (const { name, run } of ledgerContract(encryptedContract(inMemory(), encryption)))
+    it(name, () => expect(run()).resolves.toBeUndefined())
+})
+
+describe('the ledger on a SQLite handle, with encryption', () => {
+  for (const { name, run } of ledgerContract(encryptedContract(onHandles(walHandle), aesGcm(KEY))))
+    it(name, () => expect(run()).resolves.toBeUndefined())
 })
 
 describe('the ledger in a SQLite file', () => {

@@ -37,6 +37,11 @@ async function useAll(ledger: PgLedger): Promise<void> {
   const unknown = ledger.entries({ state: 'unknown', limit: 10 })
   for await (const { state } of unknown) expect(state).toBe('unknown')
   await ledger.reap({ limit: 1000, now: 0 })
+  await ledger.count('s', 20)
+  for (const what of ['answers', 'entries'] as const) {
+    await ledger.erase({ scope: 's', what, after: undefined, limit: 5 })
+    await ledger.erase({ scope: 's', what, after: { table: 'messages', last: 'm5' }, limit: 5 })
+  }
 }
 
 /** As Postgres counts them, once the connections that used them have ended. */
@@ -60,6 +65,30 @@ async function reads(): Promise<Reads> {
   const used = indexes.filter(({ scans }) => Number(scans) > 0)
   return { whole: Number(tables?.whole), byIndex: Object.fromEntries(used.map(({ name, met }) => [name, Number(met)])) }
 }
+
+it('the gauges read the ends of indexes, and what is unknown', async () => {
+  await scene.ledger().stats(0)
+  await scene.query(`INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, attempt, external,
+    in_effect, created_at, lease_until, completed_at, expires_at, status, headers, version)
+    SELECT 'g', n::text, 'f', 'POST', '/', 'done', 't', 1, false, false, now(), now(), now(),
+      now() + n * interval '1 second', 201, '[]', 1 FROM generate_series(1, 20000) n`)
+  await scene.query(`INSERT INTO holdfast_messages (scope, id, expires_at)
+    SELECT 'g', n::text, now() + interval '1 day' FROM generate_series(1, 20000) n`)
+  const pool = scene.pool()
+  const ledger = postgresLedger({ pool, schema: scene.schema })
+  await ledger.abandon(await claimed(ledger), 0)
+  await scene.query('ANALYZE holdfast_entries, holdfast_messages')
+  await scene.query('SELECT pg_stat_reset()')
+  expect(await ledger.gauges(0)).toMatchObject({ unknown: 1, entries: 20_001 })
+  await pool.end()
+  await expect
+    .poll(async () => Object.keys((await reads()).byIndex).sort(), { timeout: 20_000 })
+    .toEqual(expect.arrayContaining(['holdfast_entries_expiry', 'holdfast_entries_unknown']))
+  const { whole, byIndex } = await reads()
+  expect(whole).toBe(0)
+  for (const [name, met] of Object.entries(byIndex)) expect([name, met < 20]).toEqual([name, true])
+  await scene.query('TRUNCATE holdfast_entries, holdfast_messages')
+})
 
 it('no statement of the ledger reads a whole table, or a whole index', async () => {
   await scene.ledger().stats(0)

@@ -1,4 +1,6 @@
+import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import { answer, claimed, draft, effect, found, heldWork, ledgerScene } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -14,6 +16,15 @@ async function reapAll(limit = 1000) {
     if (!more) return total
   }
 }
+
+it('does not guess how many entries there are before the first ANALYZE', async () => {
+  const ledger = scene.ledger()
+  const claim = await claimed(ledger)
+  expect((await ledger.gauges(0)).entries).toBeUndefined()
+  await scene.query('ANALYZE holdfast_entries')
+  expect((await ledger.gauges(0)).entries).toBe(1)
+  await ledger.release(claim)
+})
 
 describe('the reaper', () => {
   it('shares its work with other reapers, and no row is counted twice', async () => {
@@ -79,6 +90,31 @@ describe('the reaper', () => {
     expect(await dying).toBe('rejected')
     expect(await effect(ledger, claim)).toBe('lost')
     expect(await scene.effects(claim.key)).toBe(0)
+  })
+
+  it('begins each batch of a pass where the one before it ended, for messages too', async () => {
+    const pool = scene.pool()
+    const places: unknown[] = []
+    const query = pool.query.bind(pool) as (text: string, values?: unknown[]) => Promise<pg.QueryResult>
+    pool.query = ((text: string, values?: unknown[]) => {
+      if (/DELETE FROM \S+holdfast_messages/.test(text)) places.push(values?.[1])
+      return query(text, values)
+    }) as never
+    const ledger = postgresLedger({ pool, schema: scene.schema })
+    for (let at = 0; at < 5; at++)
+      await ledger.consume({ scope: 's', id: `m${at}`, retentionMs: 0, now: 0 }, { work: () => null, options: {} })
+    const deleted: number[] = []
+    for (let more = true; more; ) {
+      const batch = await ledger.reap({ limit: 2, now: 0 })
+      deleted.push(batch.deleted)
+      more = batch.more
+    }
+    await ledger.reap({ limit: 2, now: 0 })
+    expect(deleted).toEqual([2, 2, 1])
+    expect(places[0]).toBe('-infinity')
+    expect(places.slice(1, 3)).not.toContain('-infinity')
+    // The next pass looks again at what was locked.
+    expect(places.slice(3)).toEqual(['-infinity'])
   })
 
   it('never deletes what may have been done outside', async () => {

@@ -88,8 +88,7 @@ it('serves an atomic handler: a duplicate in flight is told, and the answer is r
 })
 
 it('delivers a message once, to whichever replica', async () => {
-  const deliver = (): Promise<unknown> =>
-    replica().once('message', (tx) => charge(tx, 'once'), { scope: 'queue' })
+  const deliver = (): Promise<unknown> => replica().once('message', (tx) => charge(tx, 'once'), { scope: 'queue' })
   await Promise.all([deliver(), deliver(), deliver()])
   expect(await scene.effects('once')).toBe(1)
 })

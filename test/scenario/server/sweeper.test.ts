@@ -104,6 +104,7 @@ describe('a reaper that reconciles', () => {
       { type: 'entry.claimed', key: 'dead', takenOver: true },
       { type: 'ledger.failed', error: { message: 'provider down' } },
       { type: 'entry.abandoned', key: 'dead' },
+      { type: 'reaper.passed', deleted: 0, abandoned: 1, reconciled: 0, unknown: 1 },
     ])
   })
 

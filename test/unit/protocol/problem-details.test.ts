@@ -53,6 +53,7 @@ test('the problem types of the server half are stable', () => {
       'body-too-large',
       'outcome-unknown',
       'window-passed',
+      'quota-exceeded',
       'unavailable',
       'overloaded',
     ].map((name) => `urn:holdfast:problem:${name}`),

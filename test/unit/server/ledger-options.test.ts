@@ -36,6 +36,7 @@ describe('the options of a ledger', () => {
     [{ store5xx: 1 }, /`store5xx` must be true or false/],
     [{ maxResponseBytes: -1 }, /`maxResponseBytes` must be a whole number/],
     [{ dropHeaders: ['a:'] }, /`dropHeaders\[0\]`/],
+    [{ quota: 0 }, /`quota` must be/],
     [{ observe: {} }, /`observe` must be a function/],
     [{ authorize: true }, /`authorize` must be a function/],
     [{ reconcile: 'ask' }, /`reconcile` must be a function/],

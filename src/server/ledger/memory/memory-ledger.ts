@@ -2,19 +2,20 @@ import { isThenable } from '../../../foundation/thenable.ts'
 import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryMove, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
+import type { EraseBatch, ErasedBatch } from '../../entry/upkeep.ts'
 import type {
   AtomicOutcome,
   AtomicRun,
   Claim,
   EntriesQuery,
   EntryDraft,
-  EntryPlace,
   FoundEntry,
   LedgerStore,
   ReapOptions,
   Transaction,
 } from '../port.ts'
 import { MemoryMessages, type MemoryTransaction, MemoryUndo } from './memory-transaction.ts'
+import { countScope, eraseScope, listEntries, memoryGauges, place } from './memory-upkeep.ts'
 
 /** A ledger that lives as long as this object: for tests, and for trying things out. Never for production. */
 export function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn> {
@@ -62,8 +63,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return this.#move(claim, 'released')
   }
 
-  async abandon(claim: Claim, now: number): Promise<boolean> {
-    return this.#move(claim, 'abandoned', { unknownSince: now })
+  async abandon(claim: Claim, now: number, since = now): Promise<boolean> {
+    return this.#move(claim, 'abandoned', { unknownSince: since })
   }
 
   async transact(transaction: Transaction<MemoryTransaction>): Promise<Outcome> {
@@ -140,16 +141,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     return { deleted, abandoned, more: deleted + abandoned >= limit }
   }
 
-  async *entries({ state, scope, after, limit = Number.POSITIVE_INFINITY }: EntriesQuery): AsyncGenerator<Entry> {
-    const places = [...this.#entries.keys()]
-    const start = after ? this.#behind(places, after) : 0
-    let left = limit
-    for (const at of places.slice(start)) {
-      const entry = this.#entries.get(at)
-      if (!entry || (state ?? entry.state) !== entry.state || (scope ?? entry.scope) !== entry.scope) continue
-      if (left-- <= 0) return
-      yield copied(entry)
-    }
+  async *entries(query: EntriesQuery): AsyncGenerator<Entry> {
+    for (const entry of listEntries(this.#entries, query)) yield copied(entry)
   }
 
   async stats(now: number): ReturnType<LedgerStore['stats']> {
@@ -164,15 +157,20 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     }
   }
 
-  async close(): Promise<void> {}
-
-  /** Where the entry was deleted, at the first that is not older. */
-  #behind(places: readonly string[], after: EntryPlace): number {
-    const at = places.indexOf(place(after))
-    if (at !== -1) return at + 1
-    const next = places.findIndex((each) => (this.#entries.get(each)?.createdAt ?? 0) >= after.createdAt)
-    return next === -1 ? places.length : next
+  async gauges(now: number): ReturnType<LedgerStore['gauges']> {
+    return memoryGauges(this.#entries, this.#messages.ends(), now)
   }
+
+  async count(scope: string, atMost: number): Promise<number> {
+    return countScope(this.#entries, scope, atMost)
+  }
+
+  async erase(batch: EraseBatch): Promise<ErasedBatch> {
+    const { erased, left } = eraseScope(this.#entries, batch)
+    return { erased: erased + this.#messages.erase(batch.scope, batch.what), left, next: undefined }
+  }
+
+  async close(): Promise<void> {}
 
   #claim(draft: EntryDraft, attempt: number): Claim {
     const { scope, key, token, now, leaseMs, retentionMs, fingerprint, method, path, external } = draft
@@ -233,11 +231,6 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
 
 function onEnd(kind: WithoutAnswer, now: number): Partial<Entry> {
   return kind === 'abandoned' ? { unknownSince: now } : {}
-}
-
-/** As a list, so that no two pairs of scope and key give the same text. */
-function place({ scope, key }: { readonly scope: string; readonly key: string }): string {
-  return JSON.stringify([scope, key])
 }
 
 /** The caller may change the arrays that it gave or got: the stored ones stay as they are. */

@@ -16,6 +16,9 @@ export class MemoryUndo {
 }
 
 interface Message {
+  readonly scope: string
+  /** False where its work is known to have returned none. */
+  hasValue?: boolean
   readonly expiresAt: number
   /** What its work returns; a duplicate that comes meanwhile waits for it. */
   readonly work: Promise<string | null>
@@ -47,8 +50,28 @@ export class MemoryMessages {
       this.#messages.delete(place)
       throw error
     })
-    this.#messages.set(place, { expiresAt: now + retentionMs, work: running })
-    return { duplicate: false, value: await running }
+    const message: Message = { scope, expiresAt: now + retentionMs, work: running }
+    this.#messages.set(place, message)
+    const value = await running
+    message.hasValue = value !== null
+    return { duplicate: false, value }
+  }
+
+  /** How many had something to erase. */
+  erase(scope: string, what: 'answers' | 'entries'): number {
+    let erased = 0
+    for (const [place, message] of this.#messages) {
+      if (message.scope !== scope || (what === 'answers' && message.hasValue === false)) continue
+      if (what === 'entries') this.#messages.delete(place)
+      else this.#messages.set(place, { ...message, work: message.work.then(() => null), hasValue: false })
+      erased++
+    }
+    return erased
+  }
+
+  /** When the retention of each ends. */
+  ends(): number[] {
+    return [...this.#messages.values()].map(({ expiresAt }) => expiresAt)
   }
 
   expired(now: number): number {

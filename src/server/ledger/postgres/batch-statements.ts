@@ -1,13 +1,14 @@
 import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { ENTRY_VERSION, type Entry } from '../../entry/entry.ts'
+import type { LedgerGauges, LedgerStats } from '../../entry/upkeep.ts'
 import { inPages, type Page } from '../in-pages.ts'
-import type { EntriesQuery, EntryPlace, LedgerStats, Reaped, ReapOptions } from '../port.ts'
+import type { EntriesQuery, EntryPlace, Reaped, ReapOptions } from '../port.ts'
 import { ABANDON } from './claim-statements.ts'
-import { ENTRY_COLUMNS } from './ledger-functions.ts'
+import { ENTRY_COLUMNS, inMs } from './ledger-functions.ts'
 import { type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
 
-/* Statements on many entries: reap, count, list. Those on one entry are in `claim-statements.ts`. */
+/* Statements on many entries: reap, count, gauge, list. Those on one entry are in `claim-statements.ts`. */
 
 /** As a subquery it is evaluated once, so that the indexes can be used. */
 const NOW = '(SELECT clock_timestamp())'
@@ -23,8 +24,9 @@ const PAST_RETENTION = `expires_at <= ${NOW} AND ${KNOWN} AND (state = 'done' OR
 
 /** Where the next batch of a pass begins: each would otherwise read over all that the batches before it have deleted. */
 export interface ReapPlace {
-  /** A time of Postgres, as text. */
+  /** Times of Postgres, as text. */
   entriesFrom: string
+  messagesFrom: string
 }
 
 /**
@@ -42,14 +44,16 @@ export async function reapRows(
       SELECT count(*)::text AS count, max(expires_at)::text AS last FROM gone`
     return (await queryable.query(counted, values)).rows[0] as DeletedRows
   }
-  const dueMessages = locked('seq', messages, `expires_at <= ${NOW} ORDER BY expires_at`)
-  const { count } = await deleteFrom(`DELETE FROM ${messages} WHERE ${dueMessages}`, [limit])
-  let left = limit - Number(count)
+  const from = 'expires_at >= $2::timestamptz'
+  const dueMessages = locked('seq', messages, `${from} AND expires_at <= ${NOW} ORDER BY expires_at`)
+  const read = await deleteFrom(`DELETE FROM ${messages} WHERE ${dueMessages}`, [limit, place.messagesFrom])
+  let left = limit - Number(read.count)
+  place.messagesFrom = nextPlace(left, read)
   if (left > 0) {
-    const due = locked('id', entries, `expires_at >= $2::timestamptz AND ${PAST_RETENTION} ORDER BY expires_at`)
+    const due = locked('id', entries, `${from} AND ${PAST_RETENTION} ORDER BY expires_at`)
     const gone = await deleteFrom(`DELETE FROM ${entries} WHERE ${due}`, [left, place.entriesFrom])
     left -= Number(gone.count)
-    place.entriesFrom = left > 0 || gone.last === null ? FROM_THE_START : gone.last
+    place.entriesFrom = nextPlace(left, gone)
   }
   const deleted = limit - left
   const abandon = `UPDATE ${entries} SET ${ABANDON}
@@ -65,6 +69,11 @@ export const FROM_THE_START = '-infinity'
 interface DeletedRows {
   readonly count: string
   readonly last: string | null
+}
+
+/** After a batch that was not full, the next pass looks again at rows that were locked. */
+function nextPlace(left: number, { last }: DeletedRows): string {
+  return left > 0 || last === null ? FROM_THE_START : last
 }
 
 /** As an array: the planner may run a subquery once per row, and then the limit would be none. */
@@ -88,6 +97,46 @@ export async function countRows(queryable: PostgresQueryable, tables: LedgerTabl
     expired: Number(expired),
     messages: Number(messages),
   }
+}
+
+/** From the index on (scope, key) alone. */
+export async function countScope(
+  queryable: PostgresQueryable,
+  { entries }: LedgerTables,
+  { scope, atMost }: { readonly scope: string; readonly atMost: number },
+): Promise<number> {
+  const text = `SELECT count(*)::text AS count FROM (SELECT FROM ${entries} WHERE scope = $1 ORDER BY key LIMIT $2) entry`
+  const { rows } = await queryable.query(text, [scope, atMost])
+  return Number((rows[0] as { readonly count: string }).count)
+}
+
+/** The oldest answer is the first of the index on `expires_at` that is done: what is unknown stays there. */
+export async function readGauges(queryable: PostgresQueryable, tables: LedgerTables): Promise<LedgerGauges> {
+  const { entries, messages } = tables
+  const { rows } = await queryable.query(`
+    SELECT ${inMs('clock_timestamp()')} AS at, unknown.*,
+      (SELECT reltuples::bigint::text FROM pg_catalog.pg_class WHERE oid = ${literal(entries)}::regclass) AS entries,
+      ${inMs(`least((SELECT expires_at FROM ${entries} WHERE state = 'done' ORDER BY expires_at LIMIT 1),
+        (SELECT expires_at FROM ${messages} ORDER BY expires_at LIMIT 1))`)} AS ends
+    FROM (SELECT count(*)::text AS unknown, ${inMs('min(unknown_since)')} AS since
+      FROM ${entries} WHERE unknown_since IS NOT NULL) unknown`)
+  const { at, unknown, since, entries: estimate, ends } = rows[0] as GaugesRow
+  return {
+    at: Number(at),
+    // -1 before the first ANALYZE.
+    entries: Number(estimate) < 0 ? undefined : Number(estimate),
+    unknown: Number(unknown),
+    oldestUnknownAt: since === null ? undefined : Number(since),
+    oldestExpiresAt: ends === null ? undefined : Number(ends),
+  }
+}
+
+interface GaugesRow {
+  readonly at: string
+  readonly entries: string
+  readonly unknown: string
+  readonly since: string | null
+  readonly ends: string | null
 }
 
 interface ListedRow extends PostgresEntryRow {

@@ -119,10 +119,12 @@ export class ClaimStatements {
     return (await this.#queryable.query(text, fenceValues(claim))).rowCount === 1
   }
 
-  async abandon(claim: Claim): Promise<boolean> {
+  async abandon(claim: Claim, since?: number): Promise<boolean> {
     const text = `WITH ${settings('durable')}
-      UPDATE ${this.#entries} SET ${ABANDON} FROM settings WHERE ${FENCED}`
-    return (await this.#queryable.query(text, fenceValues(claim))).rowCount === 1
+      UPDATE ${this.#entries} SET state = 'unknown', external_until = NULL, unknown_since =
+        coalesce('epoch'::timestamptz + $4::float8 * interval '1 millisecond', clock_timestamp())
+      FROM settings WHERE ${FENCED}`
+    return (await this.#queryable.query(text, [...fenceValues(claim), since ?? null])).rowCount === 1
   }
 
   async find(scope: string, key: string): Promise<Entry | undefined> {

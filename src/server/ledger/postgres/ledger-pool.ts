@@ -4,11 +4,13 @@ import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import { isUpToDate, migratePostgres } from '../../../sql/postgres-migrate.ts'
 import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import type { PostgresLedgerOptions } from './postgres-ledger.ts'
+import { StandbyCheck } from './standby-check.ts'
 
 /** The application's pool or one of our own, opened and migrated on first use. */
 export class LedgerPool {
   readonly #options: PostgresLedgerOptions
   readonly #tables: LedgerTables
+  readonly #standby: StandbyCheck | undefined
   #own: PostgresPool | undefined
   #opening: Promise<PostgresPool> | undefined
   #closed = false
@@ -16,6 +18,7 @@ export class LedgerPool {
   constructor(options: PostgresLedgerOptions, tables: LedgerTables) {
     this.#options = options
     this.#tables = tables
+    this.#standby = options.requireSynchronousStandby ? new StandbyCheck() : undefined
   }
 
   readonly get = (): Promise<PostgresPool> => {
@@ -25,12 +28,20 @@ export class LedgerPool {
       this.#opening = undefined
       throw postgresFailure(error, SUBJECT)
     })
-    return this.#opening
+    return this.#standby ? this.#opening.then((pool) => this.#checked(pool)) : this.#opening
+  }
+
+  async #checked(pool: PostgresPool): Promise<PostgresPool> {
+    await this.#standby?.ensure(pool).catch((error: unknown) => {
+      throw postgresFailure(error, SUBJECT)
+    })
+    return pool
   }
 
   async close(): Promise<void> {
     this.#closed = true
     await this.#opening?.catch(() => {})
+    this.#standby?.stop()
     const own = this.#own
     this.#own = undefined
     await own?.end()
@@ -50,6 +61,7 @@ export class LedgerPool {
     const { pool, connectionString } = this.#options
     if (connectionString !== undefined) this.#own ??= await openPostgresPool(connectionString)
     const opened = (pool ?? this.#own) as PostgresPool
+    await this.#standby?.ensure(opened)
     await this.#prepare(opened)
     return opened
   }

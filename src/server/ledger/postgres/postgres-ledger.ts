@@ -22,6 +22,12 @@ export interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool>
    * @default true
    */
   readonly migrate?: boolean | undefined
+  /**
+   * Refuses to work where a confirmed commit may be lost by a failover: on a server that is in recovery, that has no
+   * `synchronous_standby_names`, or where the role's `synchronous_commit` is `off` or `local`.
+   * @default false
+   */
+  readonly requireSynchronousStandby?: boolean | undefined
 }
 
 /** What an effect writes with: a client of the pool that was given. The ledger itself gives it back to the pool. */
@@ -61,15 +67,18 @@ export async function migratePostgresLedger(options: Omit<PostgresLedgerOptions,
   }
 }
 
-const NAMES = ['pool', 'connectionString', 'schema', 'migrate']
+const NAMES = ['pool', 'connectionString', 'schema', 'migrate', 'requireSynchronousStandby']
+const SWITCHES = ['migrate', 'requireSynchronousStandby'] as const
 
 function checkPostgresOptions(options: PostgresLedgerOptions): void {
   const stray = Object.keys(options).find((name) => !NAMES.includes(name))
   if (stray !== undefined)
     throw new ConfigurationError(`postgresLedger() has no option \`${stray}\`: it has ${NAMES.join(', ')}`)
-  const { pool, connectionString, migrate } = options
-  if (migrate !== undefined && typeof migrate !== 'boolean') {
-    throw new ConfigurationError('The option `migrate` of postgresLedger() is true or false')
+  const { pool, connectionString } = options
+  for (const name of SWITCHES) {
+    if (options[name] !== undefined && typeof options[name] !== 'boolean') {
+      throw new ConfigurationError(`The option \`${name}\` of postgresLedger() is true or false`)
+    }
   }
   if ((pool === undefined) === (connectionString === undefined)) {
     throw new ConfigurationError('postgresLedger() needs either a `pool` or a `connectionString`')

@@ -1,9 +1,11 @@
 import { borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient } from '../../../sql/postgres-driver.ts'
+import { PostgresQueue } from '../../../sql/postgres-queue.ts'
 import { SteadyPostgres } from '../../../sql/postgres-steady.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
+import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../../entry/upkeep.ts'
 import type {
   AtomicOutcome,
   AtomicRun,
@@ -13,16 +15,24 @@ import type {
   EntriesQuery,
   EntryDraft,
   Insertion,
-  LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,
   ReapOptions,
   Transaction,
 } from '../port.ts'
-import { countRows, FROM_THE_START, listRows, type ReapPlace, reapRows } from './batch-statements.ts'
+import {
+  countRows,
+  countScope,
+  FROM_THE_START,
+  listRows,
+  type ReapPlace,
+  readGauges,
+  reapRows,
+} from './batch-statements.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { consumeGiven, consumeOwn } from './consume-message.ts'
+import { eraseRows } from './erase-statements.ts'
 import { GivenTransaction } from './given-transaction.ts'
 import { LedgerPool } from './ledger-pool.ts'
 import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
@@ -36,9 +46,10 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly name = 'postgres'
   readonly #tables: LedgerTables
   readonly #pool: LedgerPool
+  readonly #queue = new PostgresQueue(SUBJECT)
   readonly #steady: SteadyPostgres
   readonly #statements: ClaimStatements
-  readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START }
+  readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START, messagesFrom: FROM_THE_START }
   /** Awaited by `close` only. */
   readonly #background = new Set<Promise<unknown>>()
 
@@ -49,8 +60,9 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     this.#statements = new ClaimStatements(this.#tables, this.#steady)
   }
 
-  insert(draft: EntryDraft): Promise<Insertion> {
-    return this.#statements.insert(draft)
+  async insert(draft: EntryDraft): Promise<Insertion> {
+    const leave = this.#queue.enter(await this.#pool.get(), draft.patienceMs)
+    return this.#statements.insert(draft).finally(leave)
   }
 
   takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
@@ -69,8 +81,8 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     return this.#statements.release(claim)
   }
 
-  abandon(claim: Claim): Promise<boolean> {
-    return this.#statements.abandon(claim)
+  abandon(claim: Claim, _now?: number, since?: number): Promise<boolean> {
+    return this.#statements.abandon(claim, since)
   }
 
   find(scope: string, key: string): Promise<Entry | undefined> {
@@ -89,6 +101,18 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     return countRows(this.#steady, this.#tables)
   }
 
+  count(scope: string, atMost: number): Promise<number> {
+    return countScope(this.#steady, this.#tables, { scope, atMost })
+  }
+
+  erase(batch: EraseBatch): Promise<ErasedBatch> {
+    return eraseRows(this.#steady, this.#tables, batch)
+  }
+
+  gauges(): Promise<LedgerGauges> {
+    return readGauges(this.#steady, this.#tables)
+  }
+
   async transact(transaction: Transaction<Tx>): Promise<Outcome> {
     if (transaction.options.transaction !== undefined) return this.#transactGiven(transaction)
     // `Tx` is the type of the pool's clients.
@@ -101,7 +125,8 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     const { draft, work } = own
     const met: Met = {}
     const steps = atomicSteps(this.#tables, own, met)
-    const end = await this.#run(steps, { work, onFailure: 'released', leaseMs: draft.leaseMs })
+    const { leaseMs, patienceMs } = draft
+    const end = await this.#run(steps, { work, onFailure: 'released', leaseMs }, patienceMs)
     if (met.found) return { kind: 'found', found: met.found }
     if (met.inFlight) return { kind: 'in-flight', request: met.inFlight }
     if (end.thrown) throw end.thrown.error
@@ -121,9 +146,14 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     return { kind: 'recorded', writes: 'committed', answer: entry.answer } as const
   }
 
-  async #run(steps: TransactionSteps, work: OwnWork): Promise<TransactionEnd> {
+  async #run(steps: TransactionSteps, work: OwnWork, patienceMs?: number): Promise<TransactionEnd> {
     try {
-      return await borrowed(await this.#pool.get(), (client) => new OwnTransaction(client, steps, work).run())
+      const pool = await this.#pool.get()
+      const leave = this.#queue.enter(pool, patienceMs)
+      return await borrowed(pool, (client) => {
+        leave()
+        return new OwnTransaction(client, steps, work).run()
+      })
     } catch (error) {
       throw failureOf(error)
     }

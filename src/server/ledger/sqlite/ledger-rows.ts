@@ -23,6 +23,20 @@ export interface SqliteEntryRow extends Pick<Entry, Kept | 'attempt' | 'version'
   readonly body: Uint8Array | null
 }
 
+export interface SqliteGaugesRow {
+  readonly entries: number
+  readonly unknown: number
+  readonly oldestUnknownAt: number | null
+  readonly oldestExpiresAt: number | null
+}
+
+/** Of rows that may be erased. */
+export interface SqlitePageRow {
+  readonly rows: number
+  readonly last: string | null
+  readonly kept: number
+}
+
 /** `inEffect` is never true here: the transaction of an effect is seen only once it is committed and the entry done. */
 export function sqliteEntry(row: SqliteEntryRow): Entry {
   const { scope, key, fingerprint, method, path, state, token, attempt, version } = row

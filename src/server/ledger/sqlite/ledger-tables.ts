@@ -68,6 +68,11 @@ const PAST_RETENTION = `expires_at <= @now AND ${KNOWN}
 const MAY_HAVE_EFFECT = `SELECT id FROM holdfast_entries WHERE ${LAPSED} AND external = 1
   UNION ALL SELECT id FROM holdfast_entries WHERE expires_at <= @now AND ${LAPSED} AND external = 0 AND entered = 1`
 
+/** Of a scope, in the order of their keys. */
+const PAGE = `WHERE scope = @scope AND key > @after ORDER BY key LIMIT @limit`
+const MESSAGE_PAGE = `WHERE scope = @scope AND id > @after ORDER BY id LIMIT @limit`
+const ERASABLE = `id IN (SELECT id FROM holdfast_entries ${PAGE}) AND state = 'done' AND ${KNOWN}`
+
 const SOURCES = {
   beginWrite: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
@@ -129,6 +134,24 @@ const SOURCES = {
     (SELECT count(*) FROM holdfast_entries WHERE ${PAST_RETENTION})
       + (SELECT count(*) FROM holdfast_messages WHERE expires_at <= @now) AS expired,
     (SELECT count(*) FROM holdfast_messages) AS messages`,
+  count: 'SELECT count(*) AS count FROM (SELECT 1 FROM holdfast_entries WHERE scope = @scope LIMIT @atMost)',
+  entriesPage: `SELECT count(*) AS rows, max(key) AS last, count(*) FILTER (WHERE state <> 'done' OR NOT ${KNOWN}) AS kept
+    FROM (SELECT key, state, version FROM holdfast_entries ${PAGE})`,
+  eraseAnswers: `UPDATE holdfast_entries SET headers = '[]', body = NULL, body_omitted = 1
+    WHERE ${ERASABLE} AND (body IS NOT NULL OR headers <> '[]')`,
+  eraseEntries: `DELETE FROM holdfast_entries WHERE ${ERASABLE}`,
+  messagesPage: `SELECT count(*) AS rows, max(id) AS last, 0 AS kept FROM (SELECT id FROM holdfast_messages ${MESSAGE_PAGE})`,
+  eraseValues: `UPDATE holdfast_messages SET value = NULL
+    WHERE place IN (SELECT place FROM holdfast_messages ${MESSAGE_PAGE}) AND value IS NOT NULL`,
+  eraseMessages: `DELETE FROM holdfast_messages WHERE place IN (SELECT place FROM holdfast_messages ${MESSAGE_PAGE})`,
+  // The earlier of two: min() of two arguments is null where one of them is.
+  gauges: `SELECT (SELECT coalesce(max(id), 0) FROM holdfast_entries)
+      - (SELECT coalesce(min(id) - 1, 0) FROM holdfast_entries) AS entries,
+    (SELECT count(*) FROM holdfast_entries WHERE state = 'unknown') AS unknown,
+    (SELECT min(unknown_since) FROM holdfast_entries WHERE state = 'unknown') AS oldestUnknownAt,
+    (SELECT min(oldest) FROM (
+      SELECT * FROM (SELECT expires_at AS oldest FROM holdfast_entries WHERE state = 'done' ORDER BY expires_at LIMIT 1)
+      UNION ALL SELECT min(expires_at) FROM holdfast_messages)) AS oldestExpiresAt`,
 } as const
 
 export type LedgerStatements = Readonly<Record<keyof typeof SOURCES, SqliteStatement>>

@@ -5,7 +5,8 @@ import type { Sync } from '../../../sql/sqlite-handle.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome } from '../../entry/outcome.ts'
 import type { Reply } from '../../entry/reply.ts'
-import { inPages, type Page } from '../in-pages.ts'
+import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../../entry/upkeep.ts'
+import { inPages, nextErasePlace, type Page } from '../in-pages.ts'
 import type {
   AtomicOutcome,
   AtomicRun,
@@ -16,7 +17,6 @@ import type {
   EntryDraft,
   EntryPlace,
   Insertion,
-  LedgerStats,
   LedgerStore,
   MessageDraft,
   Reaped,
@@ -33,6 +33,8 @@ import {
   fenceBindings,
   foundBy,
   type SqliteEntryRow,
+  type SqliteGaugesRow,
+  type SqlitePageRow,
   sqliteEntry,
 } from './ledger-rows.ts'
 import type { LedgerStatements } from './ledger-tables.ts'
@@ -43,6 +45,7 @@ const MOST_ROUNDS = 20
 /** Times are the caller's: all that share the file are on one machine. */
 export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
   readonly name = 'sqlite'
+  readonly synchronous = true
   readonly #connection: LedgerConnection
   readonly #process = newProcessOwner()
 
@@ -84,8 +87,8 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     return this.#change('release', fenceBindings(claim), 'later')
   }
 
-  abandon(claim: Claim, now: number): Promise<boolean> {
-    return this.#change('abandon', { ...fenceBindings(claim), now })
+  abandon(claim: Claim, now: number, since = now): Promise<boolean> {
+    return this.#change('abandon', { ...fenceBindings(claim), now: since })
   }
 
   async transact(transaction: Transaction<SqliteDatabase>): Promise<Outcome> {
@@ -158,6 +161,22 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     return this.#connection.run(({ stats }) => stats.get({ now }) as LedgerStats)
   }
 
+  async gauges(now: number): Promise<LedgerGauges> {
+    const row = await this.#connection.run(({ gauges }) => gauges.get() as SqliteGaugesRow)
+    const { entries, unknown } = row
+    const [oldestUnknownAt, oldestExpiresAt] = [row.oldestUnknownAt ?? undefined, row.oldestExpiresAt ?? undefined]
+    return { at: now, entries, unknown, oldestUnknownAt, oldestExpiresAt }
+  }
+
+  async count(scope: string, atMost: number): Promise<number> {
+    const row = await this.#connection.run(({ count }) => count.get({ scope, atMost }))
+    return (row as { readonly count: number }).count
+  }
+
+  erase(batch: EraseBatch): Promise<ErasedBatch> {
+    return this.#connection.transaction((own) => eraseIn(own, batch))
+  }
+
   /** From now on its claims count as those of a dead process. */
   async close(): Promise<void> {
     this.#process.leave()
@@ -185,4 +204,20 @@ function reapIn(own: EffectTransaction, { limit, now, onAbandoned }: ReapOptions
   own.commit()
   for (const row of abandoned) onAbandoned?.(sqliteEntry(row))
   return { deleted, abandoned: abandoned.length, more: deleted + abandoned.length >= limit }
+}
+
+const ERASING = {
+  entries: { page: 'entriesPage', answers: 'eraseAnswers', entries: 'eraseEntries' },
+  messages: { page: 'messagesPage', answers: 'eraseValues', entries: 'eraseMessages' },
+} as const
+
+/** One page, in one transaction. */
+function eraseIn(own: EffectTransaction, { scope, what, after, limit }: EraseBatch): ErasedBatch {
+  const table = after?.table ?? 'entries'
+  const { page, [what]: change } = ERASING[table]
+  const values = { scope, after: after?.last ?? '', limit }
+  const { rows, last, kept } = own.statements[page].get(values) as SqlitePageRow
+  const erased = own.statements[change].run(values).changes
+  own.commit()
+  return { erased, left: kept, next: nextErasePlace(table, { isFull: rows === limit, last }) }
 }

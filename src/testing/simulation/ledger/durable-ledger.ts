@@ -17,7 +17,7 @@ export class DurableLedger {
     const release = store.release.bind(store)
     const abandon = store.abandon.bind(store)
     store.release = async (claim) => !this.#cut.has(claim.token) && release(claim)
-    store.abandon = async (claim, now) => !this.#cut.has(claim.token) && abandon(claim, now)
+    store.abandon = async (claim, now, since) => !this.#cut.has(claim.token) && abandon(claim, now, since)
   }
 
   cut(claim: Claim): void {

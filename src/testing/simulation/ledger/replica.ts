@@ -44,7 +44,7 @@ export class Replica {
     const work = new LedgerWork({ ...parts, process: this.process })
     const reconciles = plan.reconcile === 'asks-the-provider'
     const ledger = composeLedger<SimulatedTransaction, EffectReturn, Request>(
-      { digest },
+      { digest, warn: () => {} },
       {
         store: new SimulatedLedgerStore({ ...parts, process: this.process, onEnd: (end) => this.onEnd(end) }),
         scope: 'public',

@@ -75,7 +75,7 @@ export class SimulatedLedgerStore implements Store {
 
   release: Store['release'] = (claim) => this.#ask('release', () => this.#inner.release(claim))
 
-  abandon: Store['abandon'] = (claim, now) => this.#ask('abandon', () => this.#inner.abandon(claim, now))
+  abandon: Store['abandon'] = (claim, now, since) => this.#ask('abandon', () => this.#inner.abandon(claim, now, since))
 
   find: Store['find'] = (scope, key) => this.#ask('find', () => this.#inner.find(scope, key))
 
@@ -85,6 +85,11 @@ export class SimulatedLedgerStore implements Store {
   consume: Store['consume'] = () => Promise.reject(new Error('No message is consumed in the simulation'))
 
   stats: Store['stats'] = (now) => this.#inner.stats(now)
+
+  count: Store['count'] = (scope, atMost) => this.#inner.count(scope, atMost)
+  erase: Store['erase'] = (batch) => this.#inner.erase(batch)
+
+  gauges: Store['gauges'] = (now) => this.#ask('gauges', () => this.#inner.gauges(now))
 
   close: Store['close'] = async () => {}
 

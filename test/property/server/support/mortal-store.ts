@@ -42,7 +42,7 @@ export function mortalStore(real: LedgerStore): MortalStore {
     renew: (claim, lease) => through(() => real.renew(claim, lease)),
     complete: (claim, answer, now) => through(() => real.complete(claim, answer, now)),
     release: (claim) => through(() => real.release(claim)),
-    abandon: (claim, now) => through(() => real.abandon(claim, now)),
+    abandon: (claim, now, since) => through(() => real.abandon(claim, now, since)),
     transact: (transaction) => through(() => real.transact(mortal(transaction))),
     atomic: (run) => through(() => real.atomic(run)),
     consume: (message, consumption) => through(() => real.consume(message, consumption)),
@@ -50,6 +50,9 @@ export function mortalStore(real: LedgerStore): MortalStore {
     reap: (options) => through(() => real.reap(options)),
     entries: (query) => real.entries(query),
     stats: (now) => through(() => real.stats(now)),
+    count: (scope, atMost) => through(() => real.count(scope, atMost)),
+    erase: (batch) => through(() => real.erase(batch)),
+    gauges: (now) => through(() => real.gauges(now)),
     close: () => real.close(),
   }
   return {

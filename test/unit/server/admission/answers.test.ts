@@ -98,6 +98,7 @@ describe('a refusal', () => {
     ['in-flight', 409, '1'],
     ['outcome-unknown', 409, '60'],
     ['window-passed', 412, undefined],
+    ['quota-exceeded', 429, '60'],
     ['unavailable', 503, '1'],
     ['written-by-newer', 503, '5'],
     ['other-version', 503, '5'],

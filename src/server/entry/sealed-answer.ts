@@ -1,0 +1,75 @@
+import { StorageError } from '../../errors/classes.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import type { RecordedAnswer } from './entry.ts'
+
+/*
+ * How an encrypted answer is stored: its status as it is, this one header, and as its body the sealed bytes of headers and
+ * body. Stores know nothing of it, and answers from before the encryption are read as they are.
+ */
+
+/** Never stored for a handler: see `judge-answer.ts`. */
+export const SEALED_HEADER = 'holdfast-sealed'
+const VERSION = '1'
+
+/** Before the base64 of a message's value. No JSON begins so. */
+export const SEALED_VALUE = `${SEALED_HEADER}:${VERSION}:`
+
+export interface SealedPlace {
+  readonly scope: string
+  readonly key: string
+}
+
+interface Frame extends SealedPlace {
+  readonly headers: HeaderList
+  readonly hasBody: boolean
+}
+
+type Framed = Pick<RecordedAnswer, 'headers' | 'body'>
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const LENGTH_BYTES = 4
+
+/** What is sealed. With its scope and key, so that sealed bytes that were moved to another key are not opened there. */
+export function frameAnswer({ scope, key }: SealedPlace, { headers, body }: Framed): Uint8Array {
+  const frame: Frame = { scope, key, headers, hasBody: body !== null }
+  const head = encoder.encode(JSON.stringify(frame))
+  const whole = new Uint8Array(LENGTH_BYTES + head.length + (body?.length ?? 0))
+  new DataView(whole.buffer).setUint32(0, head.length)
+  whole.set(head, LENGTH_BYTES)
+  if (body) whole.set(body, LENGTH_BYTES + head.length)
+  return whole
+}
+
+/** Throws where the bytes are no frame, or that of another key. */
+export function unframeAnswer({ scope, key }: SealedPlace, whole: Uint8Array): Framed {
+  const length = new DataView(whole.buffer, whole.byteOffset, whole.byteLength).getUint32(0)
+  const end = LENGTH_BYTES + length
+  const frame = JSON.parse(decoder.decode(whole.subarray(LENGTH_BYTES, end))) as Frame
+  if (frame.scope !== scope || frame.key !== key) throw new Error('The answer was sealed for another key')
+  return { headers: frame.headers, body: frame.hasBody ? whole.slice(end) : null }
+}
+
+/** The stored form: `body` is the sealed frame. */
+export function sealedAnswer({ status, bodyOmitted }: RecordedAnswer, body: Uint8Array): RecordedAnswer {
+  return { status, headers: [[SEALED_HEADER, VERSION]], body, bodyOmitted }
+}
+
+export function isSealed({ headers }: RecordedAnswer): boolean {
+  return headers.length === 1 && headers[0]?.[0] === SEALED_HEADER
+}
+
+/** The sealed frame. */
+export function sealedBytes({ headers, body }: RecordedAnswer): Uint8Array {
+  if (headers[0]?.[1] === VERSION && body) return body
+  throw new StorageError('A recorded answer was encrypted by a newer version of this library', { effect: 'unknown' })
+}
+
+/** For a ledger without encryption: what was sealed must not be sent. */
+export function refuseSealed(answer: RecordedAnswer | string): void {
+  if (typeof answer === 'string' ? !answer.startsWith(SEALED_HEADER) : !isSealed(answer)) return
+  throw new StorageError(
+    'A recorded answer is encrypted, and this ledger has no option `encryption`: give it the key that it was sealed with',
+    { effect: 'unknown' },
+  )
+}
