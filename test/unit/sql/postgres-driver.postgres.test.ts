@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import { openPostgresPool } from '../../../src/sql/postgres-driver.ts'
 
 it('a pool of our own notices connections that are dead, and does not wait for ever', async () => {
-  const pool = await openPostgresPool('postgres://nobody@127.0.0.1:1/none')
+  const pool = await openPostgresPool(inject('postgresUrl'))
   expect((pool as unknown as { options: unknown }).options).toMatchObject({
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
