@@ -39,7 +39,7 @@ describe('the code blocks of the documentation', () => {
     expect(of('ts', 'ts run').length).toBeGreaterThan(10)
   })
 
-  it('compile against the sources', { timeout: 60_000 }, () => {
+  it('compile against the sources', { timeout: 180_000 }, () => {
     expect(typeErrors(of('ts', 'ts run'))).toEqual([])
   })
 
