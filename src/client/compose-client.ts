@@ -44,6 +44,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
     levels: containments,
     turn: () => takeTurn(clock),
+    now: () => clock.now(),
   })
   const engine: Engine = {
     ...given,
@@ -85,7 +86,7 @@ function lazily(make: () => Journal): Journal {
       return made().level
     },
     open: async () => made().open(),
-    execute: (commands) => made().execute(commands),
+    execute: (commands, now) => made().execute(commands, now),
     close: async () => journal?.close(),
     persistIn: (transaction, row) => persistIn(made(), transaction, row),
   }

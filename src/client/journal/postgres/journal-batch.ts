@@ -140,7 +140,7 @@ function bounded(limit: number): number {
 const ESCAPE = '\u0001'
 
 function safeText<Text extends string | null>(text: Text): Text {
-  if (text === null || !/[\0\u0001]/.test(text)) return text
+  if (!text?.includes('\0') && !text?.includes(ESCAPE)) return text
   return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll('\0', `${ESCAPE}0`) as Text
 }
 
