@@ -24,7 +24,26 @@ export interface PostgresPool extends PostgresQueryable {
   end(): Promise<void>
 }
 
+/** A connection outside of every pool, for what needs one of its own. */
+export interface PostgresListener extends PostgresQueryable {
+  /** The backend at the other end; that of a pooler, where one stands between. */
+  readonly processID?: number | undefined
+  connect(): Promise<unknown>
+  end(): Promise<void>
+  /** It does not keep the process alive. */
+  unref?(): void
+  on(event: 'notification', listener: (note: PostgresNote) => void): unknown
+  on(event: 'error' | 'end', listener: () => void): unknown
+}
+
+export interface PostgresNote {
+  readonly payload?: string | undefined
+}
+
+type ListenerClass = new (options: object) => PostgresListener
+
 interface Driver {
+  readonly Client: ListenerClass
   readonly Pool: new (
     options: typeof PATIENCE & { readonly connectionString: string },
   ) => PostgresPool & {
@@ -52,6 +71,25 @@ export async function openPostgresPool(connectionString: string): Promise<Postgr
   // The pool replaces an idle connection that dies; without a listener the error would end the process.
   pool.on('error', () => {})
   return pool
+}
+
+/**
+ * A connection beside the pool, to the same database: it stays taken, and a pool of the caller's may have one connection
+ * only. Undefined where the pool is of another make.
+ */
+export async function newPostgresListener({
+  pool,
+  connectionString,
+}: {
+  readonly pool?: PostgresPool | undefined
+  readonly connectionString?: string | undefined
+}): Promise<PostgresListener | undefined> {
+  if (connectionString !== undefined) {
+    const { Client } = await loadPostgresDriver()
+    return new Client({ ...PATIENCE, connectionString })
+  }
+  const { Client, options } = pool as { readonly Client?: ListenerClass; readonly options?: object }
+  return typeof Client === 'function' && typeof options === 'object' ? new Client(options) : undefined
 }
 
 async function loadPostgresDriver(): Promise<Driver> {

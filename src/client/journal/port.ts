@@ -1,3 +1,4 @@
+import type { PeerMessage } from '../coordination/port.ts'
 import type { OperationStatus } from '../operation/record.ts'
 
 /** What an acknowledged write survives: nothing, the death of the process, or the loss of power. */
@@ -187,6 +188,9 @@ export interface Journal {
    */
   execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>
   close(): Promise<void>
+  /** Optional: a way to other processes on the same store. Hints only; neither throws. */
+  notifyPeers?(message: PeerMessage): void
+  onPeerMessage?(listener: (message: PeerMessage) => void): () => void
   /** The outbox: writes a row inside the caller's own transaction. Synchronous where the driver is. */
   persistIn?(transaction: unknown, row: JournalRow): void | Promise<void>
 }

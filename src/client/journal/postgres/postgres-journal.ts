@@ -1,9 +1,11 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { checkPostgresPlace, MigratedPool } from '../../../sql/migrated-pool.ts'
-import type { PostgresPool } from '../../../sql/postgres-driver.ts'
+import { newPostgresListener, type PostgresPool } from '../../../sql/postgres-driver.ts'
 import { postgresFailure } from '../../../sql/postgres-failure.ts'
+import type { PeerMessage } from '../../coordination/port.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
 import { type JournalTables, journalTables } from './journal-tables.ts'
+import { PeerChannel } from './peer-channel.ts'
 import { persistRow } from './persist-row.ts'
 import { runBatch, SUBJECT } from './run-batch.ts'
 
@@ -61,12 +63,14 @@ function poolOf(place: PostgresJournalOptions, { schema }: JournalTables): Migra
 class PostgresJournal implements Journal {
   readonly #options: PostgresJournalOptions
   readonly #tables: JournalTables
+  readonly #peers: PeerChannel
   #pool: MigratedPool | undefined
   #level: DurabilityLevel = 'process'
 
   constructor(options: PostgresJournalOptions) {
     this.#options = options
     this.#tables = tablesOf(options)
+    this.#peers = new PeerChannel(() => newPostgresListener(options), this.#tables.schema.name)
   }
 
   get level(): DurabilityLevel {
@@ -76,6 +80,7 @@ class PostgresJournal implements Journal {
   async open(): Promise<void> {
     this.#pool ??= poolOf(this.#options, this.#tables)
     this.#level = await readLevel(await this.#pool.get())
+    this.#peers.start()
   }
 
   async execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]> {
@@ -87,11 +92,23 @@ class PostgresJournal implements Journal {
   async close(): Promise<void> {
     const pool = this.#pool
     this.#pool = undefined
+    await this.#peers.close()
     await pool?.close()
   }
 
-  persistIn(transaction: unknown, row: JournalRow): Promise<void> {
-    return persistRow(this.#tables, transaction, row)
+  async persistIn(transaction: unknown, row: JournalRow): Promise<void> {
+    await persistRow(this.#tables, transaction, row)
+    const { namespace, key } = row
+    // The caller is about to commit; where that takes longer, the next poll finds it.
+    this.#peers.notify({ is: 'pending', namespace, key })
+  }
+
+  notifyPeers(message: PeerMessage): void {
+    this.#peers.notify(message)
+  }
+
+  onPeerMessage(listener: (message: PeerMessage) => void): () => void {
+    return this.#peers.onMessage(listener)
   }
 }
 
