@@ -1,4 +1,4 @@
-import { ConfigurationError, KeyReuseError } from '../../../errors/classes.ts'
+import { ConfigurationError } from '../../../errors/classes.ts'
 import { isHoldfastError } from '../../../errors/holdfast-error.ts'
 import { postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
@@ -45,7 +45,7 @@ function appendStatement({ runBatch }: JournalTables, commands: readonly Journal
   const bytes = bodies.map(
     (body) => `'\\x${Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('hex')}'`,
   )
-  return `SELECT at, answer, bytes, response_bytes
+  return `SELECT at, answer, NULL AS bytes, NULL AS response_bytes
     FROM ${runBatch}(NULL, false, NULL, ${literal(encoded)}::jsonb, ARRAY[${bytes.join(', ')}]::bytea[])`
 }
 
@@ -57,6 +57,6 @@ async function withinSavepoint(runner: StatementRunner, statement: string): Retu
       throw new ConfigurationError('persist() was called outside a transaction: send BEGIN first', { cause })
     }
     await runStatements(runner, [ROLL_BACK_TO, RELEASE]).catch(() => {})
-    throw isHoldfastError(cause) || cause instanceof KeyReuseError ? cause : postgresFailure(cause, SUBJECT)
+    throw isHoldfastError(cause) ? cause : postgresFailure(cause, SUBJECT)
   }
 }
