@@ -1,8 +1,10 @@
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import type { JournalCommand } from '../../../src/client/journal/port.ts'
+import { encodeBatch } from '../../../src/client/journal/postgres/journal-batch.ts'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { migratePostgresJournal, postgresJournal } from '../../../src/postgres/index.ts'
-import { append, list } from '../../../src/testing/contracts/journal/sample-row.ts'
+import { append, commit, list, remove } from '../../../src/testing/contracts/journal/sample-row.ts'
 import { ask, journalScene } from '../../support/postgres-journal.ts'
 
 const scene = journalScene()
@@ -171,5 +173,27 @@ describe('the durability level', () => {
     const journal = scene.journal({ options: `-c synchronous_commit=${setting}` })
     await journal.open()
     expect(journal.level).toBe(level)
+  })
+})
+
+describe('the level of an origin, which every replica writes beside its settlements', () => {
+  const levelOf = (key: string) => ({ namespace: '', key, status: 'succeeded', owner: 'levels', body: null }) as const
+  const levels = (...keys: string[]): JournalCommand[] =>
+    keys.flatMap((key) => [remove(key, { namespace: '', owner: 'levels', epoch: 0 }), append(key, levelOf(key))])
+
+  it('holds up no other replica while one is being written', async () => {
+    const [pool, journal] = [scene.pool(), scene.journal()]
+    await ask(journal, append('settling', { owner: 'me', epoch: 1 }))
+    await journal.execute(levels('https://a.example', 'https://b.example'))
+    const slow = await pool.connect()
+    await slow.query('BEGIN')
+    const { commands, bodies } = encodeBatch(levels('https://b.example', 'https://a.example'))
+    const text = `SELECT FROM ${scene.schema}.holdfast_journal_v1(NULL, false, NULL, $1, $2)`
+    await slow.query(text, [commands, bodies])
+    const [settled] = await journal.execute([commit('settling'), ...levels('https://a.example', 'https://b.example')])
+    expect(settled).toBe(true)
+    await slow.query('COMMIT')
+    slow.release()
+    expect(await ask(journal, { ...list(), namespace: '' })).toHaveLength(2)
   })
 })

@@ -1,4 +1,5 @@
 import { unreachable } from '../../../foundation/unreachable.ts'
+import { writesLevel } from '../level-rows.ts'
 import type {
   AppendResult,
   ClaimByKey,
@@ -32,8 +33,12 @@ export interface BatchLine {
 export function encodeBatch(commands: readonly JournalCommand[]): EncodedBatch {
   const bodies: Uint8Array[] = []
   const keep = (body: Uint8Array | null): number | null => body && bodies.push(body)
-  const encoded = commands.map((command) => encodeCommand(command, keep))
+  const encoded = commands.map((command) => ({ ...encodeCommand(command, keep), ...yielding(command) }))
   return { commands: JSON.stringify(encoded), bodies }
+}
+
+function yielding(command: JournalCommand): { readonly yields?: true } {
+  return (command.do === 'append' || command.do === 'write') && writesLevel(command) ? { yields: true } : {}
 }
 
 type Keep = (body: Uint8Array | null) => number | null

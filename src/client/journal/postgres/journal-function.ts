@@ -10,6 +10,10 @@ import { RECORD_VERSION } from '../port.ts'
  *
  * `p_again`: the answer to this very batch was lost, and it may have been committed. What it did then counts as done now.
  *
+ * A command that `yields` is left out where another transaction is just doing the same: the level of an origin, which
+ * every replica writes beside its settlements. They would wait for each other's commits otherwise, and for ever where two
+ * write two levels in another order.
+ *
  * `p_patience`: how long a command waits for a row that another transaction holds. Null in a transaction of the
  * caller's, whose settings are not ours to change.
  */
@@ -39,6 +43,10 @@ BEGIN
   IF p_patience IS NOT NULL THEN setting := set_config('lock_timeout', p_patience, true); END IF;
   FOR c, at IN SELECT e.value, e.ordinality - 1 FROM jsonb_array_elements(p_commands) WITH ORDINALITY e LOOP
     answer := NULL; bytes := NULL; response_bytes := NULL;
+    IF c ? 'yields' AND NOT pg_try_advisory_xact_lock(hashtextextended(c->>'key', ${LOCK_SEED})) THEN
+      answer := 'true'; RETURN NEXT;
+      CONTINUE;
+    END IF;
     now_at := (c->>'now')::bigint + shift;
     CASE c->>'do'
     WHEN 'append' THEN${append(operations)}
@@ -64,6 +72,9 @@ END $journal$`
  * kept, Postgres would read the whole table for a survey.
  */
 const PLANS = 'SET enable_seqscan = off SET enable_bitmapscan = off'
+
+/** Other users of advisory locks hash other texts, most of them without a seed. */
+const LOCK_SEED = 0x6c65_7665
 
 /** A time of the command on the database's clock. */
 function moved(field: string): string {
