@@ -45,8 +45,9 @@ export async function runBatch(pool: PostgresPool, tables: JournalTables, { comm
     return await withoutConflict(() => send(false))
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw postgresFailure(error, SUBJECT)
-    const changes = commands.some((command) => !READS.has(command.do))
-    return await askAgain(() => send(true), { first: error.cause, changes })
+    const readsOnly = commands.every((command) => READS.has(command.do))
+    const failure = readsOnly ? postgresFailure(error.cause, SUBJECT) : unanswered(error.cause)
+    return await askAgain(() => send(true), failure)
   }
 }
 
@@ -72,24 +73,20 @@ async function withoutConflict<T>(send: () => Promise<T>): Promise<T> {
 }
 
 /** A transaction that still runs on the broken connection holds its rows: this one waits for it, and sees how it ended. */
-async function askAgain<T>(
-  send: () => Promise<T>,
-  { first, changes }: { readonly first: unknown; readonly changes: boolean },
-): Promise<T> {
+async function askAgain<T>(send: () => Promise<T>, failure: StorageError): Promise<T> {
   const giveUpAt = systemClock.now() + DOUBT_MS
   for (;;) {
     try {
       return await send()
     } catch {
-      if (systemClock.now() >= giveUpAt) throw unanswered(first, changes)
+      if (systemClock.now() >= giveUpAt) throw failure
       await systemClock.sleep(DOUBT_PAUSE_MS)
     }
   }
 }
 
-function unanswered(cause: unknown, changes: boolean): StorageError {
+function unanswered(cause: unknown): StorageError {
   const { message } = postgresFailure(cause, SUBJECT)
-  if (!changes) return new StorageError(message, { cause })
   return new StorageError(`${message} while it was writing: what was written may or may not be there`, {
     cause,
     effect: 'unknown',
