@@ -45,7 +45,7 @@ type ListenerClass = new (options: object) => PostgresListener
 interface Driver {
   readonly Client: ListenerClass
   readonly Pool: new (
-    options: typeof PATIENCE & { readonly connectionString: string },
+    options: typeof PATIENCE & { readonly connectionString: string; readonly allowExitOnIdle: boolean },
   ) => PostgresPool & {
     on(event: 'error', listener: (error: Error) => void): unknown
   }
@@ -67,7 +67,8 @@ const PATIENCE = {
 /** A pool of our own. The driver is an optional package, asked for only here. */
 export async function openPostgresPool(connectionString: string): Promise<PostgresPool> {
   const { Pool } = await loadPostgresDriver()
-  const pool = new Pool({ connectionString, ...PATIENCE })
+  // A program that forgets to close ends all the same.
+  const pool = new Pool({ connectionString, ...PATIENCE, allowExitOnIdle: true })
   // The pool replaces an idle connection that dies; without a listener the error would end the process.
   pool.on('error', () => {})
   return pool

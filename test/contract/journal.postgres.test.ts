@@ -8,8 +8,8 @@ const scene = postgresScene()
 const schemas = new WeakMap<Journal, string>()
 let count = 0
 
-function onSchema(schema: string): Journal {
-  const journal = postgresJournal({ pool: scene.pool(), schema })
+function onSchema(schema: string, options?: string): Journal {
+  const journal = postgresJournal({ pool: scene.pool(options === undefined ? {} : { options }), schema })
   schemas.set(journal, schema)
   return journal
 }
@@ -18,9 +18,11 @@ afterAll(async () => {
   for (let at = 1; at <= count; at++) await scene.query(`DROP SCHEMA ${scene.schema}_${at} CASCADE`)
 })
 
-const again = (journal: Journal): Journal => onSchema(schemas.get(journal) ?? '')
-
-describe('the journal in Postgres', () => {
-  const options = { open: () => onSchema(`${scene.schema}_${++count}`), another: again, reopen: again }
+describe.each([
+  ['as it is', undefined],
+  ['whose transactions are serializable by default', '-c default_transaction_isolation=serializable'],
+])('the journal in Postgres %s', (_, settings) => {
+  const again = (journal: Journal): Journal => onSchema(schemas.get(journal) ?? '', settings)
+  const options = { open: () => onSchema(`${scene.schema}_${++count}`, settings), another: again, reopen: again }
   for (const { name, run } of journalContract(options)) it(name, () => expect(run()).resolves.toBeUndefined())
 })

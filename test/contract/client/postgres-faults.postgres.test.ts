@@ -5,6 +5,7 @@ import { encodeBatch } from '../../../src/client/journal/postgres/journal-batch.
 import { StorageError } from '../../../src/errors/classes.ts'
 import { migratePostgresJournal, postgresJournal } from '../../../src/postgres/index.ts'
 import { append, commit, list, remove } from '../../../src/testing/contracts/journal/sample-row.ts'
+import { startProgram } from '../../support/child-program.ts'
 import { ask, journalScene } from '../../support/postgres-journal.ts'
 
 const scene = journalScene()
@@ -109,6 +110,14 @@ describe('the pool', () => {
     await journal.close()
     await expect.poll(connections).toBe(0)
   })
+})
+
+it('lets a program end that closes nothing', async () => {
+  const child = await startProgram('child-forgetful', { url: scene.url, schema: scene.schema })
+  await child.until((line) => line === 'done')
+  const saidAt = performance.now()
+  expect(await child.ended).toMatchObject({ code: 0 })
+  expect(performance.now() - saidAt).toBeLessThan(5000)
 })
 
 describe('the tables', () => {
