@@ -16,6 +16,7 @@ export const nodeEntries = {
   'server/fastify/index': 'src/server/fastify/index.ts',
   'server/hono/index': 'src/server/hono/index.ts',
   'sqlite/index': 'src/sqlite/index.ts',
+  'postgres/index': 'src/postgres/index.ts',
   'testing/index': 'src/testing/index.ts',
 }
 

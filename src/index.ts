@@ -8,6 +8,7 @@ export type {
   SettlementHandlerOf,
   SettlementOf,
 } from './client/client.ts'
+export type { PeerMessage } from './client/coordination/port.ts'
 export { createClient } from './client/create-client.ts'
 export { aesGcm } from './client/encryption/aes-gcm.ts'
 export type { Settlement, SettlementHandler } from './client/engine/recover/deliver.ts'

@@ -1,5 +1,6 @@
 import { takeTurn } from '../foundation/clock.ts'
 import type { Client } from './client.ts'
+import type { Coordination } from './coordination/port.ts'
 import { Emitter } from './engine/emitter.ts'
 import type { Engine } from './engine/engine.ts'
 import { Handlers } from './engine/recover/deliver.ts'
@@ -36,14 +37,16 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
 function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engine, 'handlers' | 'closing'>): Engine {
   const { clock, random, breaker, observe, encryption } = options
   const events = observe && new Emitter(observe, clock)
-  const coordination = platform.coordination()
+  const journal = journalOf(platform, options)
+  const coordination = withPeersOf(journal, platform.coordination())
   const containments = new Containments(options.budget, { breaker, clock, random, events, coordination })
   const upkeep = new Upkeep(events, platform.warn)
-  const keeper = new RecordKeeper(journalOf(platform, options), {
+  const keeper = new RecordKeeper(journal, {
     encryption,
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
     levels: containments,
     turn: () => takeTurn(clock),
+    now: () => clock.now(),
   })
   const engine: Engine = {
     ...given,
@@ -66,6 +69,16 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
   return engine
 }
 
+/** Where the platform has no way to its peers, the journal that they share may have one. */
+function withPeersOf(journal: Journal, coordination: Coordination): Coordination {
+  if (coordination.onPeerMessage || !journal.onPeerMessage) return coordination
+  return {
+    ...coordination,
+    onPeerMessage: (listener) => journal.onPeerMessage?.(listener) ?? (() => {}),
+    notifyPeers: (message) => journal.notifyPeers?.(message),
+  }
+}
+
 function journalOf(platform: Platform, { journal }: ResolvedOptions): Journal {
   if (journal === false) return memoryJournal()
   if (journal === 'platform') return lazily(() => platform.defaultJournal())
@@ -85,7 +98,7 @@ function lazily(make: () => Journal): Journal {
       return made().level
     },
     open: async () => made().open(),
-    execute: (commands) => made().execute(commands),
+    execute: (commands, now) => made().execute(commands, now),
     close: async () => journal?.close(),
     persistIn: (transaction, row) => persistIn(made(), transaction, row),
   }

@@ -16,7 +16,8 @@ export interface PreparedOperation {
   readonly url: string
   /**
    * Writes the record inside a transaction of yours: commit makes it pending, rollback leaves nothing. Pass the
-   * better-sqlite3 database, inside `db.transaction`: it is done when this returns.
+   * better-sqlite3 database, inside `db.transaction`: it is done when this returns. Or pass a client of pg after BEGIN, or
+   * any object with `query(text)` on a transaction that has begun: it is done when the promise resolves.
    */
   persist(transaction: unknown): void | Promise<void>
 }

@@ -1,7 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 import { threadId } from 'node:worker_threads'
 import { newRunnerId } from './identity.ts'
+import { nodeDigest } from './node-digest.ts'
 import { runnersHere } from './runners-here.ts'
 
 /** A name for one runner of this process, and how to say that it is over. */
@@ -49,16 +50,44 @@ function isZombie(pid: number): boolean {
 
 let knownHost: string | undefined
 
-/** Where process ids mean the same: one boot of one machine and, in containers, one process namespace. */
 function host(): string {
-  knownHost ??= [
-    hostname(),
-    tryRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    tryRead(() => readlinkSync('/proc/self/ns/pid')),
-  ]
-    .join('/')
-    .replaceAll('|', '_')
+  knownHost ??= hostOf({
+    platform: process.platform,
+    hostname: hostname(),
+    bootId: tryRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    processNamespace: tryRead(() => readlinkSync('/proc/self/ns/pid')),
+    hardware: Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ mac }) => mac)),
+  })
   return knownHost
+}
+
+/** What tells one place of process ids from another. */
+export interface HostFacts {
+  readonly platform: string
+  readonly hostname: string
+  /** One boot of one machine; empty where the platform has none. */
+  readonly bootId: string
+  /** In containers each has its own: process 1 of one is not process 1 of another. Empty where it cannot be read. */
+  readonly processNamespace: string
+  /** The addresses of the network interfaces. */
+  readonly hardware: readonly string[]
+}
+
+/**
+ * Names the place where process ids mean the same: one boot of one machine and, in containers, one process namespace. A
+ * journal may be shared by many hosts, and containers share hostnames and process ids. Where that cannot be told, the
+ * name is one of its own: then no process is judged by its id, and the lease decides.
+ */
+export function hostOf(facts: HostFacts): string {
+  return [facts.hostname, ...placeOf(facts)].join('/').replaceAll('|', '_')
+}
+
+function placeOf({ platform, bootId, processNamespace, hardware }: HostFacts): readonly string[] {
+  if (bootId && processNamespace) return [bootId, processNamespace]
+  const addresses = [...new Set(hardware)].filter((mac) => /[1-9a-f]/i.test(mac)).sort()
+  // Without its /proc, Linux says nothing of containers.
+  if (platform === 'linux' || addresses.length === 0) return [newRunnerId()]
+  return [nodeDigest(addresses, null) as string]
 }
 
 function tryRead(read: () => string): string {

@@ -30,9 +30,28 @@ export interface PostgresPool extends PostgresQueryable {
   removeListener?(event: 'connect', listener: () => void): unknown
 }
 
+/** A connection outside of every pool, for what needs one of its own. */
+export interface PostgresListener extends PostgresQueryable {
+  /** The backend at the other end; that of a pooler, where one stands between. */
+  readonly processID?: number | undefined
+  connect(): Promise<unknown>
+  end(): Promise<void>
+  /** It does not keep the process alive. */
+  unref?(): void
+  on(event: 'notification', listener: (note: PostgresNote) => void): unknown
+  on(event: 'error' | 'end', listener: () => void): unknown
+}
+
+export interface PostgresNote {
+  readonly payload?: string | undefined
+}
+
+type ListenerClass = new (options: object) => PostgresListener
+
 interface Driver {
+  readonly Client: ListenerClass
   readonly Pool: new (
-    options: Partial<typeof PATIENCE> & { readonly connectionString: string },
+    options: Partial<typeof PATIENCE> & { readonly connectionString: string; readonly allowExitOnIdle: boolean },
   ) => PostgresPool & {
     on(event: 'error', listener: (error: Error) => void): unknown
   }
@@ -58,12 +77,14 @@ const PATIENCE = {
  * be set on connections that are shared. The driver's still ends a statement that is not answered.
  */
 export async function openPostgresPool(connectionString: string): Promise<PostgresPool> {
+  // A program that forgets to close ends all the same.
+  const place = { connectionString, allowExitOnIdle: true }
   try {
-    return await connectedPool({ connectionString, ...PATIENCE })
+    return await connectedPool({ ...place, ...PATIENCE })
   } catch (error) {
     if (!isRefusedSetting(error)) throw error
     const { statement_timeout: _, ...known } = PATIENCE
-    return connectedPool({ connectionString, ...known })
+    return connectedPool({ ...place, ...known })
   }
 }
 
@@ -84,6 +105,25 @@ async function connectedPool(options: ConstructorParameters<Driver['Pool']>[0]):
 
 function isRefusedSetting(error: unknown): boolean {
   return postgresCode(error) === '08P01' && error instanceof Error && /startup parameter/.test(error.message)
+}
+
+/**
+ * A connection beside the pool, to the same database: it stays taken, and a pool of the caller's may have one connection
+ * only. Undefined where the pool is of another make.
+ */
+export async function newPostgresListener({
+  pool,
+  connectionString,
+}: {
+  readonly pool?: PostgresPool | undefined
+  readonly connectionString?: string | undefined
+}): Promise<PostgresListener | undefined> {
+  if (connectionString !== undefined) {
+    const { Client } = await loadPostgresDriver()
+    return new Client({ ...PATIENCE, connectionString })
+  }
+  const { Client, options } = pool as { readonly Client?: ListenerClass; readonly options?: object }
+  return typeof Client === 'function' && typeof options === 'object' ? new Client(options) : undefined
 }
 
 async function loadPostgresDriver(): Promise<Driver> {

@@ -150,7 +150,7 @@ describe('a batch whose answer was lost, on a disk that is full from then on', (
     const calls = await Promise.all(bodies.map((body) => outcome(client.post('/charges', { body }))))
     for (const { error } of calls) {
       expect(error).toBeInstanceOf(StorageError)
-      expect(error).toMatchObject({ reason: 'storage', effect: 'none', pending: true })
+      expect(error).toMatchObject({ reason: 'storage', effect: 'unknown', pending: true })
     }
     expect(place.server.calls).toHaveLength(0)
     await place.clock.advance(LEASE_MS + 1)
@@ -200,7 +200,7 @@ describe('an append that fails', () => {
     const { error } = await outcome(client.post('/charges', { body: 'one' }))
     expect(error).toBeInstanceOf(StorageError)
     // Not an error of the port's kind: it does not say whether the batch was written.
-    expect(error).toMatchObject({ effect: 'none', pending: true, reason: 'storage' })
+    expect(error).toMatchObject({ effect: 'unknown', pending: true, reason: 'storage' })
     const failures = client.events.flatMap((event) => (event.type === 'journal.failed' ? [event] : []))
     // Housekeeping fails on the same disk; what counts is that the call's own failure is told.
     expect(failures).toContainEqual(expect.objectContaining({ key: error?.operation?.key }))

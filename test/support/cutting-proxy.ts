@@ -5,6 +5,10 @@ export interface CuttingProxy {
   readonly url: string
   /** Cuts the connection on which the next COMMIT comes: before the server gets it, or before its answer is told. */
   cutCommit(when: 'before' | 'after'): void
+  /** The same for the next statement that has this text in it; from then on, where that is said, no connection is let through. */
+  cutStatement(text: string, when: 'before' | 'after', then?: 'down'): void
+  /** From now on no connection is let through, and those that are there are cut; or they are again. */
+  setDown(isDown: boolean): void
   close(): Promise<void>
 }
 
@@ -13,8 +17,10 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   const through = new URL(url)
   const { port, hostname } = through
   const sockets = new Set<Socket>()
-  let cut: 'before' | 'after' | undefined
+  let cut: { readonly text: string; readonly when: 'before' | 'after'; readonly then?: 'down' | undefined } | undefined
+  let down = false
   const server = createServer((client) => {
+    if (down) return void client.destroy()
     const upstream = connect(Number(port), hostname)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
@@ -22,7 +28,8 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     }
     let silent = false
     client.on('data', (data) => {
-      const when = data.includes('COMMIT\0') ? cut : undefined
+      const when = cut && data.includes(cut.text) ? cut.when : undefined
+      if (when) down ||= cut?.then === 'down'
       if (when) cut = undefined
       if (when === 'before') upstream.destroy()
       else upstream.write(data)
@@ -38,7 +45,14 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   return {
     url: through.href,
     cutCommit: (when) => {
-      cut = when
+      cut = { text: 'COMMIT\0', when }
+    },
+    cutStatement: (text, when, then) => {
+      cut = { text, when, then }
+    },
+    setDown: (isDown) => {
+      down = isDown
+      if (isDown) for (const socket of sockets) socket.destroy()
     },
     close: async () => {
       for (const socket of sockets) socket.destroy()

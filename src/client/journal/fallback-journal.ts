@@ -23,7 +23,8 @@ export function fallbackJournal(first: () => Journal, second: () => Journal): Jo
       return chosen?.level ?? 'memory'
     },
     open,
-    execute: (commands: readonly JournalCommand[]): Promise<JournalResult[]> => journal().execute(commands),
+    execute: (commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]> =>
+      journal().execute(commands, now),
     close: async () => chosen?.close(),
     persistIn: (transaction, row) => persistIn(journal(), transaction, row),
   }

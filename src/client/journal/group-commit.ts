@@ -10,6 +10,13 @@ export interface Queued {
   readonly reject: (error: StorageError) => void
 }
 
+export interface CommitTerms {
+  /** How writes wait for others that are ready to share their transaction. */
+  readonly turn?: (() => Promise<void>) | undefined
+  /** The caller's clock, for journals that have another one. */
+  readonly now?: (() => number) | undefined
+}
+
 /** At most this many commands share one transaction, so that no caller waits for an endless one. */
 const LARGEST_BATCH = 512
 const FAILED = 'The journal failed'
@@ -25,13 +32,15 @@ const FAILURES_THAT_TELL = 2
 export class GroupCommit {
   readonly #journal: Journal
   readonly #turn: () => Promise<void>
+  readonly #now: (() => number) | undefined
   #queue: Queued[] = []
   #isFlushing = false
   #onIdle: (() => void)[] = []
 
-  constructor(journal: Journal, turn: () => Promise<void> = yieldToEventLoop) {
+  constructor(journal: Journal, { turn = yieldToEventLoop, now }: CommitTerms = {}) {
     this.#journal = journal
     this.#turn = turn
+    this.#now = now
   }
 
   push(queued: Queued): void {
@@ -69,7 +78,7 @@ export class GroupCommit {
     }
     try {
       // No further promise where `execute` gives a native one.
-      Promise.resolve(this.#journal.execute(commands)).then(answer, fail)
+      Promise.resolve(this.#journal.execute(commands, this.#now?.())).then(answer, fail)
     } catch (error) {
       void fail(error)
     }
@@ -87,7 +96,7 @@ export class GroupCommit {
 
   async #succeedsAlone({ command, resolve, reject }: Queued, first: StorageError): Promise<boolean> {
     try {
-      const [result] = await this.#journal.execute([command])
+      const [result] = await this.#journal.execute([command], this.#now?.())
       resolve(result as never)
       return true
     } catch (error) {

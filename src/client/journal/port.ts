@@ -1,3 +1,4 @@
+import type { PeerMessage } from '../coordination/port.ts'
 import type { OperationStatus } from '../operation/record.ts'
 
 /** What an acknowledged write survives: nothing, the death of the process, or the loss of power. */
@@ -182,10 +183,14 @@ export interface Journal {
   open(): Promise<void>
   /**
    * Runs the commands in order as one transaction and resolves once it is durable at `level`: all of
-   * them or, on rejection (always a StorageError), none. One result per command, in the same order.
+   * them or, on rejection (always a StorageError), none. One result per command, in the same order. `now` is the caller's
+   * clock: a store that has a clock of its own and serves several machines moves every time by the difference.
    */
-  execute(commands: readonly JournalCommand[]): Promise<JournalResult[]>
+  execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>
   close(): Promise<void>
+  /** Optional: a way to other processes on the same store. Hints only; neither throws. */
+  notifyPeers?(message: PeerMessage): void
+  onPeerMessage?(listener: (message: PeerMessage) => void): () => void
   /** The outbox: writes a row inside the caller's own transaction. Synchronous where the driver is. */
   persistIn?(transaction: unknown, row: JournalRow): void | Promise<void>
 }

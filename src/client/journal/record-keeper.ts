@@ -2,7 +2,7 @@ import type { StorageError } from '../../errors/classes.ts'
 import type { Encryption } from '../../foundation/encryption.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
-import { GroupCommit } from './group-commit.ts'
+import { type CommitTerms, GroupCommit } from './group-commit.ts'
 import { type LevelSource, levelCommands, readLevels } from './level-rows.ts'
 import { persistIn } from './persist-in.ts'
 import type {
@@ -41,13 +41,11 @@ export interface ClaimedRecord extends PlacedRecord {
 /** Called with each row that cannot be decoded. */
 export type UnreadableListener = (error: StorageError, key: string) => void
 
-export interface KeeperTerms {
+export interface KeeperTerms extends CommitTerms {
   readonly encryption?: Encryption | undefined
   readonly onUnreadable: UnreadableListener
   /** What is known of the origins is kept beside the records. */
   readonly levels?: LevelSource | undefined
-  /** How writes wait for others that are ready to share their transaction. */
-  readonly turn?: (() => Promise<void>) | undefined
 }
 
 const ignore = (): void => {}
@@ -64,7 +62,7 @@ export class RecordKeeper {
 
   constructor(journal: Journal, terms: KeeperTerms) {
     this.#journal = journal
-    this.#writes = new GroupCommit(journal, terms.turn)
+    this.#writes = new GroupCommit(journal, terms)
     this.#codec = new RowCodec(terms.encryption)
     this.#onUnreadable = terms.onUnreadable
     this.#levels = terms.levels

@@ -13,10 +13,10 @@ export function cutOffJournal(journal: Journal, fuse: Fuse): Journal {
   })
 
   /** A batch is one transaction: a crash before it loses all of it, a crash after it loses nothing. */
-  const execute = async (commands: readonly JournalCommand[]): Promise<JournalResult[]> => {
+  const execute = async (commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]> => {
     for (const owner of ownersOf(commands)) owners.add(owner)
     if (fuse.pass(...moments.asked(commands))) return never()
-    const results = await answered(journal.execute(commands), fuse)
+    const results = await answered(journal.execute(commands, now), fuse)
     return fuse.pass(...moments.durable(commands, results)) ? never() : results
   }
 

@@ -362,6 +362,8 @@ declare function memoryJournal(): Journal;
 
 declare function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn>;
 
+declare function migratePostgresJournal(options: Omit<PostgresJournalOptions, 'migrate'>): Promise<void>;
+
 declare function migratePostgresLedger(options: Omit<PostgresLedgerOptions, 'migrate'>): Promise<void>;
 
 declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ServerResponse>(ledger: GuardedLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, NoInfer<Tx>, NoInfer<Returned>>, res: Res, next: NextFunction) => unknown, options?: NodeHandlerOptions): (req: Req, res: Res, next?: NextFunction) => Promise<void>;
@@ -369,6 +371,8 @@ declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage &
 declare function nodeRetryContext(options?: RetryContextOptions): NodeMiddleware;
 
 declare function overloaded(options?: OverloadedOptions): Reply;
+
+declare function postgresJournal(options: PostgresJournalOptions): Journal;
 
 declare function postgresLedger<Pool extends PostgresPool = PostgresPool>(options: PostgresLedgerOptions<Pool>): LedgerStore<PostgresTransaction<Pool>, EffectReturn>;
 
@@ -926,8 +930,10 @@ interface IndexedDbJournalOptions {
 interface Journal {
     readonly level: DurabilityLevel;
     open(): Promise<void>;
-    execute(commands: readonly JournalCommand[]): Promise<JournalResult[]>;
+    execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>;
     close(): Promise<void>;
+    notifyPeers?(message: PeerMessage): void;
+    onPeerMessage?(listener: (message: PeerMessage) => void): () => void;
     persistIn?(transaction: unknown, row: JournalRow): void | Promise<void>;
 }
 
@@ -1205,6 +1211,13 @@ interface ParsedBody {
     readonly json: unknown;
 }
 
+interface PeerMessage {
+    readonly is: 'pending' | 'settled' | 'left' | 'level';
+    readonly namespace: string;
+    readonly key: string;
+    readonly level?: unknown;
+}
+
 interface PlacedRow extends JournalRow {
     readonly place: number;
 }
@@ -1213,6 +1226,14 @@ interface PostgresClient extends PostgresQueryable {
     release(destroy?: boolean): void;
     on(event: 'error', listener: (error: Error) => void): unknown;
     removeListener(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+interface PostgresJournalOptions {
+    readonly pool?: PostgresPool | undefined;
+    readonly connectionString?: string | undefined;
+    readonly schema?: string | undefined;
+    readonly migrate?: boolean | undefined;
+    readonly requireSynchronousStandby?: boolean | undefined;
 }
 
 interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool> {

@@ -49,6 +49,7 @@ export async function programsOf(blocks: readonly Block[]): Promise<Programs> {
       'holdfast/server/sqlite': join(root, 'src/server/sqlite/index.ts'),
       'holdfast/server': join(root, 'src/server/index.ts'),
       'holdfast/sqlite': join(root, 'src/sqlite/index.ts'),
+      'holdfast/postgres': join(root, 'src/postgres/index.ts'),
       'holdfast/testing': join(root, 'src/testing/index.ts'),
       holdfast: join(root, 'src/index.ts'),
     },

@@ -23,6 +23,7 @@ const PATHS = {
   'holdfast/server/sqlite': ['./src/server/sqlite/index.ts'],
   'holdfast/service-worker': ['./src/service-worker/index.ts'],
   'holdfast/sqlite': ['./src/sqlite/index.ts'],
+  'holdfast/postgres': ['./src/postgres/index.ts'],
   'holdfast/testing': ['./src/testing/index.ts'],
 }
 

@@ -71,7 +71,7 @@ async function takenBack(
   } catch {
     // The journal can't be asked: it may have the record, and of a named operation an earlier one, which may go on.
     const pending = named || cause.effect !== 'none'
-    return new StorageError(message, { ...details, effect: named ? 'unknown' : 'none', pending })
+    return new StorageError(message, { ...details, effect: pending ? 'unknown' : 'none', pending })
   }
 }
 

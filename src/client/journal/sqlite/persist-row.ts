@@ -3,6 +3,7 @@ import { ConfigurationError, KeyReuseError } from '../../../errors/classes.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'
+import { alreadyTaken } from '../already-taken.ts'
 import type { JournalRow } from '../port.ts'
 import { appendRow } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
@@ -64,12 +65,4 @@ function isSameFile(one: string, other: string): boolean {
 function fileOf(database: SqliteDatabase): string {
   const list = database.pragma('database_list') as { readonly name: string; readonly file: string }[]
   return list.find(({ name }) => name === 'main')?.file ?? ''
-}
-
-function alreadyTaken(row: JournalRow, existingId: string | null): KeyReuseError {
-  const what = row.id !== null && row.id === existingId ? `id ${row.id}` : `key ${row.key}`
-  return new KeyReuseError(`The journal already has an operation with the ${what}`, {
-    operation: { key: row.key, id: row.id ?? undefined, name: row.name ?? undefined },
-    effect: 'none',
-  })
 }

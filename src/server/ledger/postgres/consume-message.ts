@@ -3,10 +3,10 @@ import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient, PostgresPool } from '../../../sql/postgres-driver.ts'
 import { isConflict } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
+import { runStatements } from '../../../sql/statement-runner.ts'
 import type { Consumed, Consumption, MessageDraft, StatementRunner } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
 import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
-import { runStatements } from './statement-runner.ts'
 import {
   beginAt,
   explainIdle,

@@ -1,11 +1,11 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
+import { runStatements } from '../../../sql/statement-runner.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, StatementRunner, TransactOptions } from '../port.ts'
 import type { LedgerTables } from './ledger-tables.ts'
-import { runStatements } from './statement-runner.ts'
 import {
   enterStatement,
   explainWork,

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../../errors/classes.ts'
+import { checkPostgresPlace } from '../../../sql/migrated-pool.ts'
 import type { PostgresClient, PostgresPool } from '../../../sql/postgres-driver.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import type { LedgerStore } from '../port.ts'
@@ -48,7 +48,7 @@ type ClientOf<Pool> = Pool extends {
 export function postgresLedger<Pool extends PostgresPool = PostgresPool>(
   options: PostgresLedgerOptions<Pool>,
 ): LedgerStore<PostgresTransaction<Pool>, EffectReturn> {
-  checkPostgresOptions(options)
+  checkPostgresPlace('postgresLedger', options)
   return new PostgresStore<PostgresTransaction<Pool>>(options)
 }
 
@@ -58,35 +58,11 @@ export function postgresLedger<Pool extends PostgresPool = PostgresPool>(
  * @example await migratePostgresLedger({ connectionString: process.env.ADMIN_URL })
  */
 export async function migratePostgresLedger(options: Omit<PostgresLedgerOptions, 'migrate'>): Promise<void> {
-  checkPostgresOptions(options)
+  checkPostgresPlace('postgresLedger', options)
   const pool = new LedgerPool({ ...options, migrate: true }, ledgerTables(options.schema ?? 'holdfast'))
   try {
     await pool.get()
   } finally {
     await pool.close()
-  }
-}
-
-const NAMES = ['pool', 'connectionString', 'schema', 'migrate', 'requireSynchronousStandby']
-const SWITCHES = ['migrate', 'requireSynchronousStandby'] as const
-
-function checkPostgresOptions(options: PostgresLedgerOptions): void {
-  const stray = Object.keys(options).find((name) => !NAMES.includes(name))
-  if (stray !== undefined)
-    throw new ConfigurationError(`postgresLedger() has no option \`${stray}\`: it has ${NAMES.join(', ')}`)
-  const { pool, connectionString } = options
-  for (const name of SWITCHES) {
-    if (options[name] !== undefined && typeof options[name] !== 'boolean') {
-      throw new ConfigurationError(`The option \`${name}\` of postgresLedger() is true or false`)
-    }
-  }
-  if ((pool === undefined) === (connectionString === undefined)) {
-    throw new ConfigurationError('postgresLedger() needs either a `pool` or a `connectionString`')
-  }
-  if (pool !== undefined && (typeof pool.connect !== 'function' || typeof pool.query !== 'function')) {
-    throw new ConfigurationError('The option `pool` of postgresLedger() is a Pool of the package pg')
-  }
-  if (connectionString !== undefined && typeof connectionString !== 'string') {
-    throw new ConfigurationError('The option `connectionString` of postgresLedger() is a text')
   }
 }

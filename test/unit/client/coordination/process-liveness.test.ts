@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { leaseOnly } from '../../../../src/client/coordination/lease-only.ts'
 import { processLiveness } from '../../../../src/client/coordination/process-liveness.ts'
+import { type HostFacts, hostOf } from '../../../../src/foundation/process-owner.ts'
 
 /** The same owner, with parts of its name changed. */
 function renamed(owner: string, change: (parts: string[]) => void): string {
@@ -52,6 +53,46 @@ describe('a runner in a process', () => {
     ]
     for (const name of doubtful) expect(runner.findDead([name])).toEqual([])
     runner.leave()
+  })
+})
+
+describe('the host in the name of a runner', () => {
+  const facts: HostFacts = {
+    platform: 'linux',
+    hostname: 'app',
+    bootId: '6d0f',
+    processNamespace: 'pid:[4026531836]',
+    hardware: ['00:00:00:00:00:00', '02:42:ac:11:00:02'],
+  }
+  const mac: HostFacts = { ...facts, platform: 'darwin', bootId: '', processNamespace: '' }
+
+  it('is the same for two processes of one host, or of one container', () => {
+    expect(hostOf(facts)).toBe(hostOf({ ...facts }))
+    expect(hostOf(mac)).toBe(hostOf({ ...mac, hardware: [...mac.hardware].reverse() }))
+  })
+
+  it.each<[string, HostFacts]>([
+    ['two containers of one machine with the same hostname', { ...facts, processNamespace: 'pid:[4026532001]' }],
+    ['two machines with the same hostname', { ...facts, bootId: 'a1b2' }],
+    ['two boots of one machine', { ...facts, bootId: 'ffff' }],
+  ])('differs for %s: process 1 of one is not process 1 of the other', (_, other) => {
+    expect(hostOf(other)).not.toBe(hostOf(facts))
+  })
+
+  it('differs for two machines with the same hostname where the platform has no boot id', () => {
+    expect(hostOf({ ...mac, hardware: ['02:42:ac:11:00:03'] })).not.toBe(hostOf(mac))
+  })
+
+  it.each<[string, HostFacts]>([
+    ['no boot id', { ...facts, bootId: '' }],
+    ['no process namespace', { ...facts, processNamespace: '' }],
+    ['no hardware address', { ...mac, hardware: ['00:00:00:00:00:00'] }],
+  ])('is that of this process alone where it cannot be told: %s', (_, unsure) => {
+    expect(hostOf(unsure)).not.toBe(hostOf(unsure))
+  })
+
+  it('has no part of the name in it', () => {
+    expect(hostOf({ ...facts, hostname: 'a|b' })).not.toContain('|')
   })
 })
 

@@ -1,7 +1,6 @@
-import { StorageError } from '../../../errors/classes.ts'
-import { systemClock } from '../../../foundation/clock.ts'
-import type { PostgresPool } from '../../../sql/postgres-driver.ts'
-import { SUBJECT } from './ledger-tables.ts'
+import { StorageError } from '../errors/classes.ts'
+import { systemClock } from '../foundation/clock.ts'
+import type { PostgresPool } from './postgres-driver.ts'
 
 const RECHECK_MS = 60_000
 
@@ -21,7 +20,7 @@ const LOOK = `SELECT pg_is_in_recovery()::text AS recovers, current_setting('syn
 export function replicationFault({ recovers, standbys, level }: Replication): string | undefined {
   if (recovers === 'true') return 'is connected to a standby: the server is in recovery. Connect to the primary'
   if (level === 'off' || level === 'local') {
-    return `commits without waiting for a standby: synchronous_commit is '${level}'. Set it to 'on' for the role of the ledger`
+    return `commits without waiting for a standby: synchronous_commit is '${level}'. Set it to 'on' for this role`
   }
   if (standbys.trim() !== '') return undefined
   return (
@@ -35,10 +34,15 @@ export function replicationFault({ recovers, standbys, level }: Replication): st
  * server; then once a minute at most, since a pool also opens connections as it grows.
  */
 export class StandbyCheck {
+  readonly #subject: string
   #passedAt: number | undefined
   #hasReconnected = false
   #checking: Promise<void> | undefined
   #pool: PostgresPool | undefined
+
+  constructor(subject: string) {
+    this.#subject = subject
+  }
 
   /** Rejects with a StorageError, and then checks anew for each call. */
   async ensure(pool: PostgresPool): Promise<void> {
@@ -62,7 +66,7 @@ export class StandbyCheck {
     this.#passedAt = undefined
     const { rows } = await pool.query(LOOK)
     const fault = replicationFault(rows[0] as Replication)
-    if (fault) throw new StorageError(`${SUBJECT} ${fault}. The option \`requireSynchronousStandby\` is true`)
+    if (fault) throw new StorageError(`${this.#subject} ${fault}. The option \`requireSynchronousStandby\` is true`)
     this.#hasReconnected = false
     this.#passedAt = systemClock.now()
     if (this.#pool) return

@@ -1,7 +1,9 @@
-import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
-import type { StatementRunner } from '../port.ts'
+import { type PostgresClient, queryAll } from './postgres-driver.ts'
 
-/* The caller's transaction: a client of pg, or the transaction of a library that stands between. */
+/** The caller's transaction: a client of pg, or the transaction of a library that stands between. */
+export interface StatementRunner {
+  query(text: string): Promise<{ readonly rows: readonly unknown[] }>
+}
 
 type Rows = Awaited<ReturnType<StatementRunner['query']>>
 

@@ -1,0 +1,218 @@
+import { unreachable } from '../../../foundation/unreachable.ts'
+import { writesLevel } from '../level-rows.ts'
+import type {
+  AppendResult,
+  ClaimByKey,
+  ClaimDue,
+  ClaimedRow,
+  DueFilter,
+  JournalCommand,
+  JournalResult,
+  JournalRow,
+  PlacedRow,
+  SurveyResult,
+  Write,
+} from '../port.ts'
+import { refuseUnstorable } from '../row-commands.ts'
+
+/** A batch as the function takes it. Bodies stand beside the commands, which name them by number, from 1. */
+export interface EncodedBatch {
+  readonly commands: string
+  readonly bodies: readonly Uint8Array[]
+}
+
+/** One line of the function's answer; `at` is the command that it belongs to. */
+export interface BatchLine {
+  readonly at: number | string
+  readonly answer: string
+  readonly bytes: Uint8Array | null
+  readonly response_bytes: Uint8Array | null
+}
+
+/** Throws a StorageError where a command cannot be stored. */
+export function encodeBatch(commands: readonly JournalCommand[]): EncodedBatch {
+  const bodies: Uint8Array[] = []
+  const keep = (body: Uint8Array | null): number | null => body && bodies.push(body)
+  const encoded = commands.map((command) => ({ ...encodeCommand(command, keep), ...yielding(command) }))
+  return { commands: JSON.stringify(encoded), bodies }
+}
+
+function yielding(command: JournalCommand): { readonly yields?: true } {
+  return (command.do === 'append' || command.do === 'write') && writesLevel(command) ? { yields: true } : {}
+}
+
+type Keep = (body: Uint8Array | null) => number | null
+
+function encodeCommand(command: JournalCommand, keep: Keep): object {
+  switch (command.do) {
+    case 'append':
+      return { do: 'append', ...encodeRow(command.row, keep) }
+    case 'write':
+      return encodeWrite(command, keep)
+    case 'claim':
+      return encodeClaim(command)
+    case 'read':
+      return named(command, { keyOrId: safeText(command.keyOrId) })
+    case 'list': {
+      const { status, limit } = command
+      if (status === 'pending') return named(command, { do: 'list-pending', limit: bounded(limit) })
+      return named(command, { limit: bounded(limit) })
+    }
+    case 'survey':
+      return named(command, { now: whole(command.now), ...encodeFilter(command) })
+    case 'drop':
+      if ('namespace' in command) return named(command, {})
+      return { do: 'drop-expired', expiredBy: whole(command.expiredBy), limit: bounded(command.limit) }
+    default:
+      return unreachable(command)
+  }
+}
+
+function named(command: JournalCommand & { readonly namespace: string }, more: object): object {
+  return { ...command, namespace: safeText(command.namespace), ...more }
+}
+
+function encodeRow(row: JournalRow, keep: Keep): object {
+  refuseUnstorable(row)
+  return {
+    ...row,
+    namespace: safeText(row.namespace),
+    key: safeText(row.key),
+    id: safeText(row.id),
+    name: safeText(row.name),
+    origin: safeText(row.origin),
+    owner: safeText(row.owner),
+    ...wholeTimes(row),
+    body: keep(row.body),
+    responseBody: keep(row.responseBody),
+  }
+}
+
+function encodeWrite({ namespace, key, owner, epoch, change }: Write, keep: Keep): object {
+  const fence = { namespace: safeText(namespace), key: safeText(key), owner: safeText(owner), epoch }
+  if (typeof change === 'string') return { do: change, ...fence }
+  refuseUnstorable(change)
+  if (!('head' in change)) return { do: 'renew', ...fence, leaseUntil: whole(change.leaseUntil) }
+  const { owner: newOwner, responseBody, ...more } = change
+  const written = { newOwner: safeText(newOwner), ...wholeTimes(change), responseBody: keep(responseBody) }
+  return { do: 'change', ...more, ...fence, ...written }
+}
+
+function encodeClaim(claim: ClaimDue | ClaimByKey): object {
+  const claimant = {
+    owner: safeText(claim.owner),
+    now: whole(claim.now),
+    leaseUntil: whole(claim.leaseUntil),
+    deadOwners: claim.deadOwners.map(safeText),
+  }
+  if ('key' in claim) return named(claim, { do: 'claim-key', key: safeText(claim.key), ...claimant })
+  const { limit, dueBy } = claim
+  return named(claim, { ...claimant, ...encodeFilter(claim), limit: bounded(limit), dueBy: whole(dueBy) })
+}
+
+function encodeFilter({ deliverNames, exceptOrigins }: DueFilter): object {
+  const anyName = deliverNames === '*'
+  const names = anyName ? [] : deliverNames.map(safeText)
+  return { anyName, names, exceptOrigins: exceptOrigins.map(safeText), deliverNames: undefined }
+}
+
+type Times = Pick<JournalRow, 'leaseUntil' | 'dueAt' | 'notBefore' | 'expiresAt'>
+
+function wholeTimes({ leaseUntil, dueAt, notBefore, expiresAt }: Times): Times {
+  return {
+    leaseUntil: whole(leaseUntil),
+    dueAt: whole(dueAt),
+    notBefore: whole(notBefore),
+    expiresAt: expiresAt === null ? null : whole(expiresAt),
+  }
+}
+
+/** A clock of the caller's own may tell fractions of a millisecond; the table keeps none. */
+export function whole(ms: number): number {
+  return Math.ceil(ms)
+}
+
+const MOST_ROWS = 2_147_483_647
+
+function bounded(limit: number): number {
+  return Math.min(Math.max(0, limit), MOST_ROWS)
+}
+
+/*
+ * Postgres keeps no NUL in a text, but any Unicode text may be an id. NUL becomes SOH and `0`, and a SOH that is there
+ * already SOH and `1`: other texts stay as they are, and no two become the same.
+ */
+const ESCAPE = '\u0001'
+
+function safeText<Text extends string | null>(text: Text): Text {
+  if (!text?.includes('\0') && !text?.includes(ESCAPE)) return text
+  return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll('\0', `${ESCAPE}0`) as Text
+}
+
+function originalText<Text extends string | null>(text: Text): Text {
+  if (!text?.includes(ESCAPE)) return text
+  return text.replaceAll(`${ESCAPE}0`, '\0').replaceAll(`${ESCAPE}1`, ESCAPE) as Text
+}
+
+/** One result per command, in their order. */
+export function decodeAnswers(commands: readonly JournalCommand[], lines: readonly BatchLine[]): JournalResult[] {
+  const byCommand = commands.map((): BatchLine[] => [])
+  for (const line of lines) byCommand[Number(line.at)]?.push(line)
+  return commands.map((command, at) => decodeAnswer(command, byCommand[at] ?? []))
+}
+
+function decodeAnswer(command: JournalCommand, lines: readonly BatchLine[]): JournalResult {
+  const [line] = lines
+  switch (command.do) {
+    case 'append':
+      return appendResult(line)
+    case 'write':
+      return line?.answer === 'true'
+    case 'claim':
+      return lines.map(claimedRow)
+    case 'read':
+      return line && placedRow(line)
+    case 'list':
+      return lines.map(placedRow)
+    case 'survey':
+      return surveyResult(line?.answer ?? '{"owners":[]}')
+    case 'drop':
+      return Number(line?.answer ?? 0)
+    default:
+      return unreachable(command)
+  }
+}
+
+function appendResult(line: BatchLine | undefined): AppendResult {
+  return !line || line.answer === 'true' ? { appended: true } : { appended: false, existing: placedRow(line) }
+}
+
+function surveyResult(answer: string): SurveyResult {
+  const { owners, nextDueAt } = JSON.parse(answer) as SurveyResult
+  return { owners: owners.map(originalText), nextDueAt }
+}
+
+function placedRow({ answer, bytes, response_bytes }: BatchLine): PlacedRow {
+  const row = JSON.parse(answer) as PlacedRow
+  return {
+    ...row,
+    namespace: originalText(row.namespace),
+    key: originalText(row.key),
+    id: originalText(row.id),
+    name: originalText(row.name),
+    origin: originalText(row.origin),
+    owner: originalText(row.owner),
+    body: plainBytes(bytes),
+    responseBody: plainBytes(response_bytes),
+  }
+}
+
+function claimedRow(line: BatchLine): ClaimedRow {
+  const row = placedRow(line) as ClaimedRow
+  return { ...row, previousOwner: originalText(row.previousOwner) }
+}
+
+/** Without Node's Buffer around them, as every journal hands bytes out. */
+function plainBytes(bytes: Uint8Array | null): Uint8Array | null {
+  return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

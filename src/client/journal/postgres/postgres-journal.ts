@@ -1,0 +1,131 @@
+import { StorageError } from '../../../errors/classes.ts'
+import { checkPostgresPlace, MigratedPool } from '../../../sql/migrated-pool.ts'
+import { newPostgresListener, type PostgresPool } from '../../../sql/postgres-driver.ts'
+import { postgresFailure } from '../../../sql/postgres-failure.ts'
+import type { PeerMessage } from '../../coordination/port.ts'
+import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
+import { type JournalTables, journalTables } from './journal-tables.ts'
+import { PeerChannel } from './peer-channel.ts'
+import { persistRow } from './persist-row.ts'
+import { runBatch, SUBJECT } from './run-batch.ts'
+
+/** Where the journal's tables are. One of `pool` and `connectionString`. */
+export interface PostgresJournalOptions {
+  /** A pool of the package pg, which stays yours: the journal never ends it. */
+  readonly pool?: PostgresPool | undefined
+  /** For a pool of the journal's own, ended by `close`. Needs the package pg. */
+  readonly connectionString?: string | undefined
+  /**
+   * The schema of the tables, made where there is none.
+   * @default 'holdfast'
+   */
+  readonly schema?: string | undefined
+  /**
+   * Makes and changes the tables when it opens. `false`: they are there already, by `migratePostgresJournal`.
+   * @default true
+   */
+  readonly migrate?: boolean | undefined
+  /**
+   * Refuses to work where a confirmed commit may be lost by a failover: on a server that is in recovery, that has no
+   * `synchronous_standby_names`, or where the role's `synchronous_commit` is `off` or `local`.
+   * @default false
+   */
+  readonly requireSynchronousStandby?: boolean | undefined
+}
+
+/**
+ * A journal in Postgres, for a fleet: any replica resumes what a dead one left.
+ *
+ * @example createClient({ journal: postgresJournal({ pool: new pg.Pool() }) })
+ */
+export function postgresJournal(options: PostgresJournalOptions): Journal {
+  checkPostgresPlace('postgresJournal', options)
+  return new PostgresJournal(options)
+}
+
+/**
+ * Makes the journal's tables, or brings them up to date: for a role that may create them, where the application's may not.
+ *
+ * @example await migratePostgresJournal({ connectionString: process.env.ADMIN_URL })
+ */
+export async function migratePostgresJournal(options: Omit<PostgresJournalOptions, 'migrate'>): Promise<void> {
+  checkPostgresPlace('migratePostgresJournal', options)
+  const pool = poolOf({ ...options, migrate: true }, tablesOf(options))
+  try {
+    await pool.get()
+  } finally {
+    await pool.close()
+  }
+}
+
+function tablesOf({ schema = 'holdfast' }: PostgresJournalOptions): JournalTables {
+  return journalTables(schema)
+}
+
+function poolOf(place: PostgresJournalOptions, { schema }: JournalTables): MigratedPool {
+  return new MigratedPool({ place, schema, subject: SUBJECT, migration: 'migratePostgresJournal({ pool, schema })' })
+}
+
+class PostgresJournal implements Journal {
+  readonly #options: PostgresJournalOptions
+  readonly #tables: JournalTables
+  readonly #peers: PeerChannel
+  #pool: MigratedPool | undefined
+  #level: DurabilityLevel = 'process'
+
+  constructor(options: PostgresJournalOptions) {
+    this.#options = options
+    this.#tables = tablesOf(options)
+    this.#peers = new PeerChannel(() => newPostgresListener(options), this.#tables.schema.name)
+  }
+
+  get level(): DurabilityLevel {
+    return this.#level
+  }
+
+  async open(): Promise<void> {
+    this.#pool ??= poolOf(this.#options, this.#tables)
+    this.#level = await readLevel(await this.#pool.get())
+    this.#peers.start()
+  }
+
+  async execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]> {
+    if (!this.#pool) throw new StorageError(`${SUBJECT} is not open`, { effect: 'none' })
+    if (commands.length === 0) return []
+    return runBatch(await this.#pool.get(), this.#tables, { commands, now })
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool
+    this.#pool = undefined
+    await this.#peers.close()
+    await pool?.close()
+  }
+
+  async persistIn(transaction: unknown, row: JournalRow): Promise<void> {
+    await persistRow(this.#tables, transaction, row)
+    const { namespace, key } = row
+    // The caller is about to commit; where that takes longer, the next poll finds it.
+    this.#peers.notify({ is: 'pending', namespace, key })
+  }
+
+  notifyPeers(message: PeerMessage): void {
+    this.#peers.notify(message)
+  }
+
+  onPeerMessage(listener: (message: PeerMessage) => void): () => void {
+    return this.#peers.onMessage(listener)
+  }
+}
+
+/** What a commit survives, as the server and the role have it. The journal changes neither. */
+async function readLevel(pool: PostgresPool): Promise<DurabilityLevel> {
+  const text = `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS waits`
+  try {
+    const { rows } = await pool.query(text)
+    const { fsync, waits } = rows[0] as { readonly fsync: string; readonly waits: string }
+    return fsync === 'off' || waits === 'off' ? 'process' : 'power'
+  } catch (error) {
+    throw postgresFailure(error, SUBJECT)
+  }
+}

@@ -1,0 +1,115 @@
+import { ConfigurationError, StorageError } from '../errors/classes.ts'
+import { openPostgresPool, type PostgresPool } from './postgres-driver.ts'
+import { postgresFailure } from './postgres-failure.ts'
+import { isUpToDate, migratePostgres, type PostgresSchema } from './postgres-migrate.ts'
+import { StandbyCheck } from './standby-check.ts'
+
+/** Where a component's tables are. One of `pool` and `connectionString`. */
+export interface PostgresPlace {
+  readonly pool?: PostgresPool | undefined
+  readonly connectionString?: string | undefined
+  readonly schema?: string | undefined
+  readonly migrate?: boolean | undefined
+  readonly requireSynchronousStandby?: boolean | undefined
+}
+
+export interface MigratedPoolTerms {
+  readonly place: PostgresPlace
+  readonly schema: PostgresSchema
+  /** The subject of error messages. */
+  readonly subject: string
+  /** The public function that makes the tables, as a program would call it. */
+  readonly migration: string
+}
+
+/** The application's pool or one of our own, opened and migrated on first use. */
+export class MigratedPool {
+  readonly #terms: MigratedPoolTerms
+  readonly #standby: StandbyCheck | undefined
+  #own: PostgresPool | undefined
+  #opening: Promise<PostgresPool> | undefined
+  #closed = false
+
+  constructor(terms: MigratedPoolTerms) {
+    this.#terms = terms
+    this.#standby = terms.place.requireSynchronousStandby ? new StandbyCheck(terms.subject) : undefined
+  }
+
+  readonly get = (): Promise<PostgresPool> => {
+    const { subject } = this.#terms
+    if (this.#closed) return Promise.reject(new StorageError(`${subject} has been closed`))
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      // The next call tries again: a database that was down may be up by then.
+      this.#opening = undefined
+      throw postgresFailure(error, subject)
+    })
+    return this.#standby ? this.#opening.then((pool) => this.#checked(pool)) : this.#opening
+  }
+
+  async #checked(pool: PostgresPool): Promise<PostgresPool> {
+    await this.#standby?.ensure(pool).catch((error: unknown) => {
+      throw postgresFailure(error, this.#terms.subject)
+    })
+    return pool
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#opening?.catch(() => {})
+    this.#standby?.stop()
+    const own = this.#own
+    this.#own = undefined
+    await own?.end()
+  }
+
+  async #prepare(pool: PostgresPool): Promise<void> {
+    const { schema, place, subject, migration } = this.#terms
+    if (place.migrate !== false) return migratePostgres(pool, schema).catch((error) => notMigrated(error, subject))
+    if (await isUpToDate(pool, schema)) return
+    throw new StorageError(
+      `${subject} finds no tables of this version in the schema ${schema.name}, and the option \`migrate\` is false: call ` +
+        `${migration} as a role that may create them, before this version is deployed`,
+    )
+  }
+
+  async #open(): Promise<PostgresPool> {
+    const { pool, connectionString } = this.#terms.place
+    if (connectionString !== undefined) this.#own ??= await openPostgresPool(connectionString)
+    const opened = (pool ?? this.#own) as PostgresPool
+    await this.#standby?.ensure(opened)
+    await this.#prepare(opened)
+    return opened
+  }
+}
+
+/** With a failure as its cause, not the driver's error: a table that is locked is not a key that is taken. */
+function notMigrated(error: unknown, subject: string): never {
+  if (error instanceof StorageError) throw error
+  const cause = postgresFailure(error, subject)
+  throw new StorageError(`${cause.message}. Its tables could not be made or changed`, { cause })
+}
+
+const NAMES = ['pool', 'connectionString', 'schema', 'migrate', 'requireSynchronousStandby']
+const SWITCHES = ['migrate', 'requireSynchronousStandby'] as const
+
+/** `owner` is the function that was called with the options. */
+export function checkPostgresPlace(owner: string, place: PostgresPlace): void {
+  const stray = Object.keys(place).find((name) => !NAMES.includes(name))
+  if (stray !== undefined)
+    throw new ConfigurationError(`${owner}() has no option \`${stray}\`: it has ${NAMES.join(', ')}`)
+  const { pool, connectionString } = place
+  for (const name of SWITCHES) {
+    if (place[name] !== undefined && typeof place[name] !== 'boolean') {
+      throw new ConfigurationError(`The option \`${name}\` of ${owner}() is true or false`)
+    }
+  }
+  if ((pool === undefined) === (connectionString === undefined)) {
+    throw new ConfigurationError(`${owner}() needs either a \`pool\` or a \`connectionString\``)
+  }
+  if (pool !== undefined && (typeof pool.connect !== 'function' || typeof pool.query !== 'function')) {
+    throw new ConfigurationError(`The option \`pool\` of ${owner}() is a Pool of the package pg`)
+  }
+  if (connectionString !== undefined && typeof connectionString !== 'string') {
+    throw new ConfigurationError(`The option \`connectionString\` of ${owner}() is a text`)
+  }
+}

@@ -1,0 +1,108 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { JournalCommand } from '../../../src/client/journal/port.ts'
+import { encodeBatch } from '../../../src/client/journal/postgres/journal-batch.ts'
+import {
+  append,
+  claimByKey,
+  claimCommand,
+  commit,
+  list,
+  NOW,
+  prune,
+  read,
+  renew,
+  surveyCommand,
+} from '../../../src/testing/contracts/journal/sample-row.ts'
+import { journalScene } from '../../support/postgres-journal.ts'
+
+const scene = journalScene()
+const SETTLED = 100_000
+const PENDING = 50
+
+/** How many pages of the database a batch looks at, with everything that the function does. */
+async function pagesOf(...commands: JournalCommand[]): Promise<number> {
+  const { commands: encoded, bodies } = encodeBatch(commands)
+  const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)
+    SELECT * FROM ${scene.schema}.holdfast_journal_v1(NULL, false, NULL, $1, $2)`
+  const [first] = await scene.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(text, [encoded, bodies])
+  const plan = first?.['QUERY PLAN'][0].Plan ?? {}
+  return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
+}
+
+/** The first run of a statement on a connection reads the catalogue, and plans. */
+async function settledPagesOf(...commands: JournalCommand[]): Promise<number> {
+  const counts = [await pagesOf(...commands), await pagesOf(...commands), await pagesOf(...commands)]
+  return Math.min(...counts)
+}
+
+describe.each([
+  ['before Postgres has looked at the table', ''],
+  ['with what Postgres knew when every row was pending', 'analyzed early'],
+  ['once Postgres has looked at the table', 'ANALYZE'],
+])('among a hundred thousand settled rows, %s,', (_, analyze) => {
+  beforeAll(async () => {
+    const journal = scene.journal()
+    await journal.open()
+    const table = `${scene.schema}.holdfast_operations`
+    await scene.query(`TRUNCATE ${table}`)
+    await scene.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`)
+    const columns = `version, namespace, key, origin, epoch, lease_until, due_at, not_before, delivery_due, head, body`
+    const values = (name: string) =>
+      `1, 'contract', '${name}-' || n, 'https://api.example.com', 1, 0, 0, 0, false, '{}', ''`
+    const fill = (name: string, count: number) =>
+      scene.query(`INSERT INTO ${table} (${columns}, status, expires_at)
+        SELECT ${values(name)}, 'pending', NULL FROM generate_series(1, ${count}) n`)
+    await fill('settled', SETTLED)
+    if (analyze === 'analyzed early') await scene.query(`ANALYZE ${table}`)
+    await scene.query(`UPDATE ${table} SET status = 'succeeded', expires_at = ${NOW + 1_000_000}`)
+    await scene.query(`VACUUM ${table}`)
+    await fill('pending', PENDING)
+    if (analyze === 'ANALYZE') await scene.query(`ANALYZE ${table}`)
+  })
+
+  it('a claim looks at what is pending', async () => {
+    expect(await settledPagesOf(claimCommand({ limit: 8 }))).toBeLessThan(250)
+  })
+
+  it('a claim behind a cursor looks at what stands behind it', async () => {
+    expect(await settledPagesOf(claimCommand({ limit: 8, after: SETTLED }))).toBeLessThan(250)
+  })
+
+  it('a survey looks at what is pending', async () => {
+    expect(await settledPagesOf(surveyCommand({ deliverNames: '*' }))).toBeLessThan(100)
+  })
+
+  it('a list of what is pending looks at what is pending', async () => {
+    expect(await settledPagesOf(list({ status: 'pending', limit: 20 }))).toBeLessThan(100)
+  })
+
+  it('one row is found by its key or id', async () => {
+    expect(await settledPagesOf(read('settled-77'))).toBeLessThan(30)
+    expect(await settledPagesOf(claimByKey('settled-78'))).toBeLessThan(30)
+    expect(await settledPagesOf(commit('settled-79'), renew('settled-80', NOW))).toBeLessThan(30)
+    expect(await settledPagesOf(append('settled-81', { id: 'unknown' }))).toBeLessThan(60)
+  })
+
+  it('a pruning that finds nothing looks at next to nothing', async () => {
+    expect(await settledPagesOf(prune(NOW, 500))).toBeLessThan(30)
+  })
+})
+
+describe('an operation that runs', () => {
+  it('is claimed, renewed and noted down without a write to any index', async () => {
+    const schema = scene.newSchema()
+    const pool = scene.pool({ max: 1 })
+    const journal = scene.journalWith({ pool, schema })
+    await journal.open()
+    await journal.execute([append('a')])
+    const { change } = commit('a')
+    const noted = { ...change, status: 'pending', owner: 'you', leaseUntil: NOW + 30_000, expiresAt: null } as const
+    await journal.execute([claimCommand()])
+    await journal.execute([renew('a', NOW + 40_000, { owner: 'you' })])
+    await journal.execute([{ ...commit('a', { owner: 'you' }), change: noted }])
+    const text = `SELECT n_tup_upd::text AS updates, n_tup_hot_upd::text AS hot FROM pg_stat_user_tables
+      WHERE relid = '${schema}.holdfast_operations'::regclass`
+    await pool.query('SELECT pg_stat_force_next_flush()')
+    await expect.poll(() => scene.query(text)).toEqual([{ updates: '3', hot: '3' }])
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import type { LineProcess } from '../support/child-process.ts'
+import { startProgram } from '../support/child-program.ts'
+import { journalScene } from '../support/postgres-journal.ts'
+import { crashScene, hear, only, saidBy } from './crash-scene.ts'
+
+const scene = crashScene()
+const database = journalScene()
+
+const LEASE_MS = 30_000
+
+interface Machine {
+  readonly hostname: string
+  /** How far its clock is off, in minutes. */
+  readonly skew: number
+}
+
+/** A process that takes itself for one on another machine, with another clock. */
+function onMachine({ hostname, skew }: Machine): readonly string[] {
+  const source = `import os from 'node:os'
+    import { syncBuiltinESMExports } from 'node:module'
+    const now = Date.now
+    Date.now = () => now() + ${skew * 60_000}
+    os.hostname = () => '${hostname}'
+    syncBuiltinESMExports()`
+  return ['--import', `data:text/javascript,${encodeURIComponent(source)}`]
+}
+
+async function replica(schema: string, machine?: Machine): Promise<LineProcess> {
+  const input = { origin: (await scene.server).origin, url: database.url, schema }
+  const child = await startProgram('child-replica', input, { nodeOptions: machine ? onMachine(machine) : [] })
+  await hear(child, 'ready')
+  return child
+}
+
+/** Posts in a replica, to a server that is silent, and kills the replica with SIGKILL. */
+async function killedWhileSending(child: LineProcess, path: string): Promise<string> {
+  const server = await scene.server
+  await server.mode({ path, script: ['hang'] })
+  child.say(`post ${path}`)
+  const { key } = await hear(child, 'accepted')
+  await server.process.until((line) => line === `hangs ${key}`)
+  await child.kill()
+  return String(key)
+}
+
+describe.concurrent('of two replicas, one killed while it sends', () => {
+  it('on the same host: the other finishes its work within ten seconds', async () => {
+    const { path } = scene.place()
+    const schema = database.newSchema()
+    const [one, other] = [await replica(schema), await replica(schema)]
+    const key = await killedWhileSending(one, path)
+    const diedAt = performance.now()
+    expect(await hear(other, 'handled')).toMatchObject({ key, status: 'succeeded' })
+    expect(performance.now() - diedAt).toBeLessThan(10_000)
+    expect(await (await scene.server).at(path)).toMatchObject([{ requests: 2, effects: 1 }])
+    await other.kill()
+  })
+
+  it.each([
+    ['whose clock is behind', { hostname: 'a', skew: 7 }, { hostname: 'b', skew: -9 }],
+    ['whose clock is ahead', { hostname: 'a', skew: -9 }, { hostname: 'b', skew: 7 }],
+  ])(
+    'the other, on another machine %s, finishes its work once its lease has lapsed, within five seconds',
+    async (_, a, b) => {
+      const { path } = scene.place()
+      const schema = database.newSchema()
+      const [one, other] = [await replica(schema, a), await replica(schema, b)]
+      const key = await killedWhileSending(one, path)
+      const diedAt = performance.now()
+      expect(await hear(other, 'handled')).toMatchObject({ key, status: 'succeeded' })
+      const took = performance.now() - diedAt
+      // Its last renewal may have been up to a third of a lease ago.
+      expect(took).toBeGreaterThan(LEASE_MS / 2)
+      expect(took).toBeLessThan(LEASE_MS + 5000)
+      expect(await (await scene.server).at(path)).toMatchObject([{ requests: 2, effects: 1 }])
+      expect(only(saidBy(other), 'handled')).toHaveLength(1)
+      await other.kill()
+    },
+  )
+})
