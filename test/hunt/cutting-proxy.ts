@@ -33,8 +33,8 @@ interface Passing {
 
 /** Stands between the client and the replicas of the server, and breaks what passes through. */
 export class CuttingProxy {
-  /** How many final answers of the servers came by, by key. */
-  readonly answers = new Map<string, { fresh: number; replayed: number }>()
+  /** How many final answers of the servers came by, by key, and where the fresh ones say that their result is. */
+  readonly answers = new Map<string, { fresh: number; replayed: number; readonly locations: Set<string> }>()
   readonly #blows: BlowTable<HuntBlow>
   readonly #random: () => number
   readonly #upstreams: () => readonly number[]
@@ -147,7 +147,8 @@ export class CuttingProxy {
     // The shop's own answers: what the ledger says for itself, or for now, is no answer of the work.
     if (!isReplayed && statusCode !== 201 && statusCode !== 402) return
     const key = String(inbound.headers['idempotency-key']).replaceAll('"', '')
-    const seen = this.answers.get(key) ?? { fresh: 0, replayed: 0 }
+    const seen = this.answers.get(key) ?? { fresh: 0, replayed: 0, locations: new Set() }
+    if (!isReplayed) seen.locations.add(String(headers.location))
     seen[isReplayed ? 'replayed' : 'fresh']++
     this.answers.set(key, seen)
   }

@@ -50,12 +50,27 @@ export interface Heard extends Claim {
   readonly message?: string
 }
 
+interface Answers {
+  readonly fresh: number
+  readonly replayed: number
+  /** Of the fresh ones. */
+  readonly locations: ReadonlySet<string>
+}
+
+/**
+ * A replica that stood still, and lost its claim while its store was down, does not know it: it answers with its payment,
+ * which is the one that another replica has answered with. Two answers of a payment are one if they name the same charge.
+ */
+function freshOf(number: number, { fresh, locations }: Answers): number {
+  return kindOf(number) === 'payment' ? locations.size : fresh
+}
+
 /** What only the servers know. */
 export interface Evidence {
   readonly backstage: Backstage
   readonly charges: ReadonlyMap<string, readonly Charge[]>
   /** Successes that left the servers, by key. */
-  readonly answers: ReadonlyMap<string, { readonly fresh: number; readonly replayed: number }>
+  readonly answers: ReadonlyMap<string, Answers>
 }
 
 /** What is known from the outside: what was posted, accepted, answered and told. */
@@ -151,7 +166,7 @@ export class HuntJudge {
       const answered = keys.flatMap((key) => answers.get(key) ?? [])
       return {
         effectsAt: effects.map(({ at }) => at),
-        fresh: answered.reduce((sum, { fresh }) => sum + fresh, 0),
+        fresh: answered.reduce((sum, answers) => sum + freshOf(number, answers), 0),
         replayed: answered.reduce((sum, { replayed }) => sum + replayed, 0),
       }
     }
