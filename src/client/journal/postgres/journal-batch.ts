@@ -53,6 +53,8 @@ function encodeCommand(command: JournalCommand, keep: Keep): object {
       if (status === 'pending') return named(command, { do: 'list-pending', limit: bounded(limit) })
       return named(command, { limit: bounded(limit) })
     }
+    case 'lane':
+      return named(command, { lane: safeText(command.lane) })
     case 'survey':
       return named(command, { now: whole(command.now), ...encodeFilter(command) })
     case 'drop':
@@ -75,6 +77,7 @@ function encodeRow(row: JournalRow, keep: Keep): object {
     key: safeText(row.key),
     id: safeText(row.id),
     name: safeText(row.name),
+    lane: safeText(row.lane),
     origin: safeText(row.origin),
     owner: safeText(row.owner),
     ...wholeTimes(row),
@@ -101,8 +104,9 @@ function encodeClaim(claim: ClaimDue | ClaimByKey): object {
     deadOwners: claim.deadOwners.map(safeText),
   }
   if ('key' in claim) return named(claim, { do: 'claim-key', key: safeText(claim.key), ...claimant })
-  const { limit, dueBy } = claim
-  return named(claim, { ...claimant, ...encodeFilter(claim), limit: bounded(limit), dueBy: whole(dueBy) })
+  const { limit, dueBy, lane = null } = claim
+  const bounds = { limit: bounded(limit), dueBy: whole(dueBy), lane: safeText(lane) }
+  return named(claim, { ...claimant, ...encodeFilter(claim), ...bounds })
 }
 
 function encodeFilter({ deliverNames, exceptOrigins }: DueFilter): object {
@@ -111,13 +115,14 @@ function encodeFilter({ deliverNames, exceptOrigins }: DueFilter): object {
   return { anyName, names, exceptOrigins: exceptOrigins.map(safeText), deliverNames: undefined }
 }
 
-type Times = Pick<JournalRow, 'leaseUntil' | 'dueAt' | 'notBefore' | 'expiresAt'>
+type Times = Pick<JournalRow, 'leaseUntil' | 'dueAt' | 'notBefore' | 'laneUntil' | 'expiresAt'>
 
-function wholeTimes({ leaseUntil, dueAt, notBefore, expiresAt }: Times): Times {
+function wholeTimes({ leaseUntil, dueAt, notBefore, laneUntil, expiresAt }: Times): Times {
   return {
     leaseUntil: whole(leaseUntil),
     dueAt: whole(dueAt),
     notBefore: whole(notBefore),
+    laneUntil: laneUntil === null ? null : whole(laneUntil),
     expiresAt: expiresAt === null ? null : whole(expiresAt),
   }
 }
@@ -169,6 +174,8 @@ function decodeAnswer(command: JournalCommand, lines: readonly BatchLine[]): Jou
       return line && placedRow(line)
     case 'list':
       return lines.map(placedRow)
+    case 'lane':
+      return line && originalText(line.answer)
     case 'survey':
       return surveyResult(line?.answer ?? '{"owners":[]}')
     case 'drop':
@@ -195,6 +202,7 @@ function placedRow({ answer, bytes, response_bytes }: BatchLine): PlacedRow {
     key: originalText(row.key),
     id: originalText(row.id),
     name: originalText(row.name),
+    lane: originalText(row.lane),
     origin: originalText(row.origin),
     owner: originalText(row.owner),
     body: plainBytes(bytes),

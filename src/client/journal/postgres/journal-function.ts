@@ -1,3 +1,4 @@
+import { literal } from '../../../sql/postgres-text.ts'
 import { RECORD_VERSION } from '../port.ts'
 
 /*
@@ -37,6 +38,7 @@ DECLARE
   setting text;
 BEGIN
   IF p_patience IS NOT NULL THEN setting := set_config('lock_timeout', p_patience, true); END IF;
+  ${lockLanes(operations)}
   FOR c, at IN SELECT e.value, e.ordinality - 1 FROM jsonb_array_elements(p_commands) WITH ORDINALITY e LOOP
     answer := NULL; bytes := NULL; response_bytes := NULL;
     now_at := (c->>'now')::bigint + shift;
@@ -51,6 +53,7 @@ BEGIN
     WHEN 'read' THEN${read(operations)}
     WHEN 'list' THEN${list(operations)}
     WHEN 'list-pending' THEN${listPending(operations)}
+    WHEN 'lane' THEN${firstInLane(operations)}
     WHEN 'survey' THEN${survey(operations)}
     WHEN 'drop' THEN${dropNamespace(operations)}
     WHEN 'drop-expired' THEN${dropExpired(operations)}
@@ -64,6 +67,21 @@ END $journal$`
  * kept, Postgres would read the whole table for a survey.
  */
 const PLANS = 'SET enable_seqscan = off SET enable_bitmapscan = off'
+
+/** Other users of advisory locks hash other texts, most of them without a seed. */
+const LANE_SEED = 4_011_968
+
+/**
+ * Places are given before the commit. Appends to one lane follow one another, each after the commit of the one before: a
+ * row that can be seen to be the first of its lane is the first. In one order, so that no two batches wait for each other.
+ */
+function lockLanes(operations: string): string {
+  return `IF jsonb_path_exists(p_commands, '$[*] ? (@.do == "append" && @.lane != null)') THEN
+    PERFORM pg_advisory_xact_lock(lanes.lock) FROM (
+      SELECT DISTINCT hashtextextended(concat_ws(chr(31), ${literal(operations)}, e->>'namespace', e->>'lane'), ${LANE_SEED}) AS lock
+      FROM jsonb_array_elements(p_commands) e WHERE e->>'do' = 'append' AND e->>'lane' IS NOT NULL ORDER BY lock) lanes;
+  END IF;`
+}
 
 /** A time of the command on the database's clock. */
 function moved(field: string): string {
@@ -84,10 +102,10 @@ const TELL = `answer := FOUND::text; RETURN NEXT;`
 /** The row `o` without its bodies, in the words of the port. */
 function rowOf(o: string): string {
   return `jsonb_build_object('place', ${o}.place, 'version', ${o}.version, 'namespace', ${o}.namespace,
-        'key', ${o}.key, 'id', ${o}.id, 'name', ${o}.name, 'origin', ${o}.origin, 'status', ${o}.status,
+        'key', ${o}.key, 'id', ${o}.id, 'name', ${o}.name, 'lane', ${o}.lane, 'origin', ${o}.origin, 'status', ${o}.status,
         'owner', ${o}.owner, 'epoch', ${o}.epoch, 'leaseUntil', ${movedBack(`${o}.lease_until`)},
         'dueAt', ${movedBack(`${o}.due_at`)}, 'notBefore', ${movedBack(`${o}.not_before`)},
-        'deliveryDue', ${o}.delivery_due, 'expiresAt', ${o}.expires_at - shift, 'head', ${o}.head)`
+        'laneUntil', ${o}.lane_until - shift, 'deliveryDue', ${o}.delivery_due, 'expiresAt', ${o}.expires_at - shift, 'head', ${o}.head)`
 }
 
 const HAND_OUT = `
@@ -100,11 +118,11 @@ const HAND_OUT = `
 function append(operations: string): string {
   return `
       FOR round IN 1..20 LOOP
-        INSERT INTO ${operations} (version, namespace, key, id, name, origin, status, owner, epoch, lease_until, due_at,
-          not_before, delivery_due, expires_at, head, body, response_body)
-        VALUES ((c->>'version')::integer, c->>'namespace', c->>'key', c->>'id', c->>'name', c->>'origin', c->>'status',
-          c->>'owner', (c->>'epoch')::bigint, ${moved('leaseUntil')}, ${moved('dueAt')}, ${moved('notBefore')},
-          (c->>'deliveryDue')::boolean, (c->>'expiresAt')::bigint + shift, c->>'head',
+        INSERT INTO ${operations} (version, namespace, key, id, name, lane, origin, status, owner, epoch, lease_until,
+          due_at, not_before, lane_until, delivery_due, expires_at, head, body, response_body)
+        VALUES ((c->>'version')::integer, c->>'namespace', c->>'key', c->>'id', c->>'name', c->>'lane', c->>'origin',
+          c->>'status', c->>'owner', (c->>'epoch')::bigint, ${moved('leaseUntil')}, ${moved('dueAt')},
+          ${moved('notBefore')}, (c->>'laneUntil')::bigint + shift, (c->>'deliveryDue')::boolean, (c->>'expiresAt')::bigint + shift, c->>'head',
           p_bodies[(c->>'body')::integer], p_bodies[(c->>'responseBody')::integer])
         ON CONFLICT DO NOTHING;
         IF FOUND THEN answer := 'true'; EXIT; END IF;
@@ -128,7 +146,8 @@ function append(operations: string): string {
 function change(operations: string): string {
   return `
       UPDATE ${operations} o SET status = c->>'status', owner = c->>'newOwner', lease_until = ${moved('leaseUntil')},
-        due_at = ${moved('dueAt')}, not_before = ${moved('notBefore')}, delivery_due = (c->>'deliveryDue')::boolean,
+        due_at = ${moved('dueAt')}, not_before = ${moved('notBefore')}, lane_until = (c->>'laneUntil')::bigint + shift,
+        delivery_due = (c->>'deliveryDue')::boolean,
         expires_at = (c->>'expiresAt')::bigint + shift, head = c->>'head',
         response_body = p_bodies[(c->>'responseBody')::integer]
       WHERE ${SAME_KEY} AND o.epoch = (c->>'epoch')::bigint AND (o.owner = c->>'owner'
@@ -151,7 +170,7 @@ function remove(operations: string): string {
 
 function setAside(operations: string): string {
   return `
-      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0 WHERE ${FENCED};
+      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0, lane_until = NULL WHERE ${FENCED};
       answer := (FOUND OR p_again AND EXISTS (SELECT FROM ${operations} o WHERE ${SAME_KEY} AND o.set_aside
         AND o.epoch = (c->>'epoch')::bigint))::text;
       RETURN NEXT;`
@@ -170,6 +189,12 @@ const TO_RUN = `o.status = 'pending' AND o.origin <> ALL (spared)`
 const CLAIMABLE = `NOT o.set_aside AND o.version <= ${RECORD_VERSION}`
 const FREE = '(o.owner IS NULL OR o.lease_until <= now_at OR o.owner = ANY (dead))'
 
+/** A row of the same lane that holds it stands before this one. */
+function isBehind(operations: string): string {
+  return `(o.lane_place IS NOT NULL AND EXISTS (SELECT FROM ${operations} h WHERE h.namespace = o.namespace
+          AND h.lane = o.lane AND h.lane_place < o.lane_place))`
+}
+
 /** Rows that another transaction holds are being claimed or written by it. */
 function takeLeases(operations: string, found: string): string {
   return `
@@ -187,7 +212,9 @@ function takeLeases(operations: string, found: string): string {
 
 function claimDue(operations: string): string {
   const due = `o.open_place > (c->>'after')::bigint AND o.due_at <= due_by
-          AND (${TO_DELIVER} OR (${TO_RUN} AND o.not_before <= now_at))
+          AND (c->>'lane' IS NULL OR o.lane = c->>'lane')
+          AND (${TO_DELIVER} OR (${TO_RUN} AND o.not_before <= now_at
+            AND (o.lane_until <= now_at OR NOT ${isBehind(operations)})))
         ORDER BY o.open_place LIMIT (c->>'limit')::integer`
   return `
       ${READ_FILTER} due_by := (c->>'dueBy')::bigint + shift;${takeLeases(operations, due)}`
@@ -220,9 +247,17 @@ function listPending(operations: string): string {
   return page(operations, `o.open_place > (c->>'after')::bigint AND o.status = 'pending' ORDER BY o.open_place`)
 }
 
+function firstInLane(operations: string): string {
+  return `
+      SELECT o.key INTO answer FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.lane = c->>'lane'
+        AND o.lane_place > 0 ORDER BY o.lane_place LIMIT 1;
+      IF FOUND THEN RETURN NEXT; END IF;`
+}
+
 function survey(operations: string): string {
   const claimableAt = `greatest(o.due_at, CASE WHEN o.owner IS NOT NULL THEN o.lease_until END,
-          CASE WHEN o.status = 'pending' THEN o.not_before END)`
+          CASE WHEN o.status = 'pending' THEN o.not_before END,
+          CASE WHEN o.status = 'pending' AND ${isBehind(operations)} THEN o.lane_until END)`
   return `
       ${READ_FILTER}
       SELECT min(${claimableAt}) FILTER (WHERE ${CLAIMABLE} AND (${TO_DELIVER} OR ${TO_RUN})),
