@@ -12,6 +12,14 @@ import type { Lease, OperationRecord, SettledStatus, StoredFailure } from './rec
  *      └───────────── claim / release / park ───────────┘◀──── reopen ──────┘  (failed or cancelled only)
  */
 
+/*
+ * Beside its status, an operation with a lane holds it or does not:
+ *
+ *   holds ── succeeded, cancelled, given up before its turn; with 'continue' also ended otherwise, or parked ──▶ does not
+ *
+ * There is no way back: asked for again, it is appended anew, at the end of its lane (`enterLane`).
+ */
+
 /** How many attempts a record keeps in detail; older ones are only counted. */
 export const ATTEMPTS_TOLD = 50
 
@@ -112,9 +120,28 @@ export function settle(record: OperationRecord, settlement: SettlementChange): O
     error: settlement.failure,
     deliveryDue: settlement.deliveryDue,
     mayHaveRepeated: settlement.mayHaveRepeated ?? false,
+    holdsLane: record.holdsLane && stopsLane(record, settlement),
     heldBy: undefined,
     dueAt: 0,
   }
+}
+
+/** A caller that gave up before the turn of its operation came was told that it goes: it must not stop the others. */
+function stopsLane({ laneOnFailure }: OperationRecord, { status, reason }: SettlementChange): boolean {
+  return laneOnFailure === 'stop' && status !== 'succeeded' && status !== 'cancelled' && reason !== 'lane'
+}
+
+/** Its runners died too often: no resume takes it up before its horizon. Where its lane goes on, it lets the lane go. */
+export function park(record: OperationRecord): OperationRecord {
+  const { horizonAt, laneOnFailure } = record
+  const holdsLane = record.holdsLane && laneOnFailure === 'stop'
+  return { ...release(record, { dueAt: horizonAt, notBefore: horizonAt, heldBy: 'poison' }), holdsLane }
+}
+
+/** An operation that let its lane go is asked for again. It has to be appended anew, for a place at the end. */
+export function enterLane(record: OperationRecord): OperationRecord {
+  demand(record.status === 'pending' && record.lane !== undefined && !record.holdsLane, 'enter the lane of', record)
+  return { ...record, holdsLane: true }
 }
 
 /** Releases the lease: the operation stays pending, for a resume to go on with. */
@@ -145,7 +172,9 @@ const REOPENABLE: readonly OperationRecord['status'][] = ['pending', 'failed', '
 
 /** Asked for by key or id: goes on with the same key and bytes, also where it had been given up or parked. */
 export function reopen(record: OperationRecord): OperationRecord {
-  demand(REOPENABLE.includes(record.status) && record.lease !== undefined, 'reopen', record)
+  // Also where it can only be cancelled, to free its lane.
+  const isOpen = REOPENABLE.includes(record.status) || record.holdsLane
+  demand(isOpen && record.lease !== undefined, 'reopen', record)
   return {
     ...record,
     ...UNSETTLED,

@@ -52,7 +52,7 @@ export async function awaitFinish(engine: Engine, { record, live: seen }: Found)
 
 /**
  * Settles a pending operation as cancelled, wherever it is: its holder, if it has one, finds its lease gone
- * and stops. False where there is nothing left to cancel.
+ * and stops. So is a settled one that holds its lane, which frees the lane. False where there is nothing left to cancel.
  */
 export async function cancelStored(engine: Engine, keyOrId: string): Promise<boolean> {
   const live = engine.live.find(keyOrId)
@@ -63,9 +63,9 @@ export async function cancelStored(engine: Engine, keyOrId: string): Promise<boo
   }
   await engine.keeper.open()
   const record = await engine.keeper.read(engine.options.namespace, keyOrId)
-  if (!record || isSettled(record)) return false
+  if (!record || (isSettled(record) && !record.holdsLane)) return false
   const deadOwners = record.lease ? [record.lease.owner] : []
-  const claimed = await claimByKey(engine, record.key, { statuses: ['pending'], deadOwners })
+  const claimed = await claimByKey(engine, record.key, { statuses: [record.status], deadOwners })
   if (!claimed) return false
   const operation = new LiveOperation(reopen(claimed))
   const ending = { status: 'cancelled', reason: 'aborted', effect: claimed.effect } as const

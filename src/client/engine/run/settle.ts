@@ -56,10 +56,10 @@ export function settleOperation(
 
 /**
  * Must the settlement be on disk before the caller hears of it? Not a success without an id or a handler, where a server
- * that honours the key would answer a repeated request from its record.
+ * that honours the key would answer a repeated request from its record. With a lane, other processes look for it.
  */
-function mustBeWritten({ status, id, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
-  return status !== 'succeeded' || id !== undefined || deliveryDue || awaited || !honoursKeys
+function mustBeWritten({ status, id, lane, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
+  return status !== 'succeeded' || (id ?? lane) !== undefined || deliveryDue || awaited || !honoursKeys
 }
 
 /** False: another runner has the operation. A success stands either way: at worst a resume asks the server once more. */
@@ -99,9 +99,11 @@ function writeSettlement(
 
 function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | 'elsewhere'): void {
   const { record } = operation
+  const { namespace, key, lane } = record
   if (engine.events) emitSettled(engine.events, record)
-  engine.coordination.notifyPeers?.({ is: 'settled', namespace: record.namespace, key: record.key })
-  engine.live.notifyFollowers(record.key)
+  engine.coordination.notifyPeers?.({ is: 'settled', namespace, key, lane })
+  engine.live.notifyFollowers(key)
+  engine.live.notifyLane(lane)
   if (delivery === 'elsewhere') return
   operation.delivered = engine.handlers.deliver(engine, operation)
   engine.upkeep.track(operation.delivered)
@@ -151,10 +153,14 @@ export function withoutSecrets(record: OperationRecord): OperationRecord {
 export const SHORTEST_RETENTION_MS = 60_000
 
 /**
- * How long the record of a settled operation is kept. With an id, or while a handler or a caller elsewhere has yet to
+ * How long the record of a settled operation is kept. While it holds its lane: until it does not. With an id, or while a handler or a caller elsewhere has yet to
  * take the settlement: for `retention`. A failed one at least until its horizon: so long it can be retried by its key.
  */
-export function expiryOf({ retentionMs }: Pick<ResolvedOptions, 'retentionMs'>, record: OperationRecord): number {
+export function expiryOf(
+  { retentionMs }: Pick<ResolvedOptions, 'retentionMs'>,
+  record: OperationRecord,
+): number | undefined {
+  if (record.holdsLane) return undefined
   const { settledAt = 0, id, deliveryDue, awaited, status, horizonAt } = record
   if (id !== undefined || deliveryDue || awaited) return settledAt + retentionMs
   const shortest = settledAt + SHORTEST_RETENTION_MS
