@@ -93,7 +93,7 @@ export function resolveDurable(method: string, call: CallOptions, clientWide: bo
   const durable = call.durable ?? clientWide ?? !isSafeMethod(method)
   if (durable) return true
   const { id, name, metadata, lane, onGiveUp } = call
-  if ((id ?? name ?? metadata ?? lane) === undefined && onGiveUp !== 'keep') return false
+  if ((id ?? name ?? lane ?? metadata) === undefined && onGiveUp !== 'keep') return false
   const needed =
     (['id', 'name', 'metadata', 'lane'] as const).find((option) => call[option] !== undefined) ?? 'onGiveUp'
   throw new ConfigurationError(

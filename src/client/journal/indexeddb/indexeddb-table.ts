@@ -95,12 +95,15 @@ export class IndexedDbTable {
 
   async #nextDueAt(survey: Survey): Promise<number | undefined> {
     let soonest = Number.POSITIVE_INFINITY
+    let hasLanes = false
     for (let row = await this.#nextIn('due', [survey.namespace]); row; ) {
       // Of its kind, it is the earliest.
       soonest = Math.min(soonest, dueTime(row, survey, claimableBehindAt))
+      // Rows with a lane have a version, and so a kind, of their own.
+      hasLanes ||= typeof row.lane === 'string'
       row = await this.#nextIn('due', [survey.namespace, row.dueKind as string, Number.POSITIVE_INFINITY])
     }
-    for (let row = await this.#nextIn('lane', [survey.namespace]); row; ) {
+    for (let row = hasLanes ? await this.#nextIn('lane', [survey.namespace]) : undefined; row; ) {
       soonest = Math.min(soonest, dueTime(row, survey, claimableAt))
       row = await this.#nextIn('lane', [survey.namespace, row.lane as string, Number.POSITIVE_INFINITY])
     }
