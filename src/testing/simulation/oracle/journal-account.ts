@@ -12,6 +12,7 @@ import { isCommit } from '../../command-meaning.ts'
 import type { Coverage } from '../coverage.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import { judgeClaim, judgeFence } from './journal-rules.ts'
+import { stopsItsLane } from './lane-rule.ts'
 import type { Violation } from './oracle.ts'
 import { Shadow } from './shadow.ts'
 
@@ -37,6 +38,7 @@ function idleMs({ leaseUntil, touchedAt }: Shadow, clock: number, now: number): 
 export class JournalAccount {
   readonly shadows = new Map<string, Shadow>()
   readonly #terms: AccountTerms
+  #lastPlace = 0
 
   constructor(terms: AccountTerms) {
     this.#terms = terms
@@ -68,8 +70,10 @@ export class JournalAccount {
       coverage.saw('observation', 'joined')
       return
     }
-    const shadow = new Shadow(row, this.#terms.now())
-    this.#secondLife(this.shadows.get(row.key), shadow)
+    const shadow = new Shadow(row, { appendedAt: this.#terms.now(), place: ++this.#lastPlace })
+    const before = this.shadows.get(row.key)
+    this.#secondLife(before, shadow)
+    if (row.lane !== null && before) coverage.saw('observation', 'rejoined a lane')
     this.shadows.set(row.key, shadow)
     coverage.saw('transition', 'accept')
     coverage.saw('state', 'pending')
@@ -97,8 +101,21 @@ export class JournalAccount {
       coverage.saw('transition', shadow.commit(command, this.#terms.now()))
       coverage.saw('state', shadow.status)
       const { heldBy } = shadow.head
+      this.#followLane(shadow)
       if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')
     } else if (command.change !== 'set-aside') shadow.leaseUntil = command.change.leaseUntil
+  }
+
+  #followLane(shadow: Shadow): void {
+    const { coverage, breaks } = this.#terms
+    const { status, head, lane } = shadow
+    if (head.heldBy === 'lane' || head.reason === 'lane') {
+      coverage.saw('observation', 'waited in a lane')
+      if (lane === null) breaks(['lanes', 'an operation without a lane was held up by one'])
+    }
+    if (status === 'pending' || !stopsItsLane(shadow)) return
+    coverage.saw('observation', 'stopped a lane')
+    if (shadow.expiresAt !== null) breaks(['lanes', 'the record of an operation that stops its lane may be pruned'])
   }
 
   #claim(process: SimulatedProcess, claimant: Claimant, row: ClaimedRow): void {
