@@ -108,7 +108,7 @@ describe('a lane whose first operation ends without success', () => {
       expect(await client.cancel(first.key)).toBe(true)
       await settle(place.clock)
       expect((await second).value?.status).toBe(201)
-      expect(await client.operation(first.key)).toMatchObject({ status: 'cancelled', holdsLane: false })
+      expect(await client.operation(first.key)).toMatchObject({ status, holdsLane: false })
       expect(await client.cancel(first.key)).toBe(false)
     },
   )
@@ -155,6 +155,19 @@ describe('a lane whose first operation ends without success', () => {
     await place.clock.advance(120_000)
     await place.disk.execute([{ do: 'drop', expiredBy: place.clock.now(), limit: 100 }])
     expect(await client.operation(first.key)).toBeUndefined()
+  })
+
+  it('keeps a verdict of the server where it is freed: what was refused is not sent again', async () => {
+    const place = neighbourhood()
+    weatherOf(place, { a: { status: 500, headers: { 'do-not-retry': 'true' } } })
+    const client = place.client()
+    const named = { body: 'a', id: 'a', ...LANE }
+    await outcome(client.post('/orders', named))
+    expect(await client.cancel('a')).toBe(true)
+    expect((await outcome(client.post('/orders', named))).error).toMatchObject({ reason: 'do-not-retry' })
+    expect((await outcome(client.retry('a'))).error).toMatchObject({ reason: 'do-not-retry' })
+    expect(sent(place)).toEqual(['a'])
+    expect((await client.post('/orders', { body: 'b', ...LANE })).status).toBe(201)
   })
 
   it('is free after an abort', async () => {
@@ -426,7 +439,7 @@ describe('a resume', () => {
 })
 
 describe('settlements of a lane', () => {
-  it('are delivered also where the lane is stopped, and once more when it is freed', async () => {
+  it('are delivered also where the lane is stopped, and not again when it is freed', async () => {
     const place = neighbourhood()
     weatherOf(place, { a: REFUSED })
     const client = place.client()
@@ -441,7 +454,7 @@ describe('settlements of a lane', () => {
     await second
     expect(seen).toEqual(['a rejected', 'b failed'])
     await client.cancel(first.key)
-    await settle(place.clock)
-    expect(seen).toEqual(['a rejected', 'b failed', 'a cancelled'])
+    await place.clock.advance(1000)
+    expect(seen).toEqual(['a rejected', 'b failed'])
   })
 })

@@ -15,7 +15,8 @@ import type { Lease, OperationRecord, SettledStatus, StoredFailure } from './rec
 /*
  * Beside its status, an operation with a lane holds it or does not:
  *
- *   holds ── succeeded, cancelled, given up before its turn; with 'continue' also ended otherwise, or parked ──▶ does not
+ *   holds ── succeeded, cancelled (also once it has ended), given up before its turn ──▶ does not
+ *     └───── with 'continue': ended otherwise, parked ─────────────────────────────────▶ does not
  *
  * There is no way back: asked for again, it is appended anew, at the end of its lane (`enterLane`).
  */
@@ -138,6 +139,12 @@ export function park(record: OperationRecord): OperationRecord {
   return { ...release(record, { dueAt: horizonAt, notBefore: horizonAt, heldBy: 'poison' }), holdsLane }
 }
 
+/** It is cancelled after it has ended: its lane goes on. How it ended stays on record; a verdict of the server is final. */
+export function leaveLane(record: OperationRecord): OperationRecord {
+  demand(record.status !== 'pending' && record.holdsLane, 'take out of its lane', record)
+  return { ...record, holdsLane: false }
+}
+
 /** An operation that let its lane go is asked for again. It has to be appended anew, for a place at the end. */
 export function enterLane(record: OperationRecord): OperationRecord {
   demand(record.status === 'pending' && record.lane !== undefined && !record.holdsLane, 'enter the lane of', record)
@@ -172,9 +179,7 @@ const REOPENABLE: readonly OperationRecord['status'][] = ['pending', 'failed', '
 
 /** Asked for by key or id: goes on with the same key and bytes, also where it had been given up or parked. */
 export function reopen(record: OperationRecord): OperationRecord {
-  // Also where it can only be cancelled, to free its lane.
-  const isOpen = REOPENABLE.includes(record.status) || record.holdsLane
-  demand(isOpen && record.lease !== undefined, 'reopen', record)
+  demand(REOPENABLE.includes(record.status) && record.lease !== undefined, 'reopen', record)
   return {
     ...record,
     ...UNSETTLED,

@@ -99,14 +99,18 @@ function writeSettlement(
 
 function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | 'elsewhere'): void {
   const { record } = operation
-  const { namespace, key, lane } = record
   if (engine.events) emitSettled(engine.events, record)
-  engine.coordination.notifyPeers?.({ is: 'settled', namespace, key, lane })
-  engine.live.notifyFollowers(key)
-  engine.live.notifyLane(lane)
+  engine.live.notifyFollowers(record.key)
+  announceLane(engine, record)
   if (delivery === 'elsewhere') return
   operation.delivered = engine.handlers.deliver(engine, operation)
   engine.upkeep.track(operation.delivered)
+}
+
+/** Its settlement is in the journal, or it has let its lane go: it may be the turn of the next one. */
+export function announceLane({ coordination, live }: Engine, { namespace, key, lane }: OperationRecord): void {
+  coordination.notifyPeers?.({ is: 'settled', namespace, key, lane })
+  live.notifyLane(lane)
 }
 
 /** The answer as it is read later: without its cookies and other secrets, and without a body that was too large. */

@@ -6,6 +6,7 @@ import type {
   JournalCommand,
   JournalResult,
   JournalRow,
+  RowChange,
   Write,
 } from '../../../client/journal/port.ts'
 import { isCommit } from '../../command-meaning.ts'
@@ -51,7 +52,7 @@ export class JournalAccount {
         this.#append(command.row, result as { readonly appended: boolean })
         break
       case 'write':
-        if (result === true) this.#write(command)
+        if (result === true) this.#write(process, command)
         else this.#terms.coverage.saw('observation', 'stale write refused')
         break
       case 'claim':
@@ -88,7 +89,7 @@ export class JournalAccount {
     if (String(before.body) !== String(now.body)) breaks(['P2', 'a key was used for other bytes soon after it settled'])
   }
 
-  #write(command: Write): void {
+  #write(process: SimulatedProcess, command: Write): void {
     const { coverage, breaks } = this.#terms
     const shadow = this.shadows.get(command.key)
     breaks(judgeFence(command, shadow))
@@ -101,13 +102,13 @@ export class JournalAccount {
       coverage.saw('transition', shadow.commit(command, this.#terms.now()))
       coverage.saw('state', shadow.status)
       const { heldBy } = shadow.head
-      this.#followLane(shadow)
+      this.#followLane(process, shadow, command.change)
       if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')
     } else if (command.change !== 'set-aside') shadow.leaseUntil = command.change.leaseUntil
   }
 
-  #followLane(shadow: Shadow): void {
-    const { coverage, breaks } = this.#terms
+  #followLane(process: SimulatedProcess, shadow: Shadow, { laneUntil }: RowChange): void {
+    const { coverage, breaks, cancels } = this.#terms
     const { status, head, lane } = shadow
     if (head.heldBy === 'lane' || head.reason === 'lane') {
       coverage.saw('observation', 'waited in a lane')
@@ -115,7 +116,11 @@ export class JournalAccount {
     }
     if (status === 'pending' || !stopsItsLane(shadow)) return
     coverage.saw('observation', 'stopped a lane')
-    if (shadow.expiresAt !== null) breaks(['lanes', 'the record of an operation that stops its lane may be pruned'])
+    shadow.freed = laneUntil === null
+    if (shadow.freed)
+      breaks(cancels(process.name) ? undefined : ['lanes', 'an operation that stops its lane let it go'])
+    else if (shadow.expiresAt !== null)
+      breaks(['lanes', 'the record of an operation that stops its lane may be pruned'])
   }
 
   #claim(process: SimulatedProcess, claimant: Claimant, row: ClaimedRow): void {

@@ -5,8 +5,8 @@ import type { Violation } from './oracle.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 
 /** Do the operations behind it have to wait for it, by what is on record of it? In the words of the contract. */
-export function stopsItsLane({ there, lane, status, head }: Shadow): boolean {
-  if (!there || lane === null || status === 'succeeded' || status === 'cancelled') return false
+export function stopsItsLane({ there, lane, freed, status, head }: Shadow): boolean {
+  if (!there || freed || lane === null || status === 'succeeded' || status === 'cancelled') return false
   const goesOn = head.laneOnFailure === 'continue'
   if (status === 'pending') return !(goesOn && head.heldBy === 'poison')
   // A caller that gave up before its turn has taken its operation along.

@@ -35,6 +35,8 @@ export class Shadow {
   reopenings = 0
   /** A do-not-retry verdict is on record, or has reached a caller or a handler. */
   verdictKnown = false
+  /** It was cancelled after it had ended: it stops its lane no more. */
+  freed = false
   /** How often a handler has taken its settlement. */
   taken = 0
 
