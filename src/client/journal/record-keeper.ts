@@ -185,19 +185,10 @@ export class RecordKeeper {
    * batch that failed one by one: both are done, or none. False: the lease is lost.
    */
   async appendAnew(record: OperationRecord, fence: Fence): Promise<boolean> {
-    const row = await this.#codec.encode(record)
-    try {
-      const [removed] = await this.#journal.execute(
-        [
-          { do: 'write', ...fence, change: 'remove' },
-          { do: 'append', row },
-        ],
-        this.#now?.(),
-      )
-      return removed === true
-    } catch (error) {
-      throw unknowing(asStorageError(error, 'The journal failed'))
-    }
+    const remove = { do: 'write', ...fence, change: 'remove' } as const
+    const append = { do: 'append', row: await this.#codec.encode(record) } as const
+    const [removed] = await this.#journal.execute([remove, append], this.#now?.())
+    return removed === true
   }
 
   /** Which runners hold leases, and when there is something to claim. */

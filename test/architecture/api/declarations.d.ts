@@ -194,7 +194,8 @@ declare const EXPECTED: {
         "ledger-record-fails",
         "work-fails",
         "work-fails-after",
-        "work-slow"
+        "work-slow",
+        "lanes"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
@@ -209,6 +210,9 @@ declare const EXPECTED: {
         "joined",
         "asked again by fetch",
         "kept for later",
+        "waited in a lane",
+        "stopped a lane",
+        "rejoined a lane",
         "entry taken over",
         "entry abandoned",
         "entry released",
@@ -478,6 +482,8 @@ interface CallOptions {
     readonly id?: string | undefined;
     readonly name?: string | undefined;
     readonly metadata?: Json | undefined;
+    readonly lane?: string | undefined;
+    readonly laneOnFailure?: LaneOnFailure | undefined;
     readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined;
 }
 
@@ -496,6 +502,7 @@ interface ClaimByKey extends Claimant {
 
 interface ClaimDue extends Claimant, DueFilter {
     readonly do: 'claim';
+    readonly lane?: string | undefined;
     readonly after: number;
     readonly limit: number;
     readonly dueBy: number;
@@ -602,6 +609,7 @@ interface CommandResults {
     claim: ClaimedRow[];
     read: PlacedRow | undefined;
     list: PlacedRow[];
+    lane: string | undefined;
     survey: SurveyResult;
     drop: number;
 }
@@ -762,6 +770,12 @@ interface Fence {
     readonly epoch: number;
 }
 
+interface FirstInLane {
+    readonly do: 'lane';
+    readonly namespace: string;
+    readonly lane: string;
+}
+
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
@@ -866,8 +880,10 @@ interface IndexedDbJournalOptions {
 interface Journal {
     readonly level: DurabilityLevel;
     open(): Promise<void>;
-    execute(commands: readonly JournalCommand[]): Promise<JournalResult[]>;
+    execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>;
     close(): Promise<void>;
+    notifyPeers?(message: PeerMessage): void;
+    onPeerMessage?(listener: (message: PeerMessage) => void): () => void;
     persistIn?(transaction: unknown, row: JournalRow): void | Promise<void>;
 }
 
@@ -887,6 +903,7 @@ interface JournalRow {
     readonly key: string;
     readonly id: string | null;
     readonly name: string | null;
+    readonly lane: string | null;
     readonly origin: string;
     readonly body: Uint8Array | null;
     readonly status: OperationStatus;
@@ -895,6 +912,7 @@ interface JournalRow {
     readonly leaseUntil: number;
     readonly dueAt: number;
     readonly notBefore: number;
+    readonly laneUntil: number | null;
     readonly deliveryDue: boolean;
     readonly expiresAt: number | null;
     readonly head: string;
@@ -1073,6 +1091,8 @@ interface OperationView {
     readonly id: string | undefined;
     readonly name: string | undefined;
     readonly metadata: Json | undefined;
+    readonly lane: string | undefined;
+    readonly holdsLane: boolean;
     readonly status: 'pending' | SettledStatus;
     readonly attempts: number;
     readonly acceptedAt: number;
@@ -1098,6 +1118,14 @@ interface OverloadedOptions {
 
 interface ParsedBody {
     readonly json: unknown;
+}
+
+interface PeerMessage {
+    readonly is: 'pending' | 'settled' | 'left' | 'level';
+    readonly namespace: string;
+    readonly key: string;
+    readonly level?: unknown;
+    readonly lane?: string | undefined;
 }
 
 interface PlacedRow extends JournalRow {
@@ -1679,7 +1707,7 @@ type Insertion = {
 
 type Jitter = 'full' | 'equal' | 'decorrelated' | 'none';
 
-type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired;
+type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | FirstInLane | Survey | DropNamespace | DropExpired;
 
 type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'renew' | 'claim';
 
@@ -1688,6 +1716,8 @@ type JournalResult = CommandResults[keyof CommandResults];
 type Json = string | number | boolean | null | readonly Json[] | {
     readonly [key: string]: Json;
 };
+
+type LaneOnFailure = 'stop' | 'continue';
 
 type LedgerCall = (typeof LEDGER_CALLS)[number];
 
@@ -1771,11 +1801,11 @@ type PlainStep = AnswerStep | FaultStep | HangStep;
 
 type PostgresTransaction<Pool extends PostgresPool = PostgresPool> = Omit<ClientOf<Pool>, 'release'>;
 
-type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9';
+type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'lanes';
 
 type Random = () => number;
 
-type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network';
+type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network' | 'lane';
 
 type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>;
 
@@ -1792,7 +1822,7 @@ type ResumeReport = {
     pending: number;
 } & Record<SettledStatus, number>;
 
-type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'body' | 'epoch'>;
+type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'lane' | 'origin' | 'body' | 'epoch'>;
 
 type ScriptedFault = 'refused' | 'reset' | 'timeout' | 'dns' | Error;
 

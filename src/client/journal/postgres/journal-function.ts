@@ -1,5 +1,5 @@
-import { literal } from '../../../sql/postgres-text.ts'
 import { RECORD_VERSION } from '../port.ts'
+import { firstInLane, isBehind, lockLanes } from './lane-clauses.ts'
 
 /*
  * One function runs a whole batch: one round trip, one transaction, and plans that the server keeps. Each version of it
@@ -67,21 +67,6 @@ END $journal$`
  * kept, Postgres would read the whole table for a survey.
  */
 const PLANS = 'SET enable_seqscan = off SET enable_bitmapscan = off'
-
-/** Other users of advisory locks hash other texts, most of them without a seed. */
-const LANE_SEED = 4_011_968
-
-/**
- * Places are given before the commit. Appends to one lane follow one another, each after the commit of the one before: a
- * row that can be seen to be the first of its lane is the first. In one order, so that no two batches wait for each other.
- */
-function lockLanes(operations: string): string {
-  return `IF jsonb_path_exists(p_commands, '$[*] ? (@.do == "append" && @.lane != null)') THEN
-    PERFORM pg_advisory_xact_lock(lanes.lock) FROM (
-      SELECT DISTINCT hashtextextended(concat_ws(chr(31), ${literal(operations)}, e->>'namespace', e->>'lane'), ${LANE_SEED}) AS lock
-      FROM jsonb_array_elements(p_commands) e WHERE e->>'do' = 'append' AND e->>'lane' IS NOT NULL ORDER BY lock) lanes;
-  END IF;`
-}
 
 /** A time of the command on the database's clock. */
 function moved(field: string): string {
@@ -189,12 +174,6 @@ const TO_RUN = `o.status = 'pending' AND o.origin <> ALL (spared)`
 const CLAIMABLE = `NOT o.set_aside AND o.version <= ${RECORD_VERSION}`
 const FREE = '(o.owner IS NULL OR o.lease_until <= now_at OR o.owner = ANY (dead))'
 
-/** A row of the same lane that holds it stands before this one. */
-function isBehind(operations: string): string {
-  return `(o.lane_place IS NOT NULL AND EXISTS (SELECT FROM ${operations} h WHERE h.namespace = o.namespace
-          AND h.lane = o.lane AND h.lane_place < o.lane_place))`
-}
-
 /** Rows that another transaction holds are being claimed or written by it. */
 function takeLeases(operations: string, found: string): string {
   return `
@@ -245,13 +224,6 @@ function list(operations: string): string {
 
 function listPending(operations: string): string {
   return page(operations, `o.open_place > (c->>'after')::bigint AND o.status = 'pending' ORDER BY o.open_place`)
-}
-
-function firstInLane(operations: string): string {
-  return `
-      SELECT o.key INTO answer FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.lane = c->>'lane'
-        AND o.lane_place > 0 ORDER BY o.lane_place LIMIT 1;
-      IF FOUND THEN RETURN NEXT; END IF;`
 }
 
 function survey(operations: string): string {

@@ -1,8 +1,7 @@
-import type { SimulatedProcess } from '../simulated-process.ts'
-import type { Sent } from '../wire.ts'
 import type { CallFact } from './facts.ts'
 import type { Violation } from './oracle.ts'
 import { labelOf, type Shadow } from './shadow.ts'
+import type { Leaving } from './wire-rules.ts'
 
 /** Do the operations behind it have to wait for it, by what is on record of it? In the words of the contract. */
 export function stopsItsLane({ there, lane, freed, status, head }: Shadow): boolean {
@@ -14,13 +13,8 @@ export function stopsItsLane({ there, lane, freed, status, head }: Shadow): bool
 }
 
 /** No attempt leaves while an earlier operation of the lane has not let it go. Of a runner without the lease, P8 speaks. */
-export function judgeTurn(
-  sent: Sent,
-  process: SimulatedProcess,
-  shadows: ReadonlyMap<string, Shadow>,
-): Violation | undefined {
-  const shadow = shadows.get(sent.key)
-  if (!shadow || shadow.lane === null || shadow.owner !== process.owner) return undefined
+export function leavesOutOfTurn({ sent, process, shadows }: Leaving, shadow: Shadow): Violation | undefined {
+  if (shadow.lane === null || shadow.owner !== process.owner) return undefined
   for (const other of shadows.values()) {
     if (other.lane !== shadow.lane || other.place >= shadow.place || !stopsItsLane(other)) continue
     const states = `${labelOf(other)} (${other.status})`

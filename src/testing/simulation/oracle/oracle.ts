@@ -15,7 +15,6 @@ import { EffectAccount } from './effect-account.ts'
 import type { BrokenPromise, CallFact, CallResult, PromiseName, SentFact } from './facts.ts'
 import { JournalAccount } from './journal-account.ts'
 import { judgeSecrets } from './journal-rules.ts'
-import { judgeHeldUp, judgeTurn } from './lane-rule.ts'
 import { Roster } from './roster.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
@@ -119,7 +118,6 @@ export class Oracle {
 
   callEnded(fact: CallFact, result: CallResult): void {
     fact.result = result
-    this.breaks(judgeHeldUp(fact, this.shadows))
     if (result.is === 'error' && result.error.reason === 'do-not-retry')
       this.#recordVerdict(result.error.operation?.key)
     if (result.is === 'error' && result.error.pending) this.observed('kept for later')
@@ -219,8 +217,8 @@ export class Oracle {
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
     this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
-    this.breaks(judgeTurn(sent, process, this.shadows))
-    this.breaks(judgeLeaving({ sent, process, shadow, until, leaseIsLaw: this.#leaseIsLaw && !again }))
+    const leaseIsLaw = this.#leaseIsLaw && !again
+    this.breaks(judgeLeaving({ sent, process, shadow, shadows: this.shadows, until, leaseIsLaw }))
   }
 
   exchangeEnded(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
