@@ -217,8 +217,8 @@ export class Oracle {
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
     this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
-    const leaseIsLaw = this.#leaseIsLaw && !again
-    this.breaks(judgeLeaving({ sent, process, shadow, shadows: this.shadows, until, leaseIsLaw }))
+    const law = { until, leaseIsLaw: this.#leaseIsLaw && !again, shadows: this.shadows }
+    this.breaks(judgeLeaving({ sent, process, shadow, ...law }))
   }
 
   exchangeEnded(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
