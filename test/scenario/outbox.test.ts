@@ -60,8 +60,8 @@ for (const kind of ['path', 'database'] as const) {
         await client.prepare('POST', '/charges', { body: 'b', ...lane }),
       ]
       db.transaction(() => {
-        first.persist(db)
-        second.persist(db)
+        void first.persist(db)
+        void second.persist(db)
       })()
       const sent = outcome(client.send(second))
       await until(() => client.events.some((event) => event.type === 'operation.waiting'), place.clock)
