@@ -5,7 +5,7 @@ import type { Encryption } from '../foundation/encryption.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer } from '../observe/port.ts'
 import type { Journal } from './journal/port.ts'
-import type { CredentialsMode, Json, SettledStatus } from './operation/record.ts'
+import type { CredentialsMode, Json, LaneOnFailure, SettledStatus } from './operation/record.ts'
 import type { OperationView } from './operation/view.ts'
 import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
 
@@ -219,5 +219,12 @@ export interface CallOptions {
   readonly name?: string | undefined
   /** Travels with the record and comes back with it. */
   readonly metadata?: Json | undefined
+  /** Operations with the same lane are attempted one after the other, in the order of their acceptance. */
+  readonly lane?: string | undefined
+  /**
+   * With a `lane`: what happens to those behind it where this one ends without success, or is parked. `'stop'`: they wait
+   * until it is retried with success, cancelled or dropped. `'continue'`: the lane goes on. Default `'stop'`.
+   */
+  readonly laneOnFailure?: LaneOnFailure | undefined
   readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined
 }

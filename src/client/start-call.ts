@@ -125,7 +125,7 @@ interface NewCall extends Pick<NewOperation, 'input' | 'body' | 'honoursKeys'> {
 }
 
 function start(engine: Engine, call: Call, { input, options, body, honoursKeys }: NewCall): HandleSource {
-  const { id, name, metadata, signal } = options
+  const { id, name, metadata, lane, laneOnFailure, signal } = options
   const newKey = (): string => input.key ?? newOperationKey()
   const key = id === undefined ? newKey() : engine.live.reserveKey(id, newKey)
   const named = call.durable && (id !== undefined || input.key !== undefined)
@@ -133,7 +133,7 @@ function start(engine: Engine, call: Call, { input, options, body, honoursKeys }
   const fresh = {
     input,
     body,
-    options: { id, name, metadata: metadata === undefined ? metadata : fixed(metadata) },
+    options: { id, name, metadata: metadata === undefined ? metadata : fixed(metadata), lane, laneOnFailure },
     key,
     newKey,
     honoursKeys,

@@ -15,6 +15,7 @@ export type Reason =
   | 'auth'
   | 'poison'
   | 'network'
+  | 'lane'
 
 /** Did it happen? `none`: certainly not. `unknown`: perhaps. `applied`: the server said so. */
 export type Effect = 'none' | 'unknown' | 'applied'

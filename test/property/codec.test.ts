@@ -47,6 +47,8 @@ const record: fc.Arbitrary<OperationRecord> = fc
     id: optional(text),
     name: optional(text),
     metadata: optional(fc.jsonValue({ maxDepth: 3 })),
+    lane: optional(text),
+    laneOnFailure: fc.constantFrom('stop', 'continue'),
     request: fc
       .record({
         method: fc.constantFrom('POST', 'PUT', 'PATCH', 'DELETE'),
@@ -70,6 +72,7 @@ const record: fc.Arbitrary<OperationRecord> = fc
     dueAt: time,
     fruitlessRuns: count,
     deaths: count,
+    holdsLane: fc.boolean(),
     heldBy: optional(reason),
     settledAt: optional(time),
     expiresAt: optional(time),

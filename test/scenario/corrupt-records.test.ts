@@ -84,7 +84,7 @@ describe('a corrupt record', () => {
 describe('a record of a newer version', () => {
   it('is left alone, with a clear error for whoever asks for it', async () => {
     const { place, tamper, database } = await threePending()
-    tamper('version', 2)
+    tamper('version', 3)
     const before = database.prepare("SELECT * FROM holdfast_operations WHERE id = 'b'").get()
     const client = place.client()
     expect(await client.resume()).toMatchObject({ claimed: 2, succeeded: 2 })
@@ -92,7 +92,7 @@ describe('a record of a newer version', () => {
       const { error } = await made
       expect(error).toBeInstanceOf(StorageError)
       expect(error).toMatchObject({ code: 'HOLDFAST_RECORD_NEWER', effect: 'unknown' })
-      expect(error?.message).toMatch(/version 2/)
+      expect(error?.message).toMatch(/version 3/)
     }
     expect(await listed(client)).toHaveLength(2)
     expect(database.prepare("SELECT * FROM holdfast_operations WHERE id = 'b'").get()).toEqual(before)

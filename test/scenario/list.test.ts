@@ -63,6 +63,8 @@ describe('the list of operations', () => {
         id: '0',
         name: undefined,
         metadata: { n: 0 },
+        lane: undefined,
+        holdsLane: false,
         status: 'pending',
         attempts: 1,
         acceptedAt: place.clock.now(),

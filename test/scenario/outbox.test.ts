@@ -51,6 +51,27 @@ for (const kind of ['path', 'database'] as const) {
       expect(await client.resume()).toMatchObject({ claimed: 0 })
     })
 
+    it('keeps the order of a lane: one that is sent now waits for one that was persisted before it', async () => {
+      const { db, place, options } = shop(kind)
+      const client = place.client(options)
+      const lane = { lane: 'order:1' } as const
+      const [first, second] = [
+        await client.prepare('POST', '/charges', { body: 'a', ...lane }),
+        await client.prepare('POST', '/charges', { body: 'b', ...lane }),
+      ]
+      db.transaction(() => {
+        void first.persist(db)
+        void second.persist(db)
+      })()
+      const sent = outcome(client.send(second))
+      await until(() => client.events.some((event) => event.type === 'operation.waiting'), place.clock)
+      expect(place.server.calls).toHaveLength(0)
+      expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+      await until(() => place.server.calls.length === 2, place.clock)
+      expect((await sent).value?.status).toBe(201)
+      expect(place.server.calls.map(({ text }) => text)).toEqual(['a', 'b'])
+    })
+
     it('makes the operation pending with the commit, and a resume sends it', async () => {
       const { db, place, options, orders } = shop(kind)
       const client = place.client(options)

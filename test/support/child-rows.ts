@@ -29,6 +29,8 @@ function record({ origin, status, path = '/charges' }: RowsWanted, number: numbe
     id: isDone ? `order:${number}` : undefined,
     name: undefined,
     metadata: undefined,
+    lane: undefined,
+    laneOnFailure: 'stop',
     request: {
       method: 'POST',
       url: `${origin}${path}`,
@@ -50,6 +52,7 @@ function record({ origin, status, path = '/charges' }: RowsWanted, number: numbe
     dueAt: 0,
     fruitlessRuns: 0,
     deaths: 0,
+    holdsLane: false,
     heldBy: undefined,
     settledAt: isDone ? now : undefined,
     expiresAt: isDone ? now + 3_600_000 : undefined,

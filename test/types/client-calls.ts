@@ -58,6 +58,8 @@ export async function calls(client: Client): Promise<void> {
   await client.post('/a', { body: 5 })
   // @ts-expect-error metadata is JSON
   await client.post('/a', { metadata: { when: new Date() } })
+  // @ts-expect-error a word that is not a way to go on
+  await client.post('/a', { lane: 'a', laneOnFailure: 'skip' })
   // @ts-expect-error a word that is not a way to give up
   await client.post('/a', { onGiveUp: 'drop' })
 }

@@ -24,6 +24,7 @@ const accepted: readonly ClientOptions[] = [
 const acceptedCalls: readonly CallOptions[] = [
   { json: { amount: 5000 }, id: 'order:42:charge', name: 'charge', metadata: { order: 42 } },
   { body: new Uint8Array(3) },
+  { lane: 'order:42', laneOnFailure: 'continue' },
   { body: new FormData(), searchParams: { page: 2, all: true, none: undefined } },
   { body: (async function* () {})(), signal: new AbortController().signal },
 ]

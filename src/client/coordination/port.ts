@@ -8,6 +8,8 @@ export interface PeerMessage {
   readonly namespace: string
   readonly key: string
   readonly level?: unknown
+  /** Of the operation that has settled. */
+  readonly lane?: string | undefined
 }
 
 /** The port to the peers: other tabs, other processes. It only ever saves time; safety is the lease's. */

@@ -1,12 +1,4 @@
-import {
-  type Append,
-  type Journal,
-  type JournalCommand,
-  type JournalRow,
-  type PlacedRow,
-  RECORD_VERSION,
-  type Write,
-} from './port.ts'
+import type { Append, Journal, JournalCommand, JournalRow, PlacedRow, Write } from './port.ts'
 
 /** What a client knows of an origin. The journal does not interpret it. */
 export interface OriginLevel {
@@ -55,11 +47,12 @@ export function writesLevel(command: JournalCommand): boolean {
 
 function rowOf({ origin, level, until }: OriginLevel): JournalRow {
   return {
-    version: RECORD_VERSION,
+    version: 1,
     namespace: NAMESPACE,
     key: origin,
     id: null,
     name: null,
+    lane: null,
     origin,
     body: null,
     status: 'succeeded',
@@ -68,6 +61,7 @@ function rowOf({ origin, level, until }: OriginLevel): JournalRow {
     leaseUntil: 0,
     dueAt: 0,
     notBefore: 0,
+    laneUntil: null,
     deliveryDue: false,
     expiresAt: until,
     head: JSON.stringify(level),

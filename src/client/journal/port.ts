@@ -4,8 +4,11 @@ import type { OperationStatus } from '../operation/record.ts'
 /** What an acknowledged write survives: nothing, the death of the process, or the loss of power. */
 export type DurabilityLevel = 'memory' | 'process' | 'power'
 
-/** The newest record version this library writes and reads. */
-export const RECORD_VERSION = 1
+/**
+ * The newest record version this library writes and reads. Rows with a lane have version 2: a library that does not know
+ * lanes must not send them out of turn. All others have version 1.
+ */
+export const RECORD_VERSION = 2
 
 /**
  * One operation as a journal keeps it. The journal looks at the columns it needs for claiming and
@@ -17,6 +20,8 @@ export interface JournalRow {
   readonly key: string
   readonly id: string | null
   readonly name: string | null
+  /** Operations of one lane are attempted one after the other, in the order of their places. */
+  readonly lane: string | null
   readonly origin: string
   /** The request's body. Written once, by `append`. */
   readonly body: Uint8Array | null
@@ -30,16 +35,24 @@ export interface JournalRow {
   readonly dueAt: number
   /** The server asked not to be called earlier (Retry-After); epoch milliseconds, 0 = it did not. */
   readonly notBefore: number
+  /**
+   * While the row holds its lane: its horizon (epoch milliseconds). Pending rows behind it are not claimed before theirs,
+   * and then only to expire. Null: it holds no lane.
+   */
+  readonly laneUntil: number | null
   /** Settled, and no handler has taken the settlement yet. */
   readonly deliveryDue: boolean
-  /** When a settled record may be pruned; null = not before it is settled or delivered. */
+  /** When a settled record may be pruned; null = not before it is settled, delivered, and holds no lane. */
   readonly expiresAt: number | null
   readonly head: string
   readonly responseBody: Uint8Array | null
 }
 
 /** The columns that change after `append`; the others never do. */
-export type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'body' | 'epoch'>
+export type RowChange = Omit<
+  JournalRow,
+  'version' | 'namespace' | 'key' | 'id' | 'name' | 'lane' | 'origin' | 'body' | 'epoch'
+>
 
 /** Names a row and proves the right to write it. */
 export interface Fence {
@@ -66,7 +79,8 @@ export interface Append {
 
 /**
  * Changes one row for the holder of its lease. `change` is all mutable columns, only the end of the lease, `'remove'`,
- * or `'set-aside'`: a row that cannot be decoded loses its lease, and no claim, survey or drop by age finds it again.
+ * or `'set-aside'`: a row that cannot be decoded loses its lease and its lane, and no claim, survey or drop by age finds
+ * it again.
  */
 export interface Write extends Fence {
   readonly do: 'write'
@@ -94,10 +108,13 @@ export interface DueFilter {
 /**
  * Takes the lease of up to `limit` free rows behind place `after`, in order: those of the filter that have
  * `dueAt <= dueBy` and, while pending, `notBefore <= now`. Free means: no owner, `leaseUntil <= now`, or a dead owner.
- * The epoch grows by one.
+ * The epoch grows by one. A pending row is left alone while it is behind in its lane: a row of the same namespace and
+ * lane with a smaller place holds it, and its own `laneUntil` is later than `now`.
  */
 export interface ClaimDue extends Claimant, DueFilter {
   readonly do: 'claim'
+  /** Only rows of this lane. */
+  readonly lane?: string | undefined
   readonly after: number
   readonly limit: number
   readonly dueBy: number
@@ -125,6 +142,13 @@ export interface List {
   readonly limit: number
 }
 
+/** Finds the key of the first row that holds the lane. */
+export interface FirstInLane {
+  readonly do: 'lane'
+  readonly namespace: string
+  readonly lane: string
+}
+
 /** Which runners hold leases at `now`, and when the next row of the filter can be claimed. */
 export interface Survey extends DueFilter {
   readonly do: 'survey'
@@ -145,10 +169,20 @@ export interface DropExpired {
   readonly limit: number
 }
 
-export type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired
+export type JournalCommand =
+  | Append
+  | Write
+  | ClaimDue
+  | ClaimByKey
+  | Read
+  | List
+  | FirstInLane
+  | Survey
+  | DropNamespace
+  | DropExpired
 
 /** The commands that change nothing. */
-export const READS: ReadonlySet<JournalCommand['do']> = new Set(['read', 'list', 'survey'])
+export const READS: ReadonlySet<JournalCommand['do']> = new Set(['read', 'list', 'lane', 'survey'])
 
 /** `existing` is the row that already has this id or, failing that, this key. */
 export type AppendResult = { readonly appended: true } | { readonly appended: false; readonly existing: PlacedRow }
@@ -167,6 +201,7 @@ export interface CommandResults {
   claim: ClaimedRow[]
   read: PlacedRow | undefined
   list: PlacedRow[]
+  lane: string | undefined
   survey: SurveyResult
   /** How many rows were deleted. */
   drop: number

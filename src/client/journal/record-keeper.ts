@@ -57,6 +57,7 @@ export class RecordKeeper {
   readonly #codec: RowCodec
   readonly #onUnreadable: UnreadableListener
   readonly #levels: LevelSource | undefined
+  readonly #now: (() => number) | undefined
   #opening: Promise<void> | undefined
   #opened = false
 
@@ -66,6 +67,7 @@ export class RecordKeeper {
     this.#codec = new RowCodec(terms.encryption)
     this.#onUnreadable = terms.onUnreadable
     this.#levels = terms.levels
+    this.#now = terms.now
   }
 
   get level(): DurabilityLevel {
@@ -171,6 +173,22 @@ export class RecordKeeper {
       if (record) records.push({ place: row.place, record })
     }
     return { records, last: rows.at(-1)?.place ?? query.after, more: rows.length === query.limit }
+  }
+
+  /** The key of the operation whose turn it is. */
+  firstInLane(namespace: string, lane: string): Promise<string | undefined> {
+    return this.#ask({ do: 'lane', namespace, lane })
+  }
+
+  /**
+   * Moves a record whose lease is ours to the end of the order. Not by the queue of writes, which runs the commands of a
+   * batch that failed one by one: both are done, or none. False: the lease is lost.
+   */
+  async appendAnew(record: OperationRecord, fence: Fence): Promise<boolean> {
+    const remove = { do: 'write', ...fence, change: 'remove' } as const
+    const append = { do: 'append', row: await this.#codec.encode(record) } as const
+    const [removed] = await this.#journal.execute([remove, append], this.#now?.())
+    return removed === true
   }
 
   /** Which runners hold leases, and when there is something to claim. */

@@ -38,6 +38,14 @@ export interface WantedInOrder {
   readonly after?: number
   readonly limit?: number
   readonly where?: (row: KeptRow) => boolean
+  /** Without those of `waitsInLane` at this time that are not the first of their lane. */
+  readonly turnAt?: number
+}
+/** The first row that holds the lane. */
+export interface WantedFirst {
+  readonly index: 'lane'
+  readonly namespace: string
+  readonly lane: string
 }
 /** Rows that have expired by `now`; an index may know it, `where` says so of each. */
 export interface WantedExpired {
@@ -46,7 +54,7 @@ export interface WantedExpired {
   readonly limit: number
   readonly where: (row: KeptRow) => boolean
 }
-export type Wanted = WantedOne | WantedInOrder | WantedExpired
+export type Wanted = WantedOne | WantedInOrder | WantedFirst | WantedExpired
 
 /** What is to be done, and what to answer. */
 export interface Decision {
@@ -85,6 +93,10 @@ export function planOf(command: Exclude<JournalCommand, Survey>): RowPlan {
       const wanted = { index: status === 'pending' ? 'open' : 'all', namespace, after, limit, where } as const
       return { wanted, decide: (handOut) => ({ handOut, answer: (rows) => rows }) }
     }
+    case 'lane': {
+      const { namespace, lane } = command
+      return { wanted: { index: 'lane', namespace, lane }, decide: ([first]) => ({ answer: first?.key }) }
+    }
     case 'drop': {
       const decide = (rows: readonly KeptRow[]): Decision => ({ delete: rows, answer: rows.length })
       if ('namespace' in command) return { wanted: { index: 'all', namespace: command.namespace }, decide }
@@ -114,7 +126,8 @@ function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
     decide: ([row]) => {
       if (!row || row.owner !== owner || row.epoch !== epoch) return { answer: false }
       if (change === 'remove') return { delete: [row], answer: true }
-      if (change === 'set-aside') return { put: [{ ...row, owner: null, leaseUntil: 0, setAside: true }], answer: true }
+      if (change === 'set-aside')
+        return { put: [{ ...row, owner: null, leaseUntil: 0, laneUntil: null, setAside: true }], answer: true }
       const put = [{ ...row, ...change }]
       return 'head' in change ? { put, responseBody: change.responseBody, answer: true } : { put, answer: true }
     },
@@ -122,12 +135,15 @@ function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
 }
 
 function planClaim(claim: ClaimDue): RowPlan {
-  const { namespace, after, limit } = claim
+  const { namespace, after, limit, lane, now: turnAt } = claim
   const where = (row: KeptRow): boolean => {
     const isDue = row.dueAt <= claim.dueBy && (row.status !== 'pending' || row.notBefore <= claim.now)
-    return isDue && isWanted(row, claim) && hasFreeLease(row, claim)
+    return isDue && (lane === undefined || row.lane === lane) && isWanted(row, claim) && hasFreeLease(row, claim)
   }
-  return { wanted: { index: 'open', namespace, after, limit, where }, decide: (rows) => takeLeases(rows, claim) }
+  return {
+    wanted: { index: 'open', namespace, after, limit, where, turnAt },
+    decide: (rows) => takeLeases(rows, claim),
+  }
 }
 
 function planClaimByKey(claim: ClaimByKey): RowPlan {
@@ -159,14 +175,24 @@ export function isOpenRow(row: JournalRow): boolean {
   return row.status === 'pending' || row.deliveryDue || row.owner !== null
 }
 
+/** Can the row be claimed only as the first of its lane? Past its horizon it is claimed to expire, wherever it stands. */
+export function waitsInLane({ status, laneUntil }: KeptRow, now: number): boolean {
+  return status === 'pending' && typeof laneUntil === 'number' && laneUntil > now
+}
+
 /** When the row can be claimed at the earliest (0 = now); infinite where the filter does not want it. */
-export function dueTime(row: KeptRow, filter: DueFilter): number {
-  return isWanted(row, filter) ? claimableAt(row) : Number.POSITIVE_INFINITY
+export function dueTime(row: KeptRow, filter: DueFilter, claimable: (row: JournalRow) => number): number {
+  return isWanted(row, filter) ? claimable(row) : Number.POSITIVE_INFINITY
 }
 
 export function claimableAt(row: JournalRow): number {
   const lapsesAt = row.owner === null ? 0 : row.leaseUntil
   return Math.max(row.dueAt, row.status === 'pending' ? row.notBefore : 0, lapsesAt)
+}
+
+/** The same where it is behind in its lane. */
+export function claimableBehindAt(row: JournalRow): number {
+  return Math.max(claimableAt(row), row.status === 'pending' ? (row.laneUntil ?? 0) : 0)
 }
 
 /** All that decides whether a filter wants a row: of each kind, only the earliest needs to be looked at. Null: never. */
@@ -193,11 +219,11 @@ const STATUSES: ReadonlySet<unknown> = new Set([
  * come from the caller's `reconcile`. One sum stands for all numbers.
  */
 export function refuseUnstorable(row: Partial<JournalRow>): void {
-  const { status = 'pending', version = 0, epoch = 0, leaseUntil = 0, dueAt = 0, notBefore = 0, expiresAt } = row
-  const sum = version + epoch + leaseUntil + dueAt + notBefore + (expiresAt ?? 0)
+  const { status = 'pending', version = 0, epoch = 0, leaseUntil = 0, dueAt = 0, notBefore = 0 } = row
+  const sum = version + epoch + leaseUntil + dueAt + notBefore + (row.expiresAt ?? 0) + (row.laneUntil ?? 0)
   let isStorable = STATUSES.has(status) && Number.isFinite(sum)
   // One by one: joining them first takes four times as long.
-  for (const text of [row.namespace, row.key, row.id, row.name, row.origin, row.owner]) {
+  for (const text of [row.namespace, row.key, row.id, row.name, row.lane, row.origin, row.owner]) {
     if (text && LONE_SURROGATE.test(text)) isStorable = false
   }
   if (isStorable) return

@@ -12,6 +12,7 @@ export interface EncodedRecord {
   readonly key: string
   readonly id: string | null
   readonly name: string | null
+  readonly lane: string | null
   readonly origin: string
   readonly status: OperationStatus
   readonly owner: string | null
@@ -19,12 +20,13 @@ export interface EncodedRecord {
   readonly leaseUntil: number
   readonly dueAt: number
   readonly notBefore: number
+  readonly laneUntil: number | null
   readonly deliveryDue: boolean
   readonly expiresAt: number | null
   readonly head: string
 }
 
-/** Version 1 of what `head` holds. Short and flat: it is written with every commit. */
+/** What `head` holds. Short and flat: it is written with every commit. */
 export interface HeadV1 {
   readonly method: string
   readonly url: string
@@ -32,6 +34,7 @@ export interface HeadV1 {
   readonly withheld?: readonly string[] | undefined
   readonly credentialsMode?: CredentialsMode | undefined
   readonly metadata?: Json | undefined
+  readonly laneOnFailure?: 'continue' | undefined
   readonly fingerprint: string
   readonly honoursKeys?: false | undefined
   readonly acceptedAt: number
@@ -51,7 +54,8 @@ export interface HeadV1 {
   readonly awaited: boolean
 }
 
-export const CODEC_VERSION = 1
+/** The newest version; a record without a lane has version 1. */
+export const CODEC_VERSION = 2
 
 /** How a row that cannot be read differs from one that is only newer: the first is set aside, the second left alone. */
 export class CodecError extends Error {
@@ -65,11 +69,12 @@ export class CodecError extends Error {
 
 export function encodeRecord(record: OperationRecord): EncodedRecord {
   return {
-    version: CODEC_VERSION,
+    version: record.lane === undefined ? 1 : CODEC_VERSION,
     namespace: record.namespace,
     key: record.key,
     id: record.id ?? null,
     name: record.name ?? null,
+    lane: record.lane ?? null,
     origin: record.request.origin,
     epoch: record.epoch,
     status: record.status,
@@ -77,6 +82,7 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
     leaseUntil: record.lease?.until ?? 0,
     dueAt: record.dueAt,
     notBefore: record.notBefore,
+    laneUntil: record.holdsLane ? record.horizonAt : null,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
     head: JSON.stringify(headOf(record)),
@@ -84,7 +90,10 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
 }
 
 /** What of it may change once it is on record. */
-export type EncodedChange = Omit<EncodedRecord, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'epoch'>
+export type EncodedChange = Omit<
+  EncodedRecord,
+  'version' | 'namespace' | 'key' | 'id' | 'name' | 'lane' | 'origin' | 'epoch'
+>
 
 export function encodeChange(record: OperationRecord): EncodedChange {
   return {
@@ -93,6 +102,7 @@ export function encodeChange(record: OperationRecord): EncodedChange {
     leaseUntil: record.lease?.until ?? 0,
     dueAt: record.dueAt,
     notBefore: record.notBefore,
+    laneUntil: record.holdsLane ? record.horizonAt : null,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
     head: JSON.stringify(headOf(record)),
@@ -108,6 +118,7 @@ function headOf(record: OperationRecord): HeadV1 {
     withheld: withheld.length > 0 ? withheld : undefined,
     credentialsMode,
     metadata: record.metadata,
+    laneOnFailure: record.laneOnFailure === 'continue' ? 'continue' : undefined,
     fingerprint: record.fingerprint,
     honoursKeys: record.honoursKeys ? undefined : false,
     acceptedAt: record.acceptedAt,
@@ -151,6 +162,8 @@ export function decodeRecord(
     id: row.id ?? undefined,
     name: row.name ?? undefined,
     metadata: head.metadata,
+    lane: row.lane ?? undefined,
+    laneOnFailure: head.laneOnFailure ?? 'stop',
     request: { method, url, origin: row.origin, headers, withheld, credentialsMode, body: bodies.body },
     fingerprint: head.fingerprint,
     honoursKeys: head.honoursKeys !== false,
@@ -165,6 +178,8 @@ export function decodeRecord(
     dueAt: row.dueAt,
     fruitlessRuns: head.fruitlessRuns,
     deaths: head.deaths,
+    // A journal that does not know lanes gives back none.
+    holdsLane: typeof row.laneUntil === 'number',
     heldBy: head.heldBy,
     settledAt: head.settledAt,
     expiresAt: row.expiresAt ?? undefined,

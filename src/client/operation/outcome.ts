@@ -158,6 +158,7 @@ const BECAUSE: Record<Reason, string> = {
   auth: 'credentials refused or missing',
   poison: 'parked, its runner died too often while working on it',
   network: 'network error',
+  lane: 'an earlier operation of its lane has not succeeded',
 }
 
 const SO: Record<Effect, string> = {

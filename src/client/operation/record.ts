@@ -18,6 +18,8 @@ export interface Lease {
   readonly until: number
 }
 
+export type LaneOnFailure = 'stop' | 'continue'
+
 /** Whether a browser sends cookies along, as fetch has it. */
 export type CredentialsMode = 'omit' | 'same-origin' | 'include'
 
@@ -44,6 +46,10 @@ export interface OperationRecord {
   readonly id: string | undefined
   readonly name: string | undefined
   readonly metadata: Json | undefined
+  /** Operations of one lane are attempted one after the other. */
+  readonly lane: string | undefined
+  /** Does the lane go on where this operation ends without success, or is parked? */
+  readonly laneOnFailure: LaneOnFailure
   readonly request: OperationRequest
   readonly fingerprint: string
   /** Does its server do the work of a key once? Where not, an operation that may have arrived is not sent again. */
@@ -68,6 +74,11 @@ export interface OperationRecord {
   readonly fruitlessRuns: number
   /** How many runners died while holding its lease. */
   readonly deaths: number
+  /**
+   * Do the operations behind it in its lane have to wait? Once it is false it stays so: an operation that is retried then
+   * takes a new place, at the end of its lane.
+   */
+  readonly holdsLane: boolean
   /** Why a pending operation is not being worked on, where there is a reason. */
   readonly heldBy: Reason | undefined
 

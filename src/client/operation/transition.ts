@@ -12,6 +12,15 @@ import type { Lease, OperationRecord, SettledStatus, StoredFailure } from './rec
  *      └───────────── claim / release / park ───────────┘◀──── reopen ──────┘  (failed or cancelled only)
  */
 
+/*
+ * Beside its status, an operation with a lane holds it or does not:
+ *
+ *   holds ── succeeded, cancelled (also once it has ended), given up before its turn ──▶ does not
+ *     └───── with 'continue': ended otherwise, parked ─────────────────────────────────▶ does not
+ *
+ * There is no way back: asked for again, it is appended anew, at the end of its lane (`enterLane`).
+ */
+
 /** How many attempts a record keeps in detail; older ones are only counted. */
 export const ATTEMPTS_TOLD = 50
 
@@ -112,9 +121,34 @@ export function settle(record: OperationRecord, settlement: SettlementChange): O
     error: settlement.failure,
     deliveryDue: settlement.deliveryDue,
     mayHaveRepeated: settlement.mayHaveRepeated ?? false,
+    holdsLane: record.holdsLane && stopsLane(record, settlement),
     heldBy: undefined,
     dueAt: 0,
   }
+}
+
+/** A caller that gave up before the turn of its operation came was told that it goes: it must not stop the others. */
+function stopsLane({ laneOnFailure }: OperationRecord, { status, reason }: SettlementChange): boolean {
+  return laneOnFailure === 'stop' && status !== 'succeeded' && status !== 'cancelled' && reason !== 'lane'
+}
+
+/** Its runners died too often: no resume takes it up before its horizon. Where its lane goes on, it lets the lane go. */
+export function park(record: OperationRecord): OperationRecord {
+  const { horizonAt, laneOnFailure } = record
+  const holdsLane = record.holdsLane && laneOnFailure === 'stop'
+  return { ...release(record, { dueAt: horizonAt, notBefore: horizonAt, heldBy: 'poison' }), holdsLane }
+}
+
+/** It is cancelled after it has ended: its lane goes on. How it ended stays on record; a verdict of the server is final. */
+export function leaveLane(record: OperationRecord): OperationRecord {
+  demand(record.status !== 'pending' && record.holdsLane, 'take out of its lane', record)
+  return { ...record, holdsLane: false }
+}
+
+/** An operation that let its lane go is asked for again. It has to be appended anew, for a place at the end. */
+export function enterLane(record: OperationRecord): OperationRecord {
+  demand(record.status === 'pending' && record.lane !== undefined && !record.holdsLane, 'enter the lane of', record)
+  return { ...record, holdsLane: true }
 }
 
 /** Releases the lease: the operation stays pending, for a resume to go on with. */

@@ -7,6 +7,9 @@ export interface OperationView {
   readonly id: string | undefined
   readonly name: string | undefined
   readonly metadata: Json | undefined
+  readonly lane: string | undefined
+  /** Do the operations behind it in its lane wait for it? */
+  readonly holdsLane: boolean
   readonly status: 'pending' | SettledStatus
   readonly attempts: number
   readonly acceptedAt: number
@@ -30,6 +33,8 @@ export function viewOf(record: OperationRecord): OperationView {
     id: record.id,
     name: record.name,
     metadata: record.metadata,
+    lane: record.lane,
+    holdsLane: record.holdsLane,
     status: record.status,
     attempts: record.attemptCount + (record.inFlightSince === undefined ? 0 : 1),
     acceptedAt: record.acceptedAt,

@@ -39,6 +39,8 @@ const CHECKS: { readonly [Name in CallOptionName]: ((option: string, value: neve
   id: checkLabel,
   name: checkLabel,
   metadata: checkJson,
+  lane: checkLabel,
+  laneOnFailure: oneOf('stop', 'continue'),
   accept: 'shared',
 }
 const CHECK_OF = new Map(Object.entries(CHECKS))
@@ -80,6 +82,9 @@ export function resolveCall(call: CallOptions | undefined, client: ResolvedCall)
   if (call.json !== undefined && call.body !== undefined && call.body !== null) {
     refuseBoth('json', 'body')
   }
+  if (call.laneOnFailure !== undefined && call.lane === undefined) {
+    throw new ConfigurationError('The option `laneOnFailure` says what happens to a lane: it needs the option `lane`.')
+  }
   return overrides ? Object.freeze(resolveShared(call, client)) : client
 }
 
@@ -87,9 +92,10 @@ export function resolveCall(call: CallOptions | undefined, client: ResolvedCall)
 export function resolveDurable(method: string, call: CallOptions, clientWide: boolean | undefined): boolean {
   const durable = call.durable ?? clientWide ?? !isSafeMethod(method)
   if (durable) return true
-  const { id, name, metadata, onGiveUp } = call
-  if ((id ?? name ?? metadata) === undefined && onGiveUp !== 'keep') return false
-  const needed = (['id', 'name', 'metadata'] as const).find((option) => call[option] !== undefined) ?? 'onGiveUp'
+  const { id, name, metadata, lane, onGiveUp } = call
+  if ((id ?? name ?? lane ?? metadata) === undefined && onGiveUp !== 'keep') return false
+  const needed =
+    (['id', 'name', 'metadata', 'lane'] as const).find((option) => call[option] !== undefined) ?? 'onGiveUp'
   throw new ConfigurationError(
     `The option \`${needed}\` needs a journaled operation, which this ${method} is not; \`durable: true\` makes it one.`,
   )

@@ -4,6 +4,7 @@ import { claimCases } from './journal/claim-cases.ts'
 import { type CaseBody, type ContractCase, contractCase, type JournalContractOptions } from './journal/contract-case.ts'
 import { journalFenceCases } from './journal/fence-cases.ts'
 import { keepingCases } from './journal/keeping-cases.ts'
+import { laneCases } from './journal/lane-cases.ts'
 import { journalSharingCases, lastingCases } from './journal/sharing-cases.ts'
 
 /**
@@ -19,6 +20,7 @@ export function journalContract(options: JournalContractOptions): ContractCase[]
     ...journalFenceCases,
     ...claimCases,
     ...keepingCases,
+    ...laneCases,
     ...(options.another ? journalSharingCases(options.another) : {}),
     ...(options.reopen ? lastingCases(options.reopen) : {}),
   }

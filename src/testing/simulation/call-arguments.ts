@@ -9,7 +9,7 @@ export function pathOf({ label, signature }: CallPlan): string {
 }
 
 export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
-  const { id, key, name, onGiveUp, deadlineMs, withCredentials } = plan
+  const { id, key, name, lane, laneOnFailure, onGiveUp, deadlineMs, withCredentials } = plan
   return {
     body: bodyOf(plan),
     deadline: deadlineMs,
@@ -18,6 +18,7 @@ export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
     ...(id === undefined ? {} : { id }),
     ...(key === undefined ? {} : { key }),
     ...(name === undefined ? {} : { name }),
+    ...(lane === undefined ? {} : { lane, laneOnFailure }),
     ...(withCredentials ? { headers: { cookie: `session=${SECRET}` } } : {}),
   }
 }

@@ -37,14 +37,23 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
     calls[0] = { ...(calls[0] as CallPlan), ...name }
     calls.push({ ...other, label: 'other', id: undefined, key: undefined, ...name })
   }
+  if (faults.has('lanes')) {
+    for (const n of [3, 4]) calls.push(drawCall(diceFor(seed, `lanes ${n}`), { slots, faults, n }))
+  }
   // Calls of one operation mostly come the same way.
   const fetched = new Set(
     calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(0.2)),
   )
   return calls.map((call, n) => {
     const isFetch = fetched.has(call.label) !== diceFor(seed, `otherwise ${n}`).chance(0.05)
-    return isFetch ? throughFetch(call) : call
+    return isFetch ? throughFetch(call) : faults.has('lanes') ? inLane(call, diceFor(seed, `lane ${call.label}`)) : call
   })
+}
+
+/** Most operations are in one lane, some in another, and some in none. */
+function inLane(call: CallPlan, dice: Dice): CallPlan {
+  const lane = dice.pick(['lane-0', 'lane-0', 'lane-0', 'lane-1', undefined])
+  return { ...call, lane, laneOnFailure: dice.pick(['stop', 'continue']) }
 }
 
 /** A fetch knows neither ids nor names, nor a deadline of its own; with a key it is journaled. */
@@ -65,6 +74,8 @@ function drawCall(dice: Dice, { slots, faults, n }: Cast & { readonly n: number 
     through: 'verb',
     method: dice.pick(['post', 'post', 'put', 'patch', 'delete']),
     onGiveUp: dice.chance(0.4) ? 'keep' : 'fail',
+    lane: undefined,
+    laneOnFailure: 'stop',
     deadlineMs: dice.pick([500, 2 * SECOND, 10 * SECOND, 30 * SECOND, 60 * SECOND]),
     withCredentials: dice.chance(0.06),
     signature: undefined,

@@ -120,6 +120,7 @@ function schedule(world: World, stage: Stage): void {
   if (plan.faults.has('key-reuse')) world.happened('key-reuse')
   if (plan.faults.has('short-window')) world.happened('short-window')
   if (plan.faults.has('keys-ignored')) world.happened('keys-ignored')
+  if (plan.faults.has('lanes')) world.happened('lanes')
   if (plan.faults.has('same-key')) world.happened('same-key')
   if (plan.faults.has('fresh-signature')) world.happened('fresh-signature')
 }

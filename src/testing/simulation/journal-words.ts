@@ -7,6 +7,7 @@ import { WRITES, type Write } from './vocabulary.ts'
 export function wordOf(command: JournalCommand, isSettled: IsSettled): Write | undefined {
   if (writesLevel(command)) return undefined
   if (isCommit(command)) return meaningOf(command, isSettled)
-  const kind = kindOf(command)
+  // A look at a lane is a read like others.
+  const kind = command.do === 'lane' ? 'read' : kindOf(command)
   return WRITES.find((word) => word === kind)
 }

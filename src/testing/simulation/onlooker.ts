@@ -26,10 +26,10 @@ export class Onlooker {
   }
 
   /** Looks an operation up, and reads later what it found. */
-  look(keyOrId: string, { readsLaterMs }: Pick<CallPlan, 'readsLaterMs'>): void {
+  look(keyOrId: string, { label, readsLaterMs }: Pick<CallPlan, 'label' | 'readsLaterMs'>): void {
     const askedAt = this.#world.timeline.now
     const look = async (): Promise<void> => {
-      this.#world.say(this.#process.name, `looks ${keyOrId} up`)
+      this.#world.say(this.#process.name, `looks ${label} up`)
       const found = await this.#client.operation(keyOrId)
       if (!found || !this.#process.alive) return
       const { oracle } = this.#world

@@ -41,6 +41,8 @@ export interface CallPlan {
   /** Called by a verb of the client, or by `client.fetch`. */
   readonly through: 'verb' | 'fetch'
   readonly onGiveUp: 'fail' | 'keep'
+  readonly lane: string | undefined
+  readonly laneOnFailure: 'stop' | 'continue'
   readonly deadlineMs: number
   readonly withCredentials: boolean
   /** A signature in its URL, which is a credential: made anew for each call. */

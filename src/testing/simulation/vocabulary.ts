@@ -64,6 +64,8 @@ export const FAULTS = [
   'work-fails',
   'work-fails-after',
   'work-slow',
+  // The program again: operations of one lane.
+  'lanes',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -180,6 +182,9 @@ export const OBSERVATIONS = [
   'joined',
   'asked again by fetch',
   'kept for later',
+  'waited in a lane',
+  'stopped a lane',
+  'rejoined a lane',
   // The ledger.
   'entry taken over',
   'entry abandoned',

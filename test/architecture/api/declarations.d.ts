@@ -215,7 +215,8 @@ declare const EXPECTED: {
         "ledger-record-fails",
         "work-fails",
         "work-fails-after",
-        "work-slow"
+        "work-slow",
+        "lanes"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
@@ -230,6 +231,9 @@ declare const EXPECTED: {
         "joined",
         "asked again by fetch",
         "kept for later",
+        "waited in a lane",
+        "stopped a lane",
+        "rejoined a lane",
         "entry taken over",
         "entry abandoned",
         "entry released",
@@ -510,6 +514,8 @@ interface CallOptions {
     readonly id?: string | undefined;
     readonly name?: string | undefined;
     readonly metadata?: Json | undefined;
+    readonly lane?: string | undefined;
+    readonly laneOnFailure?: LaneOnFailure | undefined;
     readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined;
 }
 
@@ -528,6 +534,7 @@ interface ClaimByKey extends Claimant {
 
 interface ClaimDue extends Claimant, DueFilter {
     readonly do: 'claim';
+    readonly lane?: string | undefined;
     readonly after: number;
     readonly limit: number;
     readonly dueBy: number;
@@ -634,6 +641,7 @@ interface CommandResults {
     claim: ClaimedRow[];
     read: PlacedRow | undefined;
     list: PlacedRow[];
+    lane: string | undefined;
     survey: SurveyResult;
     drop: number;
 }
@@ -823,6 +831,12 @@ interface Fence {
     readonly epoch: number;
 }
 
+interface FirstInLane {
+    readonly do: 'lane';
+    readonly namespace: string;
+    readonly lane: string;
+}
+
 interface FoundEntry {
     readonly entry: Entry;
     readonly now: number;
@@ -953,6 +967,7 @@ interface JournalRow {
     readonly key: string;
     readonly id: string | null;
     readonly name: string | null;
+    readonly lane: string | null;
     readonly origin: string;
     readonly body: Uint8Array | null;
     readonly status: OperationStatus;
@@ -961,6 +976,7 @@ interface JournalRow {
     readonly leaseUntil: number;
     readonly dueAt: number;
     readonly notBefore: number;
+    readonly laneUntil: number | null;
     readonly deliveryDue: boolean;
     readonly expiresAt: number | null;
     readonly head: string;
@@ -1184,6 +1200,8 @@ interface OperationView {
     readonly id: string | undefined;
     readonly name: string | undefined;
     readonly metadata: Json | undefined;
+    readonly lane: string | undefined;
+    readonly holdsLane: boolean;
     readonly status: 'pending' | SettledStatus;
     readonly attempts: number;
     readonly acceptedAt: number;
@@ -1216,6 +1234,7 @@ interface PeerMessage {
     readonly namespace: string;
     readonly key: string;
     readonly level?: unknown;
+    readonly lane?: string | undefined;
 }
 
 interface PlacedRow extends JournalRow {
@@ -1814,7 +1833,7 @@ type Insertion = {
 
 type Jitter = 'full' | 'equal' | 'decorrelated' | 'none';
 
-type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | Survey | DropNamespace | DropExpired;
+type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | FirstInLane | Survey | DropNamespace | DropExpired;
 
 type JournalMoment = 'append' | 'attempt' | 'wait' | 'release' | 'settle' | 'deliver' | 'renew' | 'claim';
 
@@ -1823,6 +1842,8 @@ type JournalResult = CommandResults[keyof CommandResults];
 type Json = string | number | boolean | null | readonly Json[] | {
     readonly [key: string]: Json;
 };
+
+type LaneOnFailure = 'stop' | 'continue';
 
 type LedgerCall = (typeof LEDGER_CALLS)[number];
 
@@ -1922,13 +1943,13 @@ type PlainStep = AnswerStep | FaultStep | HangStep;
 
 type PostgresTransaction<Pool extends PostgresPool = PostgresPool> = Omit<ClientOf<Pool>, 'release'>;
 
-type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9';
+type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'lanes';
 
 type Quota = number | ((scope: string) => number | undefined);
 
 type Random = () => number;
 
-type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network';
+type Reason = 'attempts' | 'deadline' | 'horizon' | 'budget' | 'breaker' | 'do-not-retry' | 'status' | 'aborted' | 'not-replayable' | 'storage' | 'key-reuse' | 'lease-lost' | 'auth' | 'poison' | 'network' | 'lane';
 
 type Reconcile = (entry: Entry, context: ReconcileContext) => Reconciled | Promise<Reconciled>;
 
@@ -1945,7 +1966,7 @@ type ResumeReport = {
     pending: number;
 } & Record<SettledStatus, number>;
 
-type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'origin' | 'body' | 'epoch'>;
+type RowChange = Omit<JournalRow, 'version' | 'namespace' | 'key' | 'id' | 'name' | 'lane' | 'origin' | 'body' | 'epoch'>;
 
 type ScriptedFault = 'refused' | 'reset' | 'timeout' | 'dns' | Error;
 

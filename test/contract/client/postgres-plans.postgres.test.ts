@@ -6,6 +6,8 @@ import {
   claimByKey,
   claimCommand,
   commit,
+  firstInLane,
+  inLane,
   list,
   NOW,
   prune,
@@ -76,6 +78,15 @@ describe.each([
     expect(await settledPagesOf(surveyCommand({ deliverNames: '*' }))).toBeLessThan(100)
   })
 
+  it('the first of a lane, and what stands behind it, are found by the lane', async () => {
+    expect(await settledPagesOf(firstInLane('order:1'))).toBeLessThan(10)
+    await scene.query(`UPDATE ${scene.schema}.holdfast_operations SET lane = 'order:1', lane_until = ${NOW * 2}
+      WHERE key LIKE 'pending-%'`)
+    expect(await settledPagesOf(firstInLane('order:1'))).toBeLessThan(30)
+    expect(await settledPagesOf(surveyCommand())).toBeLessThan(400)
+    expect(await settledPagesOf(claimCommand({ limit: 8 }))).toBeLessThan(500)
+  })
+
   it('a list of what is pending looks at what is pending', async () => {
     expect(await settledPagesOf(list({ status: 'pending', limit: 20 }))).toBeLessThan(100)
   })
@@ -93,20 +104,32 @@ describe.each([
 })
 
 describe('an operation that runs', () => {
-  it('is claimed, renewed and noted down without a write to any index', async () => {
-    const schema = scene.newSchema()
-    const pool = scene.pool({ max: 1 })
-    const journal = scene.journalWith({ pool, schema })
-    await journal.open()
-    await journal.execute([append('a')])
-    const { change } = commit('a')
-    const noted = { ...change, status: 'pending', owner: 'you', leaseUntil: NOW + 30_000, expiresAt: null } as const
-    await journal.execute([claimCommand()])
-    await journal.execute([renew('a', NOW + 40_000, { owner: 'you' })])
-    await journal.execute([{ ...commit('a', { owner: 'you' }), change: noted }])
-    const text = `SELECT n_tup_upd::text AS updates, n_tup_hot_upd::text AS hot FROM pg_stat_user_tables
+  it.each([append('a'), inLane('a', 'order:1')])(
+    'is claimed, renewed and noted down without a write to any index: $row.lane',
+    async (appended) => {
+      const schema = scene.newSchema()
+      const pool = scene.pool({ max: 1 })
+      const journal = scene.journalWith({ pool, schema })
+      await journal.open()
+      await journal.execute([appended], NOW)
+      const { change } = commit('a')
+      const { laneUntil } = appended.row
+      const noted = {
+        ...change,
+        laneUntil,
+        status: 'pending',
+        owner: 'you',
+        leaseUntil: NOW + 30_000,
+        expiresAt: null,
+      } as const
+      // By a clock that goes otherwise than the database's: times move a little with every write.
+      await journal.execute([claimCommand()], NOW)
+      await journal.execute([renew('a', NOW + 40_000, { owner: 'you' })], NOW + 1)
+      await journal.execute([{ ...commit('a', { owner: 'you' }), change: noted }], NOW + 7)
+      const text = `SELECT n_tup_upd::text AS updates, n_tup_hot_upd::text AS hot FROM pg_stat_user_tables
       WHERE relid = '${schema}.holdfast_operations'::regclass`
-    await pool.query('SELECT pg_stat_force_next_flush()')
-    await expect.poll(() => scene.query(text)).toEqual([{ updates: '3', hot: '3' }])
-  })
+      await pool.query('SELECT pg_stat_force_next_flush()')
+      await expect.poll(() => scene.query(text)).toEqual([{ updates: '3', hot: '3' }])
+    },
+  )
 })

@@ -260,9 +260,12 @@ describe('a ledger in SQLite', () => {
     const journal = sqliteJournal({ database })
     await journal.open()
     await claimed(store, 'a')
-    const tables = database.prepare('SELECT component, version FROM holdfast_migrations ORDER BY component').all()
+    const tables = database
+      .prepare('SELECT component, version FROM holdfast_migrations ORDER BY component, version')
+      .all()
     expect(tables).toEqual([
       { component: 'journal', version: 1 },
+      { component: 'journal', version: 2 },
       { component: 'ledger', version: 1 },
     ])
     expect(existsSync(path)).toBe(true)

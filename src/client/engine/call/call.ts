@@ -26,11 +26,14 @@ export interface Call {
   readonly onGiveUp: 'fail' | 'keep'
 }
 
+/** The options of a call that its record keeps. */
+export type RecordedOptions = Pick<CallOptions, 'id' | 'name' | 'metadata' | 'lane' | 'laneOnFailure'>
+
 /** What a new operation is made of. */
 export interface NewOperation {
   readonly input: RequestInput
   readonly body: BodySnapshot | Promise<BodySnapshot>
-  readonly options: Pick<CallOptions, 'id' | 'name' | 'metadata'>
+  readonly options: RecordedOptions
   readonly key: string
   /** Another key, unless the caller gave one. */
   readonly newKey: () => string
@@ -67,7 +70,7 @@ export interface RecordParts {
   readonly input: RequestInput
   readonly body: BodySnapshot
   readonly fingerprint: string
-  readonly options: Pick<CallOptions, 'id' | 'name' | 'metadata'>
+  readonly options: RecordedOptions
   readonly now: number
   readonly horizonAt: number
   /** Undefined: free for any resume. */
@@ -77,7 +80,7 @@ export interface RecordParts {
   readonly honoursKeys: boolean
 }
 
-/** A new record. With a lease, its first attempt is already on it: one write serves for both. */
+/** A new record. With a lease, its first attempt is already on it: one write serves for both. In a lane it has to wait. */
 export function newRecord(parts: RecordParts): OperationRecord {
   const { input, options, now, lease } = parts
   return {
@@ -86,6 +89,8 @@ export function newRecord(parts: RecordParts): OperationRecord {
     id: options.id,
     name: options.name,
     metadata: options.metadata,
+    lane: options.lane,
+    laneOnFailure: options.laneOnFailure ?? 'stop',
     request: {
       method: input.method,
       url: input.url,
@@ -106,12 +111,13 @@ export function newRecord(parts: RecordParts): OperationRecord {
     status: 'pending',
     attempts: [],
     attemptCount: 0,
-    inFlightSince: lease ? now : undefined,
+    inFlightSince: lease && options.lane === undefined ? now : undefined,
     effect: 'none',
     notBefore: 0,
     dueAt: 0,
     fruitlessRuns: 0,
     deaths: 0,
+    holdsLane: options.lane !== undefined,
     heldBy: undefined,
     settledAt: undefined,
     expiresAt: undefined,

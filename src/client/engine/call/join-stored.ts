@@ -2,7 +2,7 @@ import { operationError } from '../../operation/outcome.ts'
 import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
 import { askAgain, reopen } from '../../operation/transition.ts'
 import type { Engine } from '../engine.ts'
-import { claimByKey, goneOwner } from '../recover/claiming.ts'
+import { claimByKey, goneOwner, rejoinLane } from '../recover/claiming.ts'
 import { follow, work } from '../recover/follow.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
@@ -64,8 +64,10 @@ async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
     operation.record = reopen(claimed)
-    await work(engine, operation, call)
-    return
+    if (await rejoinLane(engine, operation)) {
+      await work(engine, operation, call)
+      return
+    }
   }
   const finish = await follow(engine, operation, call)
   // With `rest` it is the answer to this very call, which has taken the operation over.

@@ -1,9 +1,10 @@
 import type { Claimant, SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
-import { claim } from '../../operation/transition.ts'
+import { claim, enterLane } from '../../operation/transition.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
+import { withoutSecrets } from '../run/settle.ts'
 import { LEASE_MS } from './lease-keeper.ts'
 
 /** Under which name leases are taken here, and whose leases count as free. */
@@ -54,6 +55,17 @@ export async function claimByKey(
 ): Promise<OperationRecord | undefined> {
   const claimed = await engine.keeper.claimOne(claimant(engine, deadOwners), key, statuses)
   return claimed && takeOver(engine, claimed, deadOwners)
+}
+
+/**
+ * An operation that has let its lane go and is asked for again takes its place at the end, as pending. False: its lease
+ * was lost on the way.
+ */
+export async function rejoinLane({ keeper }: Engine, operation: LiveOperation): Promise<boolean> {
+  const { record, fence } = operation
+  if (record.lane === undefined || record.holdsLane) return true
+  operation.record = enterLane(record)
+  return keeper.appendAnew(withoutSecrets(operation.record), fence)
 }
 
 /**

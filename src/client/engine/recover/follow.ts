@@ -5,7 +5,7 @@ import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import type { Finish, LiveOperation } from '../run/live-operation.ts'
 import { run } from '../run/run.ts'
-import { claimByKey, goneOwner } from './claiming.ts'
+import { claimByKey, goneOwner, rejoinLane } from './claiming.ts'
 
 /**
  * Works on an operation whose lease is ours, from here to its finish. Where another runner takes it over, its callers
@@ -73,6 +73,7 @@ async function takeOverAndRun(engine: Engine, operation: LiveOperation, call: Ca
   if (!record) return undefined
   // Parked while the caller waited for it: the caller has asked for it by its key or id.
   operation.record = record.heldBy === 'poison' ? reopen(record) : record
+  if (!(await rejoinLane(engine, operation))) return undefined
   const finish = await run(engine, operation, call)
   if (finish.is !== 'lost') return finish
   operation.resetStop()

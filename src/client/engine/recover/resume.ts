@@ -1,6 +1,6 @@
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import { isSettled, type OperationRecord, type SettledStatus } from '../../operation/record.ts'
-import { release } from '../../operation/transition.ts'
+import { park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { lacksCredentials, trustsOrigin } from '../run/attempt-headers.ts'
@@ -19,6 +19,18 @@ const LOOK_AGAIN_MS = 300_000
 
 /** How the operations that a resume took up ended. `claimed` is the sum of the others. */
 export type ResumeReport = { claimed: number; pending: number } & Record<SettledStatus, number>
+
+/** What a pass knows of dead runners, and what counts as due in it. */
+interface PassTerms {
+  readonly dead: readonly string[]
+  readonly dueBy: number
+}
+
+interface Wanted extends PassTerms {
+  readonly after: number
+  readonly lane?: string | undefined
+  readonly limit?: number
+}
 
 /** A resume: what it has taken up, how much at once, and what became of it. */
 export class Resume {
@@ -64,39 +76,62 @@ export class Resume {
       const { claimed, last } = await this.#claim({ dead, after, dueBy })
       // Claimed at the very moment at which the resume was stopped: free again at once.
       if (this.#signal.aborted) return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
-      for (const one of claimed) this.#start(one, dead)
+      for (const one of claimed) this.#start(one, { dead, dueBy })
       if (last === after) return
       after = last
     }
   }
 
-  #claim(wanted: { readonly dead: readonly string[]; readonly after: number; readonly dueBy: number }) {
+  #claim({ dead, limit = this.#concurrency - this.#running.size, ...wanted }: Wanted) {
     const { keeper, handlers, containments } = this.#engine
     return keeper.claim({
-      ...claimant(this.#engine, wanted.dead),
-      after: wanted.after,
-      limit: this.#concurrency - this.#running.size,
-      dueBy: wanted.dueBy,
+      ...claimant(this.#engine, dead),
+      ...wanted,
+      limit,
       deliverNames: handlers.names,
       exceptOrigins: containments.heldOrigins(),
     })
   }
 
-  #start(claimed: ClaimedRecord, dead: readonly string[]): void {
+  #start(claimed: ClaimedRecord, terms: PassTerms): void {
     if (adopt(this.#engine, claimed)) return
-    this.report.claimed++
-    const running: Promise<void> = this.#resumeOne(claimed, dead).finally(() => this.#running.delete(running))
+    const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
 
-  async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<void> {
+  /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
+  async #resumeLane(first: ClaimedRecord, terms: PassTerms): Promise<void> {
+    for (let one: ClaimedRecord | undefined = first; one; ) {
+      this.report.claimed++
+      const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
+      const hasNext = record?.lane !== undefined && !record.holdsLane
+      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place }) : undefined
+    }
+  }
+
+  async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
     try {
-      const { status } = await resumeOne(this.#engine, claimed, dead)
-      this.report[status]++
+      const record = await resumeOne(this.#engine, claimed, dead)
+      this.report[record.status]++
+      return record
     } catch (error) {
       this.report.pending++
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
+      return undefined
     }
+  }
+
+  async #nextInLane(wanted: Wanted): Promise<ClaimedRecord | undefined> {
+    const engine = this.#engine
+    if (this.#signal.aborted || isOffline(engine)) return undefined
+    try {
+      const [next] = (await this.#claim({ ...wanted, limit: 1 })).claimed
+      if (!next || !this.#signal.aborted) return next && !adopt(engine, next) ? next : undefined
+      await putBackUntouched(engine, next)
+    } catch (error) {
+      engine.upkeep.reportFailure(undefined, error)
+    }
+    return undefined
   }
 
   /** Resolves when nothing that was taken up is running any more. */
@@ -160,8 +195,8 @@ async function putBackUntouched({ keeper }: Engine, { record }: ClaimedRecord): 
 async function putBack(engine: Engine, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<OperationRecord> {
   const { horizonAt } = operation.record
   const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
-  const notBefore = reason === 'poison' ? horizonAt : undefined
-  const record = release(operation.record, { dueAt: until, notBefore, heldBy: reason })
+  const isParked = reason === 'poison'
+  const record = isParked ? park(operation.record) : release(operation.record, { dueAt: until, heldBy: reason })
   await engine.keeper.commit(withoutSecrets(record), operation.fence)
   engine.events?.emitFor(record, { type: 'operation.waiting', until, reason })
   return record

@@ -1,10 +1,10 @@
 import { isSettled, type OperationRecord, type OperationStatus } from '../../operation/record.ts'
-import { reopen } from '../../operation/transition.ts'
+import { leaveLane, reopen } from '../../operation/transition.ts'
 import { type OperationView, viewOf } from '../../operation/view.ts'
 import { attach } from '../call/attach.ts'
 import type { Engine } from '../engine.ts'
 import { type Finish, LiveOperation } from '../run/live-operation.ts'
-import { settleOperation } from '../run/settle.ts'
+import { announceLane, expiryOf, settleOperation, withoutLease } from '../run/settle.ts'
 import { claimByKey } from './claiming.ts'
 import { follow } from './follow.ts'
 
@@ -52,7 +52,7 @@ export async function awaitFinish(engine: Engine, { record, live: seen }: Found)
 
 /**
  * Settles a pending operation as cancelled, wherever it is: its holder, if it has one, finds its lease gone
- * and stops. False where there is nothing left to cancel.
+ * and stops. A settled one that holds its lane only lets it go. False where there is nothing left to cancel.
  */
 export async function cancelStored(engine: Engine, keyOrId: string): Promise<boolean> {
   const live = engine.live.find(keyOrId)
@@ -63,7 +63,8 @@ export async function cancelStored(engine: Engine, keyOrId: string): Promise<boo
   }
   await engine.keeper.open()
   const record = await engine.keeper.read(engine.options.namespace, keyOrId)
-  if (!record || isSettled(record)) return false
+  if (!record) return false
+  if (isSettled(record)) return record.holdsLane && freeLane(engine, record)
   const deadOwners = record.lease ? [record.lease.owner] : []
   const claimed = await claimByKey(engine, record.key, { statuses: ['pending'], deadOwners })
   if (!claimed) return false
@@ -71,6 +72,17 @@ export async function cancelStored(engine: Engine, keyOrId: string): Promise<boo
   const ending = { status: 'cancelled', reason: 'aborted', effect: claimed.effect } as const
   const finish = await settleOperation(engine, operation, { ending, durable: true })
   return finish.is === 'settled'
+}
+
+/** From a handler that is just taking its settlement, too: then it is delivered once more. */
+async function freeLane(engine: Engine, { key, lease, status }: OperationRecord): Promise<boolean> {
+  const claimed = await claimByKey(engine, key, { statuses: [status], deadOwners: lease ? [lease.owner] : [] })
+  if (!claimed?.holdsLane) return false
+  const left = withoutLease(leaveLane(claimed))
+  const record = { ...left, expiresAt: expiryOf(engine.options, left) }
+  const isWritten = await engine.keeper.commit(record, new LiveOperation(claimed).fence)
+  announceLane(engine, record)
+  return isWritten
 }
 
 /** Does this client work on it, or only wait for the runner that does? */

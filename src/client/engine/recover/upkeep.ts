@@ -101,12 +101,13 @@ function isOrphan(
 /** What another runner said of an origin, or of an operation that is waited for here. */
 export function receivePeerMessage(
   { containments, live, options }: Engine,
-  { is, namespace, key, level }: PeerMessage,
+  { is, namespace, key, level, lane }: PeerMessage,
 ): void {
   if (is === 'level') containments.restore(key, level)
   if (is !== 'settled' || namespace !== options.namespace) return
   live.byKey(key)?.notify()
   live.notifyFollowers(key)
+  live.notifyLane(lane)
 }
 
 /** Waits until nothing is running, delivering or being written. */

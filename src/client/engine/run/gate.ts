@@ -7,6 +7,7 @@ import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { PATIENCE_MS } from './containments.ts'
+import { mustTakeTurn, takeTurn } from './lane-turn.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { saveRecord } from './settle.ts'
 
@@ -24,8 +25,8 @@ export function isOffline({ coordination }: Pick<Engine, 'coordination'>): boole
 }
 
 /**
- * What stands between a run and its next attempt, in this order: a stop order, the server's own delay, the network, the
- * deadline and the horizon, the circuit breaker and the budget of the origin, and the write that puts the attempt on
+ * What stands between a run and its next attempt, in this order: its turn in its lane, a stop order, the server's own
+ * delay, the network, the deadline and the horizon, the circuit breaker and the budget of the origin, and the write that puts the attempt on
  * record. Each "no" is a {@link Stop} with its reason. A promise only where there is something to wait for.
  */
 export class Gate {
@@ -48,7 +49,14 @@ export class Gate {
   pass(kind: RequestKind): Passing {
     // What the server asked for in an earlier run still holds.
     const isDelayed = kind !== 'retry' && this.#operation.record.notBefore > 0
+    if (kind !== 'retry' && mustTakeTurn(this.#operation, this.#call)) return this.#passInTurn(kind)
     return isDelayed || isOffline(this.#engine) ? this.#passLater(kind) : this.#ask(kind)
+  }
+
+  /** Before everything else: an operation that gives up while it is behind others does not stop its lane. */
+  async #passInTurn(kind: RequestKind): Promise<Stop | undefined> {
+    const isFirst = await takeTurn(this.#engine, this.#operation, this.#call)
+    return isFirst ? this.#passLater(kind) : { reason: 'lane' }
   }
 
   async #passLater(kind: RequestKind): Promise<Stop | undefined> {

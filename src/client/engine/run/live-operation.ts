@@ -131,6 +131,8 @@ export class LiveOperations {
   readonly callers = new Set<Waiting>()
   /** Waiting here for what other runners work on. */
   readonly followers = new Set<LiveOperation>()
+  /** Waiting here for their turn in a lane, the one that has waited longest first. */
+  readonly inLanes = new Set<LiveOperation>()
   readonly #byKey = new Map<string, LiveOperation>()
   readonly #keyOfId = new Map<string, string>()
   /** Calls that are not journaled: not to be joined or found, but running. */
@@ -193,6 +195,12 @@ export class LiveOperations {
   /** Another runner, or another run of this client, has settled it. */
   notifyFollowers(key: string): void {
     for (const follower of this.followers) if (follower.record.key === key) follower.notify()
+  }
+
+  /** An operation of this lane has settled: it may be the turn of the next one. */
+  notifyLane(lane: string | undefined): void {
+    const next = lane !== undefined && [...this.inLanes].find(({ record }) => record.lane === lane)
+    if (next) next.notify()
   }
 
   all(): LiveOperation[] {

@@ -56,10 +56,10 @@ export function settleOperation(
 
 /**
  * Must the settlement be on disk before the caller hears of it? Not a success without an id or a handler, where a server
- * that honours the key would answer a repeated request from its record.
+ * that honours the key would answer a repeated request from its record. With a lane, other processes look for it.
  */
-function mustBeWritten({ status, id, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
-  return status !== 'succeeded' || id !== undefined || deliveryDue || awaited || !honoursKeys
+function mustBeWritten({ status, id, lane, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
+  return status !== 'succeeded' || (id ?? lane) !== undefined || deliveryDue || awaited || !honoursKeys
 }
 
 /** False: another runner has the operation. A success stands either way: at worst a resume asks the server once more. */
@@ -100,11 +100,17 @@ function writeSettlement(
 function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | 'elsewhere'): void {
   const { record } = operation
   if (engine.events) emitSettled(engine.events, record)
-  engine.coordination.notifyPeers?.({ is: 'settled', namespace: record.namespace, key: record.key })
   engine.live.notifyFollowers(record.key)
+  announceLane(engine, record)
   if (delivery === 'elsewhere') return
   operation.delivered = engine.handlers.deliver(engine, operation)
   engine.upkeep.track(operation.delivered)
+}
+
+/** Its settlement is in the journal, or it has let its lane go: it may be the turn of the next one. */
+export function announceLane({ coordination, live }: Engine, { namespace, key, lane }: OperationRecord): void {
+  coordination.notifyPeers?.({ is: 'settled', namespace, key, lane })
+  live.notifyLane(lane)
 }
 
 /** The answer as it is read later: without its cookies and other secrets, and without a body that was too large. */
@@ -151,10 +157,14 @@ export function withoutSecrets(record: OperationRecord): OperationRecord {
 export const SHORTEST_RETENTION_MS = 60_000
 
 /**
- * How long the record of a settled operation is kept. With an id, or while a handler or a caller elsewhere has yet to
+ * How long the record of a settled operation is kept. While it holds its lane: until it does not. With an id, or while a handler or a caller elsewhere has yet to
  * take the settlement: for `retention`. A failed one at least until its horizon: so long it can be retried by its key.
  */
-export function expiryOf({ retentionMs }: Pick<ResolvedOptions, 'retentionMs'>, record: OperationRecord): number {
+export function expiryOf(
+  { retentionMs }: Pick<ResolvedOptions, 'retentionMs'>,
+  record: OperationRecord,
+): number | undefined {
+  if (record.holdsLane) return undefined
   const { settledAt = 0, id, deliveryDue, awaited, status, horizonAt } = record
   if (id !== undefined || deliveryDue || awaited) return settledAt + retentionMs
   const shortest = settledAt + SHORTEST_RETENTION_MS

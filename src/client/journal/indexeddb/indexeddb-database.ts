@@ -6,8 +6,8 @@ import { indexed } from './indexeddb-table.ts'
 /** `bodies` numbers the rows; records are kept apart from both bodies, so that looking through them loads none. */
 export const STORES = ['records', 'bodies', 'answers'] as const
 
-/** 2 has the index `due`, 3 the index `lease`. */
-const VERSION = 3
+/** 2 has the index `due`, 3 the index `lease`, 4 the index `lane`. */
+const VERSION = 4
 const PATIENCE_MS = 5_000
 
 export interface OpenTerms {
@@ -63,6 +63,8 @@ function createStores(database: IDBDatabase): IDBObjectStore {
 }
 
 function addIndexes(records: IDBObjectStore, oldVersion: number): void {
+  records.createIndex('lane', ['namespace', 'lane', 'laneAt'])
+  if (oldVersion > 2) return
   records.createIndex('lease', ['namespace', 'owner', 'leaseUntil'])
   if (oldVersion > 1) return
   records.createIndex('due', ['namespace', 'dueKind', 'claimableAt'])

@@ -2,14 +2,17 @@ import { promisifyRequest } from 'idb-keyval'
 import type { JournalRow, PlacedRow, Survey, SurveyResult } from '../port.ts'
 import {
   claimableAt,
+  claimableBehindAt,
   dueKind,
   dueTime,
   isOpenRow,
   type KeptRow,
   type Wanted,
   type WantedExpired,
+  type WantedFirst,
   type WantedInOrder,
   type WantedOne,
+  waitsInLane,
 } from '../row-commands.ts'
 
 /** What is kept of a row beside its bodies, with what its indexes need. */
@@ -20,6 +23,8 @@ interface IndexedRow extends KeptRow {
   readonly prunableAt: number | null
   readonly dueKind: string | null
   readonly claimableAt: number
+  /** Its place while it holds its lane. */
+  readonly laneAt: number | null
 }
 
 const PAGE = 100
@@ -42,6 +47,7 @@ export class IndexedDbTable {
 
   async find(wanted: Wanted): Promise<KeptRow[]> {
     if (wanted.index === 'key') return this.#named(wanted)
+    if (wanted.index === 'lane') return this.#firstInLane(wanted)
     return wanted.index === 'expiry' ? this.#expired(wanted) : this.#inOrder(wanted)
   }
 
@@ -52,8 +58,23 @@ export class IndexedDbTable {
     return row ? [row] : []
   }
 
+  async #firstInLane({ namespace, lane }: WantedFirst): Promise<KeptRow[]> {
+    const row = await this.#nextIn('lane', [namespace, lane])
+    return row?.lane === lane ? [row] : []
+  }
+
+  /** Those that may be claimed at this time: in their lane, the first only. */
+  async #inTurn(rows: readonly KeptRow[], at: number): Promise<KeptRow[]> {
+    const found: KeptRow[] = []
+    for (const row of rows) {
+      const [first] = waitsInLane(row, at) ? await this.#firstInLane(row as WantedFirst & KeptRow) : [row]
+      if (first?.place === row.place) found.push(row)
+    }
+    return found
+  }
+
   async #inOrder(wanted: WantedInOrder): Promise<KeptRow[]> {
-    const { index, namespace, after = 0, limit = Number.POSITIVE_INFINITY, where } = wanted
+    const { index, namespace, after = 0, limit = Number.POSITIVE_INFINITY, where, turnAt } = wanted
     const found: KeptRow[] = []
     let page: KeptRow[]
     let behind = after
@@ -61,22 +82,30 @@ export class IndexedDbTable {
       const range = IDBKeyRange.bound([namespace, behind], [namespace, Number.POSITIVE_INFINITY], true)
       page = limit > 0 ? await promisifyRequest<KeptRow[]>(this.#records.index(index).getAll(range, PAGE)) : []
       behind = page.at(-1)?.place ?? behind
-      found.push(...(where ? page.filter(where) : page))
+      const fitting = where ? page.filter(where) : page
+      found.push(...(turnAt === undefined ? fitting : await this.#inTurn(fitting, turnAt)))
     } while (page.length === PAGE && found.length < limit)
     return found.slice(0, Math.max(0, limit))
   }
 
-  /** Looks at one row of each due kind and two of each owner, however many rows are open. */
+  /** Looks at one row of each due kind and of each lane, and two of each owner, however many rows are open. */
   async survey(survey: Survey): Promise<SurveyResult> {
     return { owners: await this.#owners(survey), nextDueAt: await this.#nextDueAt(survey) }
   }
 
   async #nextDueAt(survey: Survey): Promise<number | undefined> {
     let soonest = Number.POSITIVE_INFINITY
+    let hasLanes = false
     for (let row = await this.#nextIn('due', [survey.namespace]); row; ) {
       // Of its kind, it is the earliest.
-      soonest = Math.min(soonest, dueTime(row, survey))
+      soonest = Math.min(soonest, dueTime(row, survey, claimableBehindAt))
+      // Rows with a lane have a version, and so a kind, of their own.
+      hasLanes ||= typeof row.lane === 'string'
       row = await this.#nextIn('due', [survey.namespace, row.dueKind as string, Number.POSITIVE_INFINITY])
+    }
+    for (let row = hasLanes ? await this.#nextIn('lane', [survey.namespace]) : undefined; row; ) {
+      soonest = Math.min(soonest, dueTime(row, survey, claimableAt))
+      row = await this.#nextIn('lane', [survey.namespace, row.lane as string, Number.POSITIVE_INFINITY])
     }
     return soonest < Number.POSITIVE_INFINITY ? soonest : undefined
   }
@@ -93,7 +122,10 @@ export class IndexedDbTable {
   }
 
   /** The first row of the namespace behind this key; an empty array is greater than any text or number. */
-  #nextIn(index: 'due' | 'lease', behind: [namespace: string, ...IDBValidKey[]]): Promise<IndexedRow | undefined> {
+  #nextIn(
+    index: 'due' | 'lease' | 'lane',
+    behind: [namespace: string, ...IDBValidKey[]],
+  ): Promise<IndexedRow | undefined> {
     return promisifyRequest(this.#records.index(index).get(IDBKeyRange.bound(behind, [behind[0], []], true)))
   }
 
@@ -139,12 +171,14 @@ export class IndexedDbTable {
 export function indexed(row: KeptRow): IndexedRow {
   const openAt = isOpenRow(row) ? row.place : null
   const prunableAt = row.setAside ? null : row.expiresAt
-  return { ...row, openAt, prunableAt, dueKind: dueKind(row), claimableAt: claimableAt(row) }
+  const laneAt = typeof row.laneUntil === 'number' ? row.place : null
+  return { ...row, openAt, prunableAt, dueKind: dueKind(row), claimableAt: claimableBehindAt(row), laneAt }
 }
 
 function withoutIndexes(row: IndexedRow): PlacedRow {
-  const { setAside: _, openAt: __, prunableAt: ___, dueKind: ____, claimableAt: _____, ...placed } = row
-  return placed
+  const { setAside: _, openAt: __, prunableAt: ___, dueKind: ____, claimableAt: _____, laneAt: ______, ...placed } = row
+  // Rows of an earlier version of the database have no lane.
+  return { ...placed, lane: placed.lane ?? null, laneUntil: placed.laneUntil ?? null }
 }
 
 /** A view would be stored with its whole buffer. */

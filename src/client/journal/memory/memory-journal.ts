@@ -1,6 +1,16 @@
 import { asStorageError } from '../as-storage-error.ts'
 import type { Journal, JournalCommand, JournalResult, JournalRow, PlacedRow, Survey, SurveyResult } from '../port.ts'
-import { dueTime, isOpenRow, type KeptRow, planOf, type Wanted } from '../row-commands.ts'
+import {
+  claimableAt,
+  claimableBehindAt,
+  dueTime,
+  isOpenRow,
+  type KeptRow,
+  planOf,
+  type Wanted,
+  type WantedInOrder,
+  waitsInLane,
+} from '../row-commands.ts'
 
 /**
  * A journal that lives as long as this object: nothing survives the process. Clients that are given the
@@ -18,6 +28,8 @@ interface Shelf {
   readonly all: PlaceIndex
   /** The rows of `isOpenRow`: settled ones are not here, however many there are. */
   readonly open: PlaceIndex
+  /** The rows that hold a lane, by lane. */
+  readonly lanes: Map<string, PlaceIndex>
 }
 
 /** Rows with their indexes. A batch that fails is undone from `#before`. */
@@ -64,19 +76,30 @@ export class MemoryTable {
       const place = (typeof id === 'string' ? shelf?.byId.get(id) : undefined) ?? shelf?.byKey.get(key)
       return place === undefined ? [] : [this.#rows.get(place) as KeptRow]
     }
+    if (wanted.index === 'lane') {
+      const place = this.#shelves.get(wanted.namespace)?.lanes.get(wanted.lane)?.first
+      return place === undefined ? [] : [this.#rows.get(place) as KeptRow]
+    }
     const { limit = Number.POSITIVE_INFINITY, where } = wanted
     const found: KeptRow[] = []
     const places = wanted.index === 'expiry' ? this.#expiring : this.#inOrder(wanted)
+    const turnAt = wanted.index === 'open' ? wanted.turnAt : undefined
     for (const place of places) {
       if (found.length >= limit) break
       const row = this.#rows.get(place) as KeptRow
-      if (!where || where(row)) found.push(row)
+      if (where && !where(row)) continue
+      if (turnAt === undefined || !waitsInLane(row, turnAt) || !this.#isBehind(row)) found.push(row)
     }
     return found
   }
 
-  #inOrder(wanted: { namespace: string; index: 'all' | 'open'; after?: number }): Iterable<number> {
+  #inOrder(wanted: Pick<WantedInOrder, 'namespace' | 'index' | 'after'>): Iterable<number> {
     return this.#shelves.get(wanted.namespace)?.[wanted.index].after(wanted.after ?? 0) ?? []
+  }
+
+  #isBehind({ namespace, lane, place }: KeptRow): boolean {
+    const first = lane === null ? place : this.#shelves.get(namespace)?.lanes.get(lane)?.first
+    return first !== undefined && first < place
   }
 
   #survey(survey: Survey): SurveyResult {
@@ -85,7 +108,7 @@ export class MemoryTable {
     for (const place of this.#inOrder({ namespace: survey.namespace, index: 'open' })) {
       const row = this.#rows.get(place) as KeptRow
       if (row.owner !== null && row.leaseUntil > survey.now) owners.add(row.owner)
-      soonest = Math.min(soonest, dueTime(row, survey))
+      soonest = Math.min(soonest, dueTime(row, survey, this.#isBehind(row) ? claimableBehindAt : claimableAt))
     }
     return { owners: [...owners], nextDueAt: soonest < Number.POSITIVE_INFINITY ? soonest : undefined }
   }
@@ -102,6 +125,7 @@ export class MemoryTable {
     const shelf = before ? (this.#shelves.get(row.namespace) as Shelf) : this.#enter(row)
     if (isOpenRow(row)) shelf.open.add(place)
     else shelf.open.delete(place)
+    if (row.lane !== null) placeInLane(shelf, row.lane, row)
     if (row.expiresAt === null) this.#expiring.delete(place)
     else this.#expiring.add(place)
   }
@@ -110,7 +134,7 @@ export class MemoryTable {
   #enter({ namespace, key, id, place }: KeptRow): Shelf {
     let shelf = this.#shelves.get(namespace)
     if (!shelf) {
-      shelf = { byKey: new Map(), byId: new Map(), all: new PlaceIndex(), open: new PlaceIndex() }
+      shelf = { byKey: new Map(), byId: new Map(), all: new PlaceIndex(), open: new PlaceIndex(), lanes: new Map() }
       this.#shelves.set(namespace, shelf)
     }
     shelf.byKey.set(key, place)
@@ -119,16 +143,26 @@ export class MemoryTable {
     return shelf
   }
 
-  #drop({ namespace, key, id, place }: KeptRow): void {
+  #drop({ namespace, key, id, lane, place }: KeptRow): void {
     const shelf = this.#shelves.get(namespace) as Shelf
     this.#rows.delete(place)
     shelf.byKey.delete(key)
     if (id !== null) shelf.byId.delete(id)
     shelf.all.delete(place)
     shelf.open.delete(place)
+    if (lane !== null) placeInLane(shelf, lane, { place, laneUntil: null })
     this.#expiring.delete(place)
     if (shelf.all.size === 0) this.#shelves.delete(namespace)
   }
+}
+
+/** Among those that hold the lane, or no longer. */
+function placeInLane({ lanes }: Shelf, lane: string, { place, laneUntil }: Pick<KeptRow, 'place' | 'laneUntil'>): void {
+  const holders = lanes.get(lane) ?? new PlaceIndex()
+  if (laneUntil === null) holders.delete(place)
+  else holders.add(place)
+  if (holders.size > 0) lanes.set(lane, holders)
+  else lanes.delete(lane)
 }
 
 /** Places in ascending order. New places are the highest, so adding is nearly always a push. */
@@ -137,6 +171,10 @@ class PlaceIndex {
 
   get size(): number {
     return this.#places.length
+  }
+
+  get first(): number | undefined {
+    return this.#places[0]
   }
 
   add(place: number): void {

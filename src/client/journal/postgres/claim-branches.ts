@@ -1,5 +1,6 @@
 import { RECORD_VERSION } from '../port.ts'
 import { moved, movedBack, rowOf, texts } from './function-text.ts'
+import { isBehind } from './lane-clauses.ts'
 
 /* What the journal's function does for the commands that look for rows: claims, surveys, reads. */
 
@@ -35,7 +36,9 @@ function takeLeases(operations: string, found: string): string {
 
 export function claimDue(operations: string): string {
   const due = `o.open_place > (c->>'after')::bigint AND o.due_at <= due_by
-          AND (${TO_DELIVER} OR (${TO_RUN} AND o.not_before <= now_at))
+          AND (c->>'lane' IS NULL OR o.lane = c->>'lane')
+          AND (${TO_DELIVER} OR (${TO_RUN} AND o.not_before <= now_at
+            AND (o.lane_until <= now_at OR NOT ${isBehind(operations)})))
         ORDER BY o.open_place LIMIT (c->>'limit')::integer`
   return `
       ${READ_FILTER} due_by := (c->>'dueBy')::bigint + shift;${takeLeases(operations, due)}`
@@ -70,7 +73,8 @@ export function listPending(operations: string): string {
 
 export function survey(operations: string): string {
   const claimableAt = `greatest(o.due_at, CASE WHEN o.owner IS NOT NULL THEN o.lease_until END,
-          CASE WHEN o.status = 'pending' THEN o.not_before END)`
+          CASE WHEN o.status = 'pending' THEN o.not_before END,
+          CASE WHEN o.status = 'pending' AND ${isBehind(operations)} THEN o.lane_until END)`
   return `
       ${READ_FILTER}
       SELECT min(${claimableAt}) FILTER (WHERE ${CLAIMABLE} AND (${TO_DELIVER} OR ${TO_RUN})),

@@ -58,6 +58,8 @@ function encodeCommand(command: JournalCommand, keep: Keep): object {
       if (status === 'pending') return named(command, { do: 'list-pending', limit: bounded(limit) })
       return named(command, { limit: bounded(limit) })
     }
+    case 'lane':
+      return named(command, { lane: safeText(command.lane) })
     case 'survey':
       return named(command, { now: whole(command.now), ...encodeFilter(command) })
     case 'drop':
@@ -80,6 +82,7 @@ function encodeRow(row: JournalRow, keep: Keep): object {
     key: safeText(row.key),
     id: safeText(row.id),
     name: safeText(row.name),
+    lane: safeText(row.lane),
     origin: safeText(row.origin),
     owner: safeText(row.owner),
     ...wholeTimes(row),
@@ -106,8 +109,9 @@ function encodeClaim(claim: ClaimDue | ClaimByKey): object {
     deadOwners: claim.deadOwners.map(safeText),
   }
   if ('key' in claim) return named(claim, { do: 'claim-key', key: safeText(claim.key), ...claimant })
-  const { limit, dueBy } = claim
-  return named(claim, { ...claimant, ...encodeFilter(claim), limit: bounded(limit), dueBy: whole(dueBy) })
+  const { limit, dueBy, lane = null } = claim
+  const bounds = { limit: bounded(limit), dueBy: whole(dueBy), lane: safeText(lane) }
+  return named(claim, { ...claimant, ...encodeFilter(claim), ...bounds })
 }
 
 function encodeFilter({ deliverNames, exceptOrigins }: DueFilter): object {
@@ -116,13 +120,14 @@ function encodeFilter({ deliverNames, exceptOrigins }: DueFilter): object {
   return { anyName, names, exceptOrigins: exceptOrigins.map(safeText), deliverNames: undefined }
 }
 
-type Times = Pick<JournalRow, 'leaseUntil' | 'dueAt' | 'notBefore' | 'expiresAt'>
+type Times = Pick<JournalRow, 'leaseUntil' | 'dueAt' | 'notBefore' | 'laneUntil' | 'expiresAt'>
 
-function wholeTimes({ leaseUntil, dueAt, notBefore, expiresAt }: Times): Times {
+function wholeTimes({ leaseUntil, dueAt, notBefore, laneUntil, expiresAt }: Times): Times {
   return {
     leaseUntil: whole(leaseUntil),
     dueAt: whole(dueAt),
     notBefore: whole(notBefore),
+    laneUntil: laneUntil === null ? null : whole(laneUntil),
     expiresAt: expiresAt === null ? null : whole(expiresAt),
   }
 }
@@ -174,6 +179,8 @@ function decodeAnswer(command: JournalCommand, lines: readonly BatchLine[]): Jou
       return line && placedRow(line)
     case 'list':
       return lines.map(placedRow)
+    case 'lane':
+      return line && originalText(line.answer)
     case 'survey':
       return surveyResult(line?.answer ?? '{"owners":[]}')
     case 'drop':
@@ -200,6 +207,7 @@ function placedRow({ answer, bytes, response_bytes }: BatchLine): PlacedRow {
     key: originalText(row.key),
     id: originalText(row.id),
     name: originalText(row.name),
+    lane: originalText(row.lane),
     origin: originalText(row.origin),
     owner: originalText(row.owner),
     body: plainBytes(bytes),

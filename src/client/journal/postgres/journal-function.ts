@@ -1,4 +1,5 @@
 import { claimByKey, claimDue, list, listPending, read, survey } from './claim-branches.ts'
+import { firstInLane, lockLanes } from './lane-clauses.ts'
 import { append, change, dropExpired, dropNamespace, remove, renew, setAside } from './write-branches.ts'
 
 /*
@@ -42,6 +43,7 @@ DECLARE
   setting text;
 BEGIN
   IF p_patience IS NOT NULL THEN setting := set_config('lock_timeout', p_patience, true); END IF;
+  ${lockLanes(operations)}
   FOR c, at IN SELECT e.value, e.ordinality - 1 FROM jsonb_array_elements(p_commands) WITH ORDINALITY e LOOP
     answer := NULL; bytes := NULL; response_bytes := NULL;
     IF c ? 'yields' AND NOT pg_try_advisory_xact_lock(hashtextextended(c->>'key', ${LOCK_SEED})) THEN
@@ -60,6 +62,7 @@ BEGIN
     WHEN 'read' THEN${read(operations)}
     WHEN 'list' THEN${list(operations)}
     WHEN 'list-pending' THEN${listPending(operations)}
+    WHEN 'lane' THEN${firstInLane(operations)}
     WHEN 'survey' THEN${survey(operations)}
     WHEN 'drop' THEN${dropNamespace(operations)}
     WHEN 'drop-expired' THEN${dropExpired(operations)}

@@ -26,8 +26,10 @@ export function journalTables(name: string): JournalTables {
  * partial index, so that settled rows cost them nothing however many are kept, and no other index has the order that they
  * ask for: the planner cannot walk through settled rows by mistake.
  *
+ * `lane_place` is the row's place while it holds its lane: the first of a lane is found by its partial index.
+ *
  * No index has a column that changes while an operation runs. Claims, renewals and attempts are updated in place (HOT),
- * without a write to any index, and pages keep room for them. The price is that `open_place` is stored, and that due
+ * without a write to any index, and pages keep room for them. The price is that both are stored, and that due
  * times have no index: a survey reads every open row of its namespace. There is no CHECK: Postgres reads and plans such an
  * expression anew with every statement.
  */
@@ -37,10 +39,12 @@ CREATE TABLE ${operations} (
   place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   open_place bigint GENERATED ALWAYS AS (
     CASE WHEN status = 'pending' OR delivery_due OR owner IS NOT NULL THEN place END) STORED,
+  lane_place bigint GENERATED ALWAYS AS (CASE WHEN lane_until IS NOT NULL THEN place END) STORED,
   epoch bigint NOT NULL,
   lease_until bigint NOT NULL,
   due_at bigint NOT NULL,
   not_before bigint NOT NULL,
+  lane_until bigint,
   expires_at bigint,
   version integer NOT NULL,
   delivery_due boolean NOT NULL,
@@ -50,6 +54,7 @@ CREATE TABLE ${operations} (
   key text COLLATE "C" NOT NULL,
   id text COLLATE "C",
   name text COLLATE "C",
+  lane text COLLATE "C",
   origin text COLLATE "C" NOT NULL,
   owner text COLLATE "C",
   head text NOT NULL,
@@ -59,6 +64,7 @@ CREATE TABLE ${operations} (
 CREATE UNIQUE INDEX holdfast_operations_key ON ${operations} (namespace, key);
 CREATE UNIQUE INDEX holdfast_operations_id ON ${operations} (namespace, id) WHERE id IS NOT NULL;
 CREATE INDEX holdfast_operations_open ON ${operations} (namespace, open_place) WHERE open_place IS NOT NULL;
+CREATE INDEX holdfast_operations_lane ON ${operations} (namespace, lane, lane_place) WHERE lane_place IS NOT NULL;
 CREATE INDEX holdfast_operations_expiry ON ${operations} (expires_at) WHERE expires_at IS NOT NULL`
 }
 

@@ -13,11 +13,12 @@ const TELL = `answer := FOUND::text; RETURN NEXT;`
 export function append(operations: string): string {
   return `
       FOR round IN 1..20 LOOP
-        INSERT INTO ${operations} (version, namespace, key, id, name, origin, status, owner, epoch, lease_until, due_at,
-          not_before, delivery_due, expires_at, head, body, response_body)
-        VALUES ((c->>'version')::integer, c->>'namespace', c->>'key', c->>'id', c->>'name', c->>'origin', c->>'status',
-          c->>'owner', (c->>'epoch')::bigint, ${moved('leaseUntil')}, ${moved('dueAt')}, ${moved('notBefore')},
-          (c->>'deliveryDue')::boolean, (c->>'expiresAt')::bigint + shift, c->>'head',
+        INSERT INTO ${operations} (version, namespace, key, id, name, lane, origin, status, owner, epoch, lease_until,
+          due_at, not_before, lane_until, delivery_due, expires_at, head, body, response_body)
+        VALUES ((c->>'version')::integer, c->>'namespace', c->>'key', c->>'id', c->>'name', c->>'lane', c->>'origin',
+          c->>'status', c->>'owner', (c->>'epoch')::bigint, ${moved('leaseUntil')}, ${moved('dueAt')},
+          ${moved('notBefore')}, (c->>'laneUntil')::bigint + shift, (c->>'deliveryDue')::boolean,
+          (c->>'expiresAt')::bigint + shift, c->>'head',
           p_bodies[(c->>'body')::integer], p_bodies[(c->>'responseBody')::integer])
         ON CONFLICT DO NOTHING;
         IF FOUND THEN answer := 'true'; EXIT; END IF;
@@ -41,7 +42,8 @@ export function append(operations: string): string {
 export function change(operations: string): string {
   return `
       UPDATE ${operations} o SET status = c->>'status', owner = c->>'newOwner', lease_until = ${moved('leaseUntil')},
-        due_at = ${moved('dueAt')}, not_before = ${moved('notBefore')}, delivery_due = (c->>'deliveryDue')::boolean,
+        due_at = ${moved('dueAt')}, not_before = ${moved('notBefore')}, lane_until = (c->>'laneUntil')::bigint + shift,
+        delivery_due = (c->>'deliveryDue')::boolean,
         expires_at = (c->>'expiresAt')::bigint + shift, head = c->>'head',
         response_body = p_bodies[(c->>'responseBody')::integer]
       WHERE ${SAME_KEY} AND o.epoch = (c->>'epoch')::bigint AND (o.owner = c->>'owner'
@@ -64,7 +66,7 @@ export function remove(operations: string): string {
 
 export function setAside(operations: string): string {
   return `
-      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0 WHERE ${FENCED};
+      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0, lane_until = NULL WHERE ${FENCED};
       answer := (FOUND OR p_again AND EXISTS (SELECT FROM ${operations} o WHERE ${SAME_KEY} AND o.set_aside
         AND o.epoch = (c->>'epoch')::bigint))::text;
       RETURN NEXT;`

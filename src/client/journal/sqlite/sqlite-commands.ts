@@ -70,6 +70,10 @@ function runCommand(statements: SqliteStatements, command: JournalCommand): Jour
       return readRow(statements, command.namespace, command.keyOrId)
     case 'list':
       return readPage(statements, command)
+    case 'lane': {
+      const first = statements.firstInLane.get(command.namespace, command.lane)
+      return (first as { readonly key: string } | undefined)?.key
+    }
     case 'survey':
       return surveyRows(statements, command)
     case 'drop':
@@ -95,13 +99,14 @@ function claimRows(statements: SqliteStatements, command: ClaimDue | ClaimByKey)
 }
 
 function findDue(statements: SqliteStatements, command: ClaimDue): unknown[] {
-  const { after, limit, dueBy } = command
+  const { after, limit, dueBy, lane = null } = command
   return statements.findDue.all({
     ...claimantValues(command),
     ...filterValues(command),
     after,
     limit: bounded(limit),
     dueBy,
+    lane,
   })
 }
 

@@ -45,4 +45,13 @@ const FIRST = `
   CREATE INDEX holdfast_operations_expiry ON holdfast_operations (expires_at) WHERE expires_at IS NOT NULL;
 `
 
-export const journalSchema: Schema = { component: 'journal', steps: [FIRST] }
+export const LANE_INDEX = 'holdfast_operations_lane'
+
+/** Rows that hold no lane are in no index for it. Within a lane, SQLite has them in the order of their places. */
+const LANES = `
+  ALTER TABLE holdfast_operations ADD COLUMN lane TEXT;
+  ALTER TABLE holdfast_operations ADD COLUMN lane_until INTEGER;
+  CREATE INDEX ${LANE_INDEX} ON holdfast_operations (namespace, lane) WHERE lane_until IS NOT NULL;
+`
+
+export const journalSchema: Schema = { component: 'journal', steps: [FIRST, LANES] }

@@ -1,9 +1,9 @@
 import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
 import { type JournalRow, type PlacedRow, RECORD_VERSION, type RowChange } from '../port.ts'
-import { LARGE_BODY_BYTES, OPEN, OPEN_INDEX } from './sqlite-schema.ts'
+import { LANE_INDEX, LARGE_BODY_BYTES, OPEN, OPEN_INDEX } from './sqlite-schema.ts'
 
-const COLUMNS = `place, version, namespace, key, id, name, origin, status, owner, epoch, lease_until AS leaseUntil,
-  due_at AS dueAt, not_before AS notBefore, delivery_due AS deliveryDue, expires_at AS expiresAt, head,
+const COLUMNS = `place, version, namespace, key, id, name, lane, origin, status, owner, epoch, lease_until AS leaseUntil,
+  due_at AS dueAt, not_before AS notBefore, lane_until AS laneUntil, delivery_due AS deliveryDue, expires_at AS expiresAt, head,
   CASE body_apart WHEN 1 THEN (SELECT b.body FROM holdfast_bodies b WHERE b.place = o.place) ELSE body END AS body,
   response_body AS responseBody`
 
@@ -13,6 +13,8 @@ const CLAIMABLE = `set_aside = 0 AND version <= ${RECORD_VERSION}`
 const FREE = '(owner IS NULL OR lease_until <= @now OR owner IN (SELECT value FROM json_each(@deadOwners)))'
 const TO_DELIVER = `(status <> 'pending' AND delivery_due = 1
   AND (@anyName OR name IN (SELECT value FROM json_each(@names))))`
+const BEHIND = `(lane_until IS NOT NULL AND EXISTS (SELECT 1 FROM holdfast_operations h INDEXED BY ${LANE_INDEX}
+  WHERE h.namespace = o.namespace AND h.lane = o.lane AND h.lane_until IS NOT NULL AND h.place < o.place))`
 const FENCED = 'WHERE namespace = ? AND key = ? AND owner = ? AND epoch = ?'
 
 const SOURCES = {
@@ -21,17 +23,18 @@ const SOURCES = {
   commitBatch: 'COMMIT',
   rollback: 'ROLLBACK',
   // Only the unique indexes are forgiven; OR IGNORE would also swallow a row that breaks NOT NULL.
-  append: `INSERT INTO holdfast_operations (version, namespace, key, id, name, origin, status, owner, epoch, lease_until,
-    due_at, not_before, delivery_due, expires_at, body_apart, head, body, response_body)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  append: `INSERT INTO holdfast_operations (version, namespace, key, id, name, lane, origin, status, owner, epoch,
+    lease_until, due_at, not_before, lane_until, delivery_due, expires_at, body_apart, head, body, response_body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   appendBody: 'INSERT INTO holdfast_bodies (place, body) VALUES (?, ?)',
   change: `UPDATE holdfast_operations SET status = ?, owner = ?, lease_until = ?, due_at = ?, not_before = ?,
-    delivery_due = ?, expires_at = ?, head = ?, response_body = ? ${FENCED}`,
+    lane_until = ?, delivery_due = ?, expires_at = ?, head = ?, response_body = ? ${FENCED}`,
   remove: `DELETE FROM holdfast_operations ${FENCED}`,
   renew: `UPDATE holdfast_operations SET lease_until = ? ${FENCED}`,
   findDue: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
+    AND (@lane IS NULL OR lane = @lane)
     AND (${TO_DELIVER} OR (status = 'pending' AND not_before <= @now
-      AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins))))
+      AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins)) AND (lane_until <= @now OR NOT ${BEHIND})))
     ORDER BY place LIMIT @limit`,
   findByKey: `${ROWS} WHERE namespace = @namespace AND key = @key AND ${CLAIMABLE} AND ${FREE}
     AND status IN (SELECT value FROM json_each(@statuses))`,
@@ -41,14 +44,17 @@ const SOURCES = {
   list: `${ROWS} WHERE place > @after AND namespace = @namespace AND (@status IS NULL OR status = @status)
     ORDER BY place LIMIT @limit`,
   listPending: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status = 'pending' ORDER BY place LIMIT @limit`,
+  firstInLane: `SELECT key FROM holdfast_operations INDEXED BY ${LANE_INDEX}
+    WHERE namespace = ? AND lane = ? AND lane_until IS NOT NULL ORDER BY place LIMIT 1`,
   owners: `SELECT DISTINCT owner ${OPEN_ROWS} AND owner IS NOT NULL AND lease_until > @now`,
-  nextDue: `SELECT min(max(due_at, iif(owner IS NULL, 0, lease_until), iif(status = 'pending', not_before, 0))) AS due
+  nextDue: `SELECT min(max(due_at, iif(owner IS NULL, 0, lease_until), iif(status = 'pending', not_before, 0),
+    iif(status = 'pending' AND ${BEHIND}, lane_until, 0))) AS due
     ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND
       origin NOT IN (SELECT value FROM json_each(@exceptOrigins))) OR ${TO_DELIVER})`,
   dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
   dropExpired: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
     WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0 ORDER BY expires_at LIMIT ?)`,
-  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0
+  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0, lane_until = NULL
     ${FENCED}`,
 } as const
 
@@ -97,6 +103,7 @@ export function appendValues(row: JournalRow): unknown[] {
     row.key,
     row.id,
     row.name,
+    row.lane,
     row.origin,
     row.status,
     row.owner,
@@ -104,6 +111,7 @@ export function appendValues(row: JournalRow): unknown[] {
     row.leaseUntil,
     row.dueAt,
     row.notBefore,
+    row.laneUntil,
     Number(row.deliveryDue),
     row.expiresAt,
     Number(apart),
@@ -121,6 +129,7 @@ export function changeValues(change: RowChange): unknown[] {
     change.leaseUntil,
     change.dueAt,
     change.notBefore,
+    change.laneUntil,
     Number(change.deliveryDue),
     change.expiresAt,
     change.head,

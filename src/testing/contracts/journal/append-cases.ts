@@ -19,6 +19,7 @@ export const appendCases: Record<string, CaseBody> = {
     const full = row('full', {
       id: 'order:1',
       name: 'charge',
+      lane: 'order:1',
       status: 'rejected',
       owner: 'me',
       epoch: 7,
@@ -27,6 +28,7 @@ export const appendCases: Record<string, CaseBody> = {
       notBefore: 1_800_000_000_003,
       deliveryDue: true,
       expiresAt: 1_800_000_000_004,
+      laneUntil: 1_800_000_000_005,
       responseBody: new Uint8Array([9]),
     })
     expectSame(await run({ do: 'append', row: full }), { appended: true }, 'the answer')
@@ -91,10 +93,10 @@ export const appendCases: Record<string, CaseBody> = {
     expectSame(await run(append('new', { id: 'x' })), { appended: true }, 'a later append of the same key')
   },
   'batch: refuses what could not be given back exactly': async ({ run }) => {
-    for (const field of ['namespace', 'key', 'id', 'name', 'origin', 'owner'] as const) {
+    for (const field of ['namespace', 'key', 'id', 'name', 'lane', 'origin', 'owner'] as const) {
       await expectStorageError(run(append('half', { [field]: 'half \ud83d' })))
     }
-    for (const field of ['version', 'epoch', 'leaseUntil', 'dueAt', 'notBefore', 'expiresAt'] as const) {
+    for (const field of ['version', 'epoch', 'leaseUntil', 'dueAt', 'notBefore', 'laneUntil', 'expiresAt'] as const) {
       await expectStorageError(run(append('when', { [field]: Number.NaN })))
       await expectStorageError(run(append('when', { [field]: Number.POSITIVE_INFINITY })))
     }

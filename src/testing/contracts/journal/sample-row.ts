@@ -5,6 +5,7 @@ import type {
   DropExpired,
   DueFilter,
   Fence,
+  FirstInLane,
   JournalRow,
   List,
   RowChange,
@@ -24,6 +25,7 @@ export function row(key: string, more: Partial<JournalRow> = {}): JournalRow {
     key,
     id: null,
     name: null,
+    lane: null,
     origin: 'https://api.example.com',
     body: new TextEncoder().encode(`body of ${key}`),
     status: 'pending',
@@ -32,6 +34,7 @@ export function row(key: string, more: Partial<JournalRow> = {}): JournalRow {
     leaseUntil: 0,
     dueAt: 0,
     notBefore: 0,
+    laneUntil: null,
     deliveryDue: false,
     expiresAt: null,
     head: '{"method":"POST"}',
@@ -49,6 +52,11 @@ export function held(key: string, more: Partial<JournalRow> = {}): Append {
   return append(key, { owner: 'me', epoch: 1, leaseUntil: NOW + 30_000, ...more })
 }
 
+/** A pending row that holds its lane. */
+export function inLane(key: string, lane: string, more: Partial<JournalRow> = {}): Append {
+  return append(key, { version: 2, lane, laneUntil: NOW + 9000, ...more })
+}
+
 export function settled(key: string, more: Partial<JournalRow> = {}): Append {
   return append(key, { status: 'succeeded', ...more })
 }
@@ -64,6 +72,7 @@ export function change(more: Partial<RowChange> = {}): RowChange {
     leaseUntil: 0,
     dueAt: 0,
     notBefore: 0,
+    laneUntil: null,
     deliveryDue: false,
     expiresAt: NOW + 1000,
     head: '{"method":"POST","done":true}',
@@ -133,6 +142,10 @@ export function read(keyOrId: string, namespace = SPACE): { do: 'read'; namespac
 
 export function list(more: Partial<List> = {}): List {
   return { do: 'list', namespace: SPACE, status: undefined, after: 0, limit: 100, ...more }
+}
+
+export function firstInLane(lane: string, namespace = SPACE): FirstInLane {
+  return { do: 'lane', namespace, lane }
 }
 
 export function keysOf(rows: readonly { readonly key: string }[]): string {

@@ -27,8 +27,8 @@ export type CallResult =
   | { readonly is: 'error'; readonly at: number; readonly error: HoldfastError }
   | { readonly is: 'other'; readonly at: number }
 
-/** A promise of the contract. */
-export type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9'
+/** A promise of the contract; `lanes`: what it says of operations with a `lane`. */
+export type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'lanes'
 
 /** A promise that did not hold. */
 export interface BrokenPromise {

@@ -2,6 +2,7 @@ import type { Plan } from '../plan.ts'
 import type { Effect } from '../wire.ts'
 import { isHonest } from './claim-rules.ts'
 import type { CallFact } from './facts.ts'
+import { judgeHeldUp } from './lane-rule.ts'
 import type { Oracle } from './oracle.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 
@@ -33,6 +34,7 @@ function judgeCall(oracle: Oracle, call: CallFact, effects: readonly Effect[] | 
     if (process.alive) oracle.breaks(['P4', `the caller of ${plan.label} never got a result`])
     return
   }
+  oracle.breaks(judgeHeldUp(call, oracle.shadows))
   if (result.is !== 'error' || !effects) return
   const { error } = result
   const mine = effects.filter((effect) => effect.label === plan.label)

@@ -6,12 +6,14 @@ import type {
   JournalCommand,
   JournalResult,
   JournalRow,
+  RowChange,
   Write,
 } from '../../../client/journal/port.ts'
 import { isCommit } from '../../command-meaning.ts'
 import type { Coverage } from '../coverage.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import { judgeClaim, judgeFence } from './journal-rules.ts'
+import { stopsItsLane } from './lane-rule.ts'
 import type { Violation } from './oracle.ts'
 import { Shadow } from './shadow.ts'
 
@@ -37,6 +39,7 @@ function idleMs({ leaseUntil, touchedAt }: Shadow, clock: number, now: number): 
 export class JournalAccount {
   readonly shadows = new Map<string, Shadow>()
   readonly #terms: AccountTerms
+  #lastPlace = 0
 
   constructor(terms: AccountTerms) {
     this.#terms = terms
@@ -49,7 +52,7 @@ export class JournalAccount {
         this.#append(command.row, result as { readonly appended: boolean })
         break
       case 'write':
-        if (result === true) this.#write(command)
+        if (result === true) this.#write(process, command)
         else this.#terms.coverage.saw('observation', 'stale write refused')
         break
       case 'claim':
@@ -68,8 +71,10 @@ export class JournalAccount {
       coverage.saw('observation', 'joined')
       return
     }
-    const shadow = new Shadow(row, this.#terms.now())
-    this.#secondLife(this.shadows.get(row.key), shadow)
+    const shadow = new Shadow(row, { appendedAt: this.#terms.now(), place: ++this.#lastPlace })
+    const before = this.shadows.get(row.key)
+    this.#secondLife(before, shadow)
+    if (row.lane !== null && before) coverage.saw('observation', 'rejoined a lane')
     this.shadows.set(row.key, shadow)
     coverage.saw('transition', 'accept')
     coverage.saw('state', 'pending')
@@ -84,7 +89,7 @@ export class JournalAccount {
     if (String(before.body) !== String(now.body)) breaks(['P2', 'a key was used for other bytes soon after it settled'])
   }
 
-  #write(command: Write): void {
+  #write(process: SimulatedProcess, command: Write): void {
     const { coverage, breaks } = this.#terms
     const shadow = this.shadows.get(command.key)
     breaks(judgeFence(command, shadow))
@@ -97,8 +102,25 @@ export class JournalAccount {
       coverage.saw('transition', shadow.commit(command, this.#terms.now()))
       coverage.saw('state', shadow.status)
       const { heldBy } = shadow.head
+      this.#followLane(process, shadow, command.change)
       if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')
     } else if (command.change !== 'set-aside') shadow.leaseUntil = command.change.leaseUntil
+  }
+
+  #followLane(process: SimulatedProcess, shadow: Shadow, { laneUntil }: RowChange): void {
+    const { coverage, breaks, cancels } = this.#terms
+    const { status, head, lane } = shadow
+    if (head.heldBy === 'lane' || head.reason === 'lane') {
+      coverage.saw('observation', 'waited in a lane')
+      if (lane === null) breaks(['lanes', 'an operation without a lane was held up by one'])
+    }
+    if (status === 'pending' || !stopsItsLane(shadow)) return
+    coverage.saw('observation', 'stopped a lane')
+    shadow.freed = laneUntil === null
+    if (shadow.freed)
+      breaks(cancels(process.name) ? undefined : ['lanes', 'an operation that stops its lane let it go'])
+    else if (shadow.expiresAt !== null)
+      breaks(['lanes', 'the record of an operation that stops its lane may be pruned'])
   }
 
   #claim(process: SimulatedProcess, claimant: Claimant, row: ClaimedRow): void {

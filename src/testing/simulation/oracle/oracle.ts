@@ -211,13 +211,13 @@ export class Oracle {
 
   sent(process: SimulatedProcess, sent: Sent): void {
     this.sents.push({ sent, process, at: this.#terms.now(), outcome: undefined })
-    const until = this.#book.allowedUntil(process, sent)
     const shadow = this.shadows.get(sent.key)
     const again = this.#book.asksAgain(process, shadow)
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
     this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
-    this.breaks(judgeLeaving({ sent, process, shadow, until, leaseIsLaw: this.#leaseIsLaw && !again }))
+    const law = { until: this.#book.allowedUntil(process, sent), leaseIsLaw: this.#leaseIsLaw && !again }
+    this.breaks(judgeLeaving({ sent, process, shadow, shadows: this.shadows, ...law }))
   }
 
   exchangeEnded(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {

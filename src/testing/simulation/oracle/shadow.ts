@@ -9,6 +9,9 @@ import type { Transition } from '../vocabulary.ts'
 export class Shadow {
   readonly key: string
   readonly name: string | null
+  readonly lane: string | null
+  /** Where it stands in the order of acceptance. */
+  readonly place: number
   readonly body: Uint8Array | null
   readonly url: string
   readonly method: string
@@ -32,10 +35,14 @@ export class Shadow {
   reopenings = 0
   /** A do-not-retry verdict is on record, or has reached a caller or a handler. */
   verdictKnown = false
+  /** It was cancelled after it had ended: it stops its lane no more. */
+  freed = false
   /** How often a handler has taken its settlement. */
   taken = 0
 
-  constructor(row: JournalRow, appendedAt: number) {
+  constructor(row: JournalRow, { appendedAt, place }: { readonly appendedAt: number; readonly place: number }) {
+    this.lane = row.lane
+    this.place = place
     this.appendedAt = appendedAt
     this.touchedAt = appendedAt
     this.key = row.key

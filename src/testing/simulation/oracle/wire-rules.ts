@@ -1,6 +1,7 @@
 import { headerValue } from '../../../protocol/headers.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
+import { leavesOutOfTurn } from './lane-rule.ts'
 import type { Violation } from './oracle.ts'
 import type { Shadow } from './shadow.ts'
 
@@ -9,17 +10,24 @@ export interface Leaving {
   readonly sent: Sent
   readonly process: SimulatedProcess
   readonly shadow: Shadow | undefined
+  /** Of all operations. */
+  readonly shadows: ReadonlyMap<string, Shadow>
   /** Until when, by its own clock, this process may send it; undefined where it has no business to. */
   readonly until: number | undefined
   /** Does only the lease's owner send? Not where clocks jump or a cancel takes the lease. */
   readonly leaseIsLaw: boolean
 }
 
-/** P1, P2, P5, P7 and P8, as far as a request on its way out shows them. */
+/** P1, P2, P5, P7, P8 and lanes, as far as a request on its way out shows them. */
 export function judgeLeaving(leaving: Leaving): Violation | undefined {
   const { sent, shadow } = leaving
   if (!shadow) return ['P1', `request ${sent.number} carries a key that was never written down`]
-  return differsFromRecord(sent, shadow) ?? leavesTooLate(leaving, shadow) ?? leavesUnlawfully(leaving, shadow)
+  return (
+    differsFromRecord(sent, shadow) ??
+    leavesTooLate(leaving, shadow) ??
+    leavesUnlawfully(leaving, shadow) ??
+    leavesOutOfTurn(leaving, shadow)
+  )
 }
 
 function differsFromRecord(sent: Sent, shadow: Shadow): Violation | undefined {

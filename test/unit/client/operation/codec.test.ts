@@ -32,7 +32,7 @@ describe('a record that is written', () => {
   it('has in its columns what a journal looks for', () => {
     const record = freshRecord({ id: 'order:1', name: 'charge', expiresAt: 7 })
     expect(encodeRecord(record)).toMatchObject({
-      version: CODEC_VERSION,
+      version: 1,
       id: 'order:1',
       name: 'charge',
       owner: 'me',
@@ -47,6 +47,17 @@ describe('a record that is written', () => {
       leaseUntil: 0,
       expiresAt: null,
     })
+  })
+
+  it('has a version of its own where it has a lane, and its horizon while it holds the lane', () => {
+    const record = freshRecord({ lane: 'order:1', holdsLane: true })
+    expect(encodeRecord(record)).toMatchObject({ version: 2, lane: 'order:1', laneUntil: record.horizonAt })
+    expect(encodeRecord({ ...record, holdsLane: false })).toMatchObject({
+      version: 2,
+      lane: 'order:1',
+      laneUntil: null,
+    })
+    expect(encodeRecord(freshRecord())).toMatchObject({ version: 1, lane: null, laneUntil: null })
   })
 })
 
@@ -161,7 +172,7 @@ describe('a head', () => {
 
   it('of a newer version is left alone, and named', () => {
     const row = { ...encodeRecord(good), version: CODEC_VERSION + 1 }
-    const message = `Record ${good.key} has version 2; this library reads up to ${CODEC_VERSION}`
+    const message = `Record ${good.key} has version 3; this library reads up to ${CODEC_VERSION}`
     expect(() => decodeRecord(row, NO_BODIES)).toThrow(expect.objectContaining({ kind: 'newer', message }))
   })
 })

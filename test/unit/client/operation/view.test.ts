@@ -20,6 +20,8 @@ describe('the view of an operation', () => {
       id: 'order:1',
       name: 'charge',
       metadata: { a: 1 },
+      lane: undefined,
+      holdsLane: false,
       status: 'pending',
       attempts: 0,
       acceptedAt,

@@ -42,6 +42,8 @@ describe('a call that overrides nothing', () => {
     { metadata: { left: undefined } },
     { key: undefined, id: undefined, name: undefined, metadata: undefined, headers: undefined, signal: undefined },
     { metadata: null },
+    { lane: 'order:42', laneOnFailure: 'continue' },
+    { lane: undefined, laneOnFailure: undefined },
   ])("gets the client's own object: %j", (call) => {
     expect(resolveCall(call as CallOptions | undefined, CLIENT)).toBe(CLIENT)
   })
@@ -108,6 +110,10 @@ describe('a wrong call is refused by name', () => {
     [{ retry: { base: '1m' } }, '`retry.cap`'],
     [{ retry: 2 }, '`retry`'],
     [{ onGiveUp: 'never' }, '`onGiveUp`'],
+    [{ lane: '' }, '`lane`'],
+    [{ lane: 42 }, '`lane`'],
+    [{ lane: 'a', laneOnFailure: 'go' }, '`laneOnFailure`'],
+    [{ laneOnFailure: 'stop' }, 'it needs the option `lane`'],
     [{ accept: 'application/json' }, '`accept`'],
     [{ durable: 'yes' }, '`durable`'],
     [{ signal: {} }, '`signal`'],
@@ -144,6 +150,8 @@ describe('an operation', () => {
     ['id', { id: 'a' }],
     ['name', { name: 'b' }],
     ['metadata', { metadata: null }],
+    ['lane', { lane: 'order:1' }],
+    ['lane', { lane: 'order:1', laneOnFailure: 'continue' }],
     ['onGiveUp', { onGiveUp: 'keep' }],
     ['id', { id: 'a', onGiveUp: 'keep' }],
   ] as const)('that is not journaled can not have %s: %j', (needed, call) => {

@@ -149,11 +149,11 @@ describe('a database that others change', () => {
   it('is let go at once where another page brings a newer version, and then left alone', async () => {
     const journal = await openJournal()
     await journal.execute([append('a')])
-    const newer = await connect(4)
+    const newer = await connect(5)
     const failure = await failureOf(journal.execute([claimCommand()]))
     expect(failure.message).toMatch(/written by a newer Holdfast. Nothing was changed: update this page/)
     expect(failure.effect).toBe('none')
-    expect([newer.version, ...newer.objectStoreNames]).toEqual([4, 'answers', 'bodies', 'records'])
+    expect([newer.version, ...newer.objectStoreNames]).toEqual([5, 'answers', 'bodies', 'records'])
   })
 
   it('and that is somebody else is refused when it is opened', async () => {

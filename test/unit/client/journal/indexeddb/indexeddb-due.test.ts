@@ -4,6 +4,7 @@ import {
   append,
   claimCommand,
   held,
+  inLane,
   NOW,
   row,
   surveyCommand,
@@ -36,6 +37,18 @@ describe('a survey', () => {
     expect(one.mock.calls.length).toBeLessThanOrEqual(3 * (ORIGINS.length + 2))
   })
 
+  it('costs one more row per lane, however many operations wait in it', async () => {
+    const journal = await openJournal()
+    await journal.execute(
+      Array.from({ length: 600 }, (_, n) => inLane(`k${n}`, `lane ${n % 3}`, { dueAt: 9 - (n % 3) })),
+    )
+    const many = vi.spyOn(IDBIndex.prototype, 'getAll')
+    const one = vi.spyOn(IDBIndex.prototype, 'get')
+    expect(await nextDue(journal)).toBe(7)
+    expect(many).not.toHaveBeenCalled()
+    expect(one.mock.calls.length).toBeLessThanOrEqual(3 + 1 + 2 + 1)
+  })
+
   it('costs three looks per owner, however many leases are in force', async () => {
     const journal = await openJournal()
     const rows = Array.from({ length: 600 }, (_, n) => {
@@ -60,7 +73,7 @@ describe('a survey', () => {
 })
 
 /** The database as an earlier version made it. */
-async function databaseOf(version: 1 | 2, rows: readonly JournalRow[]): Promise<void> {
+async function databaseOf(version: 1 | 2 | 3, rows: readonly JournalRow[]): Promise<void> {
   const request = indexedDB.open(NAME, version)
   request.onupgradeneeded = () => {
     const database = request.result
@@ -69,15 +82,16 @@ async function databaseOf(version: 1 | 2, rows: readonly JournalRow[]): Promise<
     records.createIndex('all', ['namespace', 'place'])
     records.createIndex('open', ['namespace', 'openAt'])
     records.createIndex('expiry', 'prunableAt')
-    if (version === 2) records.createIndex('due', ['namespace', 'dueKind', 'claimableAt'])
+    if (version >= 2) records.createIndex('due', ['namespace', 'dueKind', 'claimableAt'])
+    if (version === 3) records.createIndex('lease', ['namespace', 'owner', 'leaseUntil'])
     const bodies = database.createObjectStore('bodies', { autoIncrement: true })
     database.createObjectStore('answers')
-    rows.forEach((kept, at) => {
+    rows.forEach(({ lane: _, laneUntil: __, ...kept }, at) => {
       const place = at + 1
       bodies.add(kept.body)
       const indexed = { place, openAt: place, prunableAt: null, setAside: false }
       const due = { dueKind: JSON.stringify([1, kept.origin]), claimableAt: Math.max(kept.dueAt, kept.leaseUntil) }
-      records.add({ ...kept, body: null, responseBody: null, ...indexed, ...(version === 2 && due) })
+      records.add({ ...kept, body: null, responseBody: null, ...indexed, ...(version >= 2 && due) })
     })
   }
   await new Promise((resolve, reject) => {
@@ -87,7 +101,7 @@ async function databaseOf(version: 1 | 2, rows: readonly JournalRow[]): Promise<
   request.result.close()
 }
 
-it.each([1, 2] as const)('a database of version %i is brought up to date, and loses nothing', async (version) => {
+it.each([1, 2, 3] as const)('a database of version %i is brought up to date, and loses nothing', async (version) => {
   const lease = { owner: 'me', leaseUntil: NOW + 1 }
   await databaseOf(version, [
     row('a', { dueAt: 9 }),

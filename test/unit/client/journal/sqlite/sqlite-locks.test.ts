@@ -109,7 +109,7 @@ describe('the SQLite journal beside other processes', () => {
     await Promise.all(journals.map((journal) => journal.open()))
     await Promise.all(journals.map((journal, at) => journal.execute([append(`k${at}`)])))
     expect(handleOn(path).prepare('SELECT key FROM holdfast_operations').all()).toHaveLength(6)
-    expect(handleOn(path).prepare('SELECT component, version FROM holdfast_migrations').all()).toHaveLength(1)
+    expect(handleOn(path).prepare('SELECT component, version FROM holdfast_migrations').all()).toHaveLength(2)
     await Promise.all(journals.map((journal) => journal.close()))
   })
 

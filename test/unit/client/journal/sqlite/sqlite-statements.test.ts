@@ -1,14 +1,24 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { journalSchema } from '../../../../../src/client/journal/sqlite/sqlite-schema.ts'
 import { sourceOf } from '../../../../../src/client/journal/sqlite/sqlite-statements.ts'
+import { migrate } from '../../../../../src/sql/sqlite-migrate.ts'
 import { sqliteJournal } from '../../../../../src/sqlite/index.ts'
-import { append, claimCommand, held, renew, settled } from '../../../../../src/testing/contracts/journal/sample-row.ts'
+import {
+  append,
+  claimCommand,
+  held,
+  inLane,
+  renew,
+  settled,
+} from '../../../../../src/testing/contracts/journal/sample-row.ts'
 
 type StatementName = Parameters<typeof sourceOf>[0]
 
 const INDEXES: Partial<Record<StatementName, string>> = {
   findDue: 'holdfast_operations_open (namespace=? AND rowid>?)',
   nextDue: 'holdfast_operations_open (namespace=?)',
+  firstInLane: 'holdfast_operations_lane (namespace=? AND lane=?)',
   owners: 'holdfast_operations_open (namespace=?)',
   listPending: 'holdfast_operations_open (namespace=? AND rowid>?)',
   findByKey: 'holdfast_operations_key (namespace=? AND key=?)',
@@ -38,6 +48,39 @@ describe('what the SQLite journal costs', () => {
       expect(plan).not.toMatch(/SCAN (o|holdfast)|ORDER BY/)
     },
   )
+
+  it.each(['findDue', 'nextDue'] as const)(
+    '%s looks for the rows before it in a lane through an index',
+    async (name) => {
+      const database = new Database(':memory:')
+      await sqliteJournal({ database }).open()
+      expect(planOf(database, sourceOf(name))).toContain(
+        'holdfast_operations_lane (namespace=? AND lane=? AND rowid<?)',
+      )
+    },
+  )
+
+  it('rows that hold no lane are in no index for it', async () => {
+    const database = new Database(':memory:')
+    const journal = sqliteJournal({ database })
+    await journal.open()
+    await journal.execute([append('a'), append('b', { lane: 'x' }), inLane('c', 'x'), inLane('d', 'y')])
+    const cells = database
+      .prepare("SELECT sum(ncell) FROM dbstat WHERE name = 'holdfast_operations_lane'")
+      .pluck()
+      .get()
+    expect(cells).toBe(2)
+  })
+
+  it('a file from before there were lanes is brought up to date, and loses nothing', async () => {
+    const database = new Database(':memory:')
+    migrate(database, { ...journalSchema, steps: journalSchema.steps.slice(0, 1) })
+    database.exec(`INSERT INTO holdfast_operations (version, namespace, key, origin, status, epoch, lease_until, due_at,
+      not_before, delivery_due, body_apart, head) VALUES (1, 'contract', 'a', 'o', 'pending', 0, 0, 0, 0, 0, 0, '{}')`)
+    const journal = sqliteJournal({ database })
+    await journal.open()
+    expect(await journal.execute([claimCommand()])).toMatchObject([[{ key: 'a', lane: null, laneUntil: null }]])
+  })
 
   it('settled rows that await no delivery are not in the index of claims', async () => {
     const database = new Database(':memory:')

@@ -1,0 +1,38 @@
+import type { Call } from '../call/call.ts'
+import type { Engine } from '../engine.ts'
+import type { LiveOperation } from './live-operation.ts'
+
+const FIRST_LOOK_MS = 20
+const LONGEST_LOOK_MS = 1000
+
+/** Does it have to wait for its turn? A resume claims only the first of a lane, and the first stays the first. */
+export function mustTakeTurn({ record }: LiveOperation, { mode, durable }: Call): boolean {
+  return record.holdsLane && durable && mode === 'call'
+}
+
+/**
+ * Waits until the operation is the first of its lane: at once when one of the same lane settles in this client, by the
+ * message of a peer, or by the next look at the journal. False: the time was up, or the run was stopped.
+ */
+export async function takeTurn(
+  { clock, events, keeper, live }: Engine,
+  operation: LiveOperation,
+  { deadlineAt }: Call,
+): Promise<boolean> {
+  const { namespace, key, lane = '', horizonAt } = operation.record
+  const until = Math.min(deadlineAt, horizonAt)
+  try {
+    for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
+      if ((await keeper.firstInLane(namespace, lane)) === key) return true
+      const left = until - clock.now()
+      if (left <= 0 || operation.stopOrder) return false
+      if (!live.inLanes.has(operation)) {
+        live.inLanes.add(operation)
+        events?.emitFor(operation.record, { type: 'operation.waiting', until, reason: 'lane' })
+      }
+      await operation.pause(clock, Math.min(pause, left), 'news')
+    }
+  } finally {
+    live.inLanes.delete(operation)
+  }
+}
