@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LineProcess } from '../support/child-process.ts'
 import { startProgram } from '../support/child-program.ts'
+import { type Machine, onMachine } from '../support/other-machine.ts'
 import { journalScene } from '../support/postgres-journal.ts'
 import { crashScene, hear, only, saidBy } from './crash-scene.ts'
 
@@ -8,23 +9,6 @@ const scene = crashScene()
 const database = journalScene()
 
 const LEASE_MS = 30_000
-
-interface Machine {
-  readonly hostname: string
-  /** How far its clock is off, in minutes. */
-  readonly skew: number
-}
-
-/** A process that takes itself for one on another machine, with another clock. */
-function onMachine({ hostname, skew }: Machine): readonly string[] {
-  const source = `import os from 'node:os'
-    import { syncBuiltinESMExports } from 'node:module'
-    const now = Date.now
-    Date.now = () => now() + ${skew * 60_000}
-    os.hostname = () => '${hostname}'
-    syncBuiltinESMExports()`
-  return ['--import', `data:text/javascript,${encodeURIComponent(source)}`]
-}
 
 async function replica(schema: string, machine?: Machine): Promise<LineProcess> {
   const input = { origin: (await scene.server).origin, url: database.url, schema }

@@ -1,6 +1,8 @@
-import { BlowTable } from '../support/blow-table.ts'
+import { BlowTable, type BlowTerms } from '../support/blow-table.ts'
+import type { JournalPlace } from './journal-place.ts'
 
-export type CrashBlow =
+/** Blows at the processes and their server. */
+type ProcessBlow =
   /** SIGKILL of a process that has its own operations and those of others. */
   | 'client kill'
   /** SIGSTOP, for less than a lease, and SIGCONT. */
@@ -13,19 +15,36 @@ export type CrashBlow =
   /** The server has done it, and its answer is lost. */
   | 'cut after'
 
-/** What this hunt has no means for; `npm run hunt` has. */
-type Elsewhere = 'doubled' | 'ledger blink' | 'backend terminated' | 'Postgres restart'
+/** Blows at the journal that the processes share. */
+export type PlaceBlow =
+  /** Between a process and the database, in the middle of whatever is on its way. */
+  | 'connection cut'
+  /** Nothing passes and nothing is closed. */
+  | 'connection silent'
+  | 'cut off for a lease'
+  | 'backend terminated'
+  | 'Postgres restart'
 
-/** How often each comes where the dice decide. The cuts are the server's own. */
-export const CRASH_WEIGHTS: Readonly<Partial<Record<CrashBlow | Elsewhere, number>>> = {
+/** What this hunt has no means for; `npm run hunt` has. */
+type Elsewhere = 'doubled' | 'ledger blink'
+
+export type CrashBlow = ProcessBlow | PlaceBlow | Elsewhere
+
+/** How often each comes where the dice decide. The cuts are the server's own; restarts come at their time. */
+export const CRASH_WEIGHTS: Readonly<Partial<Record<CrashBlow, number>>> = {
   'client kill': 70,
   'client freeze': 10,
   'journal blink': 12,
   'server kill': 8,
+  'connection cut': 20,
+  'connection silent': 6,
+  'cut off for a lease': 1,
+  'backend terminated': 15,
 }
 
-export function crashBlows(): BlowTable<CrashBlow | Elsewhere> {
-  return new BlowTable<CrashBlow | Elsewhere>({
+export function crashBlows({ strikes }: JournalPlace): BlowTable<CrashBlow> {
+  const atPlace = Object.entries(strikes).map(([blow, how]) => [blow, typeof how === 'function' ? 'dealt' : how])
+  return new BlowTable<CrashBlow>({
     'client kill': 'dealt',
     'client freeze': 'dealt',
     'journal blink': 'dealt',
@@ -34,7 +53,6 @@ export function crashBlows(): BlowTable<CrashBlow | Elsewhere> {
     'cut after': 'dealt',
     doubled: { never: 'nothing stands between the clients and the server' },
     'ledger blink': { never: 'the server has no ledger: it is the judge' },
-    'backend terminated': { never: 'the journal is in SQLite' },
-    'Postgres restart': { never: 'the journal is in SQLite' },
+    ...(Object.fromEntries(atPlace) as BlowTerms<PlaceBlow>),
   })
 }

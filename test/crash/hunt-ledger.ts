@@ -56,6 +56,10 @@ export class Ledger {
     return this.#accepted.size >= this.#wanted
   }
 
+  get accepted(): number {
+    return this.#accepted.size
+  }
+
   get progress(): string {
     return `${this.#accepted.size} of ${this.#wanted} accepted, ${this.#told.size} told`
   }

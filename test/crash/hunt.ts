@@ -1,15 +1,19 @@
 import { join } from 'node:path'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
-import { neverStruck } from '../support/blow-table.ts'
+import { type BlowTable, neverStruck } from '../support/blow-table.ts'
 import type { LineProcess } from '../support/child-process.ts'
 import { startProgram } from '../support/child-program.ts'
-import { CRASH_WEIGHTS, crashBlows } from './hunt-blows.ts'
+import { CRASH_WEIGHTS, type CrashBlow, crashBlows, type PlaceBlow } from './hunt-blows.ts'
 import { type Heard, Ledger, type Verdict } from './hunt-ledger.ts'
 import { HuntedWorker } from './hunted-worker.ts'
+import type { JournalPlace } from './journal-place.ts'
 import { KilledServer } from './killed-server.ts'
+import { TakeoverTimes } from './takeover-times.ts'
 
 export interface HuntOptions {
+  /** For what the server has done. */
   readonly folder: string
+  readonly place: JournalPlace
   readonly operations: number
   readonly processes: number
   readonly seed: number
@@ -27,6 +31,8 @@ export interface HuntResult extends Verdict {
   /** A sentence for each blow that was to strike and did not. */
   readonly neverStruck: readonly string[]
   readonly takeovers: number
+  /** How long the work of a dead process lay idle. */
+  readonly takeoverTimes: TakeoverTimes
   readonly parked: number
   readonly requests: number
   readonly seconds: number
@@ -47,21 +53,29 @@ export async function hunt(options: HuntOptions): Promise<HuntResult> {
   const parked = await work.finish()
   const report = await server.report()
   await server.stop()
-  const { takeovers, blows } = work
+  const { takeovers, takeoverTimes, blows } = work
   blows.struck('cut before', report.fates.reset ?? 0)
   blows.struck('cut after', report.fates.lose ?? 0)
   const { counts, notDealt } = blows
   const struck = { blows: counts, notDealt, neverStruck: neverStruck(counts) }
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-  return { ...work.ledger.judge(report), ...struck, takeovers, parked, requests: report.requests, seconds }
+  return {
+    ...work.ledger.judge(report),
+    ...struck,
+    takeovers,
+    takeoverTimes,
+    parked,
+    requests: report.requests,
+    seconds,
+  }
 }
 
 class Hunt {
   readonly ledger: Ledger
-  readonly blows = crashBlows()
+  readonly takeoverTimes = new TakeoverTimes()
+  readonly blows: BlowTable<CrashBlow>
   readonly #options: HuntOptions
   readonly #server: KilledServer
-  readonly #db: string
   readonly #random: () => number
   readonly #workers: HuntedWorker[] = []
   readonly #takeovers = new Set<string>()
@@ -70,7 +84,7 @@ class Hunt {
   constructor(options: HuntOptions, server: KilledServer) {
     this.#options = options
     this.#server = server
-    this.#db = join(options.folder, 'operations.db')
+    this.blows = crashBlows(options.place)
     this.#random = seededRandom(options.seed)
     this.ledger = new Ledger(options.operations)
   }
@@ -83,7 +97,7 @@ class Hunt {
   async run(): Promise<void> {
     const { processes, minutes = 0, onProgress } = this.#options
     const until = performance.now() + minutes * 60_000
-    for (let slot = 0; slot < processes; slot++) this.#workers.push(await this.#start())
+    for (let slot = 0; slot < processes; slot++) this.#workers.push(await this.#start(slot))
     let tellAt = 0
     while (!this.#isOver(until)) {
       if (this.ledger.isDone) this.ledger.want(this.#options.operations)
@@ -94,13 +108,14 @@ class Hunt {
       tellAt = performance.now() + 1000
       onProgress?.(this.#progress())
     }
-    for (const { child } of this.#workers) await child.kill()
+    for (const { child } of this.#workers) await this.#killed(child)
   }
 
   /** With nobody killing any more, everything comes to its end. */
   async finish(): Promise<number> {
     this.#options.onProgress?.('finishing what is left')
-    const child = await startProgram('child-finisher', { origin: this.#server.origin, db: this.#db })
+    const journal = this.#options.place.addressOf()
+    const child = await startProgram('child-finisher', { origin: this.#server.origin, journal })
     let parked = 0
     child.onLine((line) => {
       const said = JSON.parse(line) as Heard
@@ -120,18 +135,26 @@ class Hunt {
     return !isDue || overtimeMs > LONGEST_OVERTIME_MS
   }
 
-  async #start(): Promise<HuntedWorker> {
-    const child = await startProgram('child-worker', { origin: this.#server.origin, db: this.#db })
+  async #start(slot: number): Promise<HuntedWorker> {
+    const { place } = this.#options
+    const input = { origin: this.#server.origin, journal: place.addressOf(slot) }
+    const child = await startProgram('child-worker', input, { nodeOptions: place.nodeOptions() })
     const worker = new HuntedWorker(child)
     worker.onSaid((said) => {
-      if (said.is === 'gave up' && said.number !== undefined) this.ledger.giveBack([said.number])
       this.#hear(said, child)
-      this.#fill(worker)
+      // A journal that is away refuses at once: the next one waits for a moment.
+      if (said.is !== 'gave up') this.#fill(worker)
+      else if (said.number !== undefined) this.ledger.giveBack([said.number])
     })
     return worker
   }
 
   #hear(said: Heard, { pid }: LineProcess): void {
+    const { is, key } = said
+    if (key !== undefined && is === 'accepted') this.takeoverTimes.accepted(key, pid)
+    if (key !== undefined && is === 'resumed') this.takeoverTimes.resumed(key, pid)
+    if (key !== undefined && (is === 'answered' || is === 'gave up' || is === 'handled'))
+      this.takeoverTimes.dropped(key)
     if (said.is === 'journal blink') this.blows.struck('journal blink')
     else this.#heard++
     if (said.is === 'resumed') this.#takeovers.add(`${pid} ${said.key}`)
@@ -141,7 +164,10 @@ class Hunt {
   /** Until enough was said, or nothing for long, and then a moment more: a blow may come at any time. */
   async #someTime(): Promise<void> {
     const enough = this.#heard - Math.log(1 - this.#random()) * this.#options.killEvery
-    for (let waitedMs = 0; this.#heard < enough && waitedMs < LONGEST_PEACE_MS; waitedMs += 10) await pause(10)
+    for (let waitedMs = 0; this.#heard < enough && waitedMs < LONGEST_PEACE_MS; waitedMs += 10) {
+      await pause(10)
+      this.#handOut()
+    }
     await pause(this.#random() * 60)
   }
 
@@ -158,9 +184,10 @@ class Hunt {
   }
 
   async #strike(): Promise<void> {
-    const blow = this.blows.next(this.#random, CRASH_WEIGHTS)
+    const blow = this.#isRestartDue() ? 'Postgres restart' : this.blows.next(this.#random, CRASH_WEIGHTS)
     const slot = Math.floor(this.#random() * this.#workers.length)
     const victim = this.#workers[slot]
+    const { place } = this.#options
     if (!victim) return
     if (blow === 'client kill') return this.#kill(victim, slot)
     if (blow === 'server kill') {
@@ -169,19 +196,33 @@ class Hunt {
     } else if (blow === 'journal blink') {
       // It counts when the process tells that a write has failed.
       victim.blink(50 + this.#random() * 300)
-    } else if (blow === 'client freeze' && victim.freeze(200 + this.#random() * 1500)) {
+    } else if (blow === 'client freeze' && victim.freeze(place.freezeMs(this.#random))) {
       this.blows.struck('client freeze')
+    } else if (blow !== undefined && blow in place.strikes) {
+      const how = place.strikes[blow as PlaceBlow]
+      if (typeof how === 'function' && (await how(this.#random, slot).catch(() => false))) this.blows.struck(blow)
     }
+  }
+
+  #isRestartDue(): boolean {
+    const { place, operations } = this.#options
+    const due = place.restartsAt.filter((share) => this.ledger.accepted >= share * operations)
+    return due.length > this.blows.count('Postgres restart')
+  }
+
+  async #killed(child: LineProcess): Promise<void> {
+    await child.kill()
+    this.takeoverTimes.died(child.pid)
   }
 
   async #kill(victim: HuntedWorker, slot: number): Promise<void> {
     // Now and then one dies while it starts; mostly they are let come to work.
     if (!victim.isReady && this.#random() < 0.8) return
-    await victim.child.kill()
+    await this.#killed(victim.child)
     this.blows.struck('client kill')
     // What had an id, and was not heard of, is posted again by somebody else.
     this.ledger.giveBack(victim.posted)
-    this.#workers[slot] = await this.#start()
+    this.#workers[slot] = await this.#start(slot)
   }
 
   #progress(): string {

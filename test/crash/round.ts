@@ -3,6 +3,7 @@ import { endAll } from '../support/child-process.ts'
 import { serveRound } from '../support/rounds.ts'
 import { faultsOf } from './faults-of.ts'
 import { hunt } from './hunt.ts'
+import { sqlitePlace } from './journal-place.ts'
 
 type TortureInput = Readonly<Record<'minutes' | 'operations' | 'processes' | 'kill-every', string>>
 
@@ -10,6 +11,7 @@ serveRound<TortureInput>(async ({ seed, folder, input }, onProgress) => {
   try {
     const result = await hunt({
       folder,
+      place: sqlitePlace(folder),
       operations: Number(input.operations),
       processes: Number(input.processes),
       minutes: Number(input.minutes),

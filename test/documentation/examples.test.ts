@@ -1,28 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const EXAMPLES = join(ROOT, 'examples')
-
-interface Ran {
-  readonly code: number | null
-  readonly output: string
-}
-
-/** Runs an example as its reader would; they import the package by its name, so it has to be built. */
-function run(example: string): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [join(EXAMPLES, example, 'main.mjs')],
-      { cwd: ROOT },
-      (_, stdout, stderr) => resolve({ code: child.exitCode, output: stdout + stderr }),
-    )
-  })
-}
+import { EXAMPLES, ROOT, runExample } from './support/run-example.ts'
 
 const KEY = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
 
@@ -35,7 +15,7 @@ describe.concurrent('the examples', () => {
   })
 
   it('01: the first post is retried under its key and answered', async () => {
-    const { code, output } = await run('01-first-post')
+    const { code, output } = await runExample('01-first-post')
     expect(output).toMatch(
       new RegExp(
         `^key {7}(${KEY})\naccepted {2}power\nrequest 1 \\1 503\nrequest 2 \\1 201\nanswer {4}\\{"id":"ch_1","amount":5000\\}\n$`,
@@ -45,7 +25,7 @@ describe.concurrent('the examples', () => {
   }, 60_000)
 
   it('02: the shop survives its crash, and nobody is charged twice', async () => {
-    const { code, output } = await run('02-survive-a-crash')
+    const { code, output } = await runExample('02-survive-a-crash')
     expect(output).toMatch(/kill -9 \d+ {2}the shop dies with [1-9]\d* charges under way/)
     expect(output).toContain('taken up again')
     expect(output.match(/^ +\d+ {2}[0-9a-f]{8} +\d+ +1 x {2}.+$/gm)).toHaveLength(20)
@@ -55,7 +35,7 @@ describe.concurrent('the examples', () => {
   }, 90_000)
 
   it('08: the shop keeps its promises, and the hasty one is found out', async () => {
-    const { code, output } = await run('08-simulate-your-api')
+    const { code, output } = await runExample('08-simulate-your-api')
     expect(output).toMatch(/^the shop: 300 histories, \d+ crashes: every promise held$/m)
     expect(output).toMatch(/^the hasty shop: \d+ histories, \d+ crashes: seed \d+ breaks P3: op\d was done \d times$/m)
     expect(output).toMatch(/^on a journal of your own: 20 histories, \d+ crashes: every promise held$/m)
@@ -78,7 +58,7 @@ describe.concurrent('the examples', () => {
   }, 60_000)
 
   it('04: an Express route does its work once per key', async () => {
-    const { code, output } = await run('04-server-express')
+    const { code, output } = await runExample('04-server-express')
     expect(output.split('\n').map((line) => line.replace(/ \{.*/, ''))).toEqual([
       'a charge: 201',
       'the same again: 201, replayed',
@@ -94,7 +74,7 @@ describe.concurrent('the examples', () => {
   }, 60_000)
 
   it('05: a payment fails at each of its four points and is made once', async () => {
-    const { code, output } = await run('05-payment-end-to-end')
+    const { code, output } = await runExample('05-payment-end-to-end')
     const lines = output.trimEnd().split('\n')
     expect(lines).toHaveLength(5)
     for (const line of lines) expect(line).toMatch(/: order \d( \(replayed\))?, charges 1, receipts 1$/)
@@ -104,7 +84,7 @@ describe.concurrent('the examples', () => {
   }, 90_000)
 
   it('06: the order and its call are written together or not at all', async () => {
-    const { code, output } = await run('06-outbox')
+    const { code, output } = await runExample('06-outbox')
     expect(output.split('\n')).toEqual([
       'order 3: too much, rolled back',
       'committed: 1 open, 2 open',

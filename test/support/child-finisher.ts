@@ -1,11 +1,11 @@
 /** Goes on with everything in a journal until nothing is pending, then says what it found. */
 import { createClient } from '../../src/index.ts'
-import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { inputOf, say } from './child-voice.ts'
 import { claimOf } from './claim.ts'
+import { type JournalAddress, openHuntedJournal } from './hunted-journal.ts'
 
-const input = inputOf<{ readonly origin: string; readonly db: string }>()
-const journal = sqliteJournal({ path: input.db })
+const input = inputOf<{ readonly origin: string; readonly journal: JournalAddress }>()
+const journal = openHuntedJournal(input.journal)
 const client = createClient({
   baseUrl: input.origin,
   journal,

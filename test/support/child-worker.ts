@@ -3,22 +3,22 @@
  * resumes what the others leave behind. It is made to be killed.
  */
 import { createClient } from '../../src/index.ts'
-import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { hasId, mayGiveUp } from './child-hunted.ts'
 import { inputOf, onOrder, say } from './child-voice.ts'
 import { claimOf } from './claim.ts'
 import { Blink, blinkingJournal } from './faulty-store.ts'
+import { type JournalAddress, openHuntedJournal } from './hunted-journal.ts'
 
 export interface WorkerInput {
   readonly origin: string
-  readonly db: string
+  readonly journal: JournalAddress
 }
 
 const input = inputOf<WorkerInput>()
 const blink = new Blink(() => say('journal blink'))
 const client = createClient({
   baseUrl: input.origin,
-  journal: blinkingJournal(sqliteJournal({ path: input.db }), blink),
+  journal: blinkingJournal(openHuntedJournal(input.journal), blink),
   retry: { base: 20, cap: 500 },
   attemptTimeout: 2000,
   onGiveUp: 'keep',

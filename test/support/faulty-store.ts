@@ -80,14 +80,23 @@ const JOURNAL_WRITES: ReadonlySet<string> = new Set(['append', 'write'])
 
 export function blinkingJournal(journal: Journal, blink: Blink): Journal {
   return {
-    level: journal.level,
+    get level() {
+      return journal.level
+    },
     open: () => journal.open(),
     close: () => journal.close(),
-    execute: (commands) => {
+    execute: (commands, now) => {
       const writes = commands.some((command) => JOURNAL_WRITES.has(command.do))
-      return blink.pass(writes ? 'write' : 'look', () => journal.execute(commands))
+      return blink.pass(writes ? 'write' : 'look', () => journal.execute(commands, now))
     },
+    ...peersOf(journal),
   }
+}
+
+/** Hints are lost with the process alone: a poll finds what they would have told. */
+function peersOf(journal: Journal): Pick<Journal, 'notifyPeers' | 'onPeerMessage'> {
+  if (!journal.notifyPeers || !journal.onPeerMessage) return {}
+  return { notifyPeers: journal.notifyPeers.bind(journal), onPeerMessage: journal.onPeerMessage.bind(journal) }
 }
 
 /** Not `close`, and not `entries`, which is no promise. */

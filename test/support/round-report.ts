@@ -10,6 +10,8 @@ export interface RoundReport {
   readonly claims: Readonly<Record<string, number>>
   /** Whatever else was counted. */
   readonly numbers: Readonly<Record<string, number>>
+  /** Of these the largest of all rounds counts. */
+  readonly largest?: Readonly<Record<string, number>>
 }
 
 /** Several rounds as one table; `command` is a round's command line but for its seed. */
@@ -17,7 +19,7 @@ export function reportText(rounds: readonly RoundReport[], command: string): str
   const [first] = rounds
   const notDealt = Object.entries(first?.notDealt ?? {}).map(([blow, reason]) => `  ${blow}: not dealt, ${reason}`)
   const parts = [
-    `${rounds.length} ${rounds.length === 1 ? 'round' : 'rounds'}: ${inline(sum(rounds, 'numbers'))}`,
+    `${rounds.length} ${rounds.length === 1 ? 'round' : 'rounds'}: ${inline({ ...sum(rounds, 'numbers'), ...largest(rounds) })}`,
     ['Blows that struck:', ...table(sum(rounds, 'blows')), ...notDealt].join('\n'),
     ['Claims that were made:', ...table(sum(rounds, 'claims'))].join('\n'),
   ]
@@ -33,6 +35,14 @@ function sum(rounds: readonly RoundReport[], of: 'blows' | 'claims' | 'numbers')
     for (const [name, count] of Object.entries(round[of])) sums[name] = (sums[name] ?? 0) + count
   }
   return sums
+}
+
+function largest(rounds: readonly RoundReport[]): Record<string, number> {
+  const most: Record<string, number> = {}
+  for (const round of rounds) {
+    for (const [name, number] of Object.entries(round.largest ?? {})) most[name] = Math.max(most[name] ?? 0, number)
+  }
+  return most
 }
 
 function table(counts: Readonly<Record<string, number>>): string[] {

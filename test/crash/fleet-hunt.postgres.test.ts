@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { endAll } from '../support/child-process.ts'
+import { type RunningPostgres, startPostgres } from '../support/postgres-setup.ts'
+import { faultsOf } from './faults-of.ts'
+import { hunt } from './hunt.ts'
+import { postgresPlace } from './postgres-place.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-fleet-'))
+/** One of our own: the Postgres of the run is not ours to restart. */
+let postgres: RunningPostgres
+beforeAll(async () => {
+  postgres = await startPostgres()
+})
+afterAll(async () => {
+  await endAll()
+  await postgres.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('loses nothing, does nothing twice and tells the truth while the processes of a fleet and their Postgres break', async () => {
+  const seed = Number(process.env.HUNT_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  process.stdout.write(`hunt seed ${seed}\n`)
+  const place = await postgresPlace(postgres, { processes: 4, hosts: 'one' })
+  const result = await hunt({ folder, place, operations: 200, processes: 4, seed, killEvery: 30 })
+  await place.stop()
+  const { takeoverTimes } = result
+  process.stdout.write(`${JSON.stringify({ ...result, slowestTakeoverMs: takeoverTimes.slowestMs })}\n`)
+  const again = `HUNT_SEED=${seed} npx vitest run test/crash/fleet-hunt.postgres.test.ts`
+  expect(faultsOf(result), `To run it again: ${again}`).toEqual([])
+  expect(result.accepted).toBeGreaterThanOrEqual(200)
+  expect(result.blows['Postgres restart']).toBe(3)
+  expect(takeoverTimes.slowestMs).toBeGreaterThan(0)
+}, 180_000)
