@@ -1,6 +1,7 @@
 export type { CallContext } from './client/call-context.ts'
 export type {
   Client,
+  CloseOptions,
   FoundOperation,
   OperationsQuery,
   ResumeOptions,

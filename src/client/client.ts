@@ -22,6 +22,15 @@ export interface RetryCallOptions {
   readonly deadline?: Duration | undefined
 }
 
+/** What `client.close` takes. */
+export interface CloseOptions {
+  /**
+   * How long attempts in flight may take to come home, and handlers to finish; what is left then is aborted and stays
+   * pending. Default: 30 seconds, after which nothing is aborted.
+   */
+  readonly grace?: Duration | undefined
+}
+
 export interface OperationsQuery {
   readonly status?: OperationStatus | undefined
   readonly limit?: number | undefined
@@ -91,7 +100,7 @@ export interface Client {
 
   /** Waits for what this client is running. */
   flush(): Promise<void>
-  /** Stops starting attempts, releases leases, closes the journal it opened. */
-  close(): Promise<void>
+  /** Stops starting attempts, releases leases, closes the journal it opened. Attempts in flight may come home first. */
+  close(options?: CloseOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -4,6 +4,7 @@ import { strictest } from '../protocol/call-limits.ts'
 import { type CallContext, checkContext } from './call-context.ts'
 import type {
   Client,
+  CloseOptions,
   FoundOperation,
   OperationsQuery,
   ResumeOptions,
@@ -24,7 +25,7 @@ import { OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
 import { type PreparedOperation, partsOf } from './prepared-operation.ts'
-import { readQuery, readResume, readRetry } from './read-queries.ts'
+import { readClose, readQuery, readResume, readRetry } from './read-queries.ts'
 import { type CallSettings, startCall, startFetch, startRetry } from './start-call.ts'
 
 /** What all views of one client share. */
@@ -196,10 +197,11 @@ export class HoldfastClient implements Client {
     return flushEngine(this.#core.engine)
   }
 
-  async close(): Promise<void> {
+  async close(options?: CloseOptions): Promise<void> {
     const { engine, closing, closeJournal, passes } = this.#core
+    const { grace: graceMs } = readClose(options)
     closing.abort()
-    await closeEngine(engine, Promise.allSettled(passes))
+    await closeEngine(engine, { graceMs, passes: Promise.allSettled(passes) })
     await closeJournal()
   }
 

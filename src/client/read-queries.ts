@@ -7,7 +7,7 @@ import {
   wholeFrom,
 } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
-import type { OperationsQuery, ResumeOptions, RetryCallOptions } from './client.ts'
+import type { CloseOptions, OperationsQuery, ResumeOptions, RetryCallOptions } from './client.ts'
 
 /* The options of the functions of a client that are no calls: each value checked, each unknown name refused. */
 
@@ -29,4 +29,8 @@ export function readQuery(given: OperationsQuery | undefined) {
 
 export function readRetry(given: RetryCallOptions | undefined) {
   return readOptions('retry', given, { signal: [undefined, checkSignal], deadline: [undefined, checkDuration] })
+}
+
+export function readClose(given: CloseOptions | undefined) {
+  return readOptions('close', given, { grace: [undefined, checkDuration] })
 }

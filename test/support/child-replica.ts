@@ -7,6 +7,8 @@ export interface ReplicaInput {
   readonly origin: string
   readonly url: string
   readonly schema: string
+  /** The delay before its first retry. */
+  readonly retryAfterMs?: number
 }
 
 const input = inputOf<ReplicaInput>()
@@ -16,8 +18,11 @@ const client = createClient({
   journal,
   attemptTimeout: 300_000,
   deadline: 300_000,
+  retry: { base: input.retryAfterMs ?? 100, cap: 300_000, jitter: 'none' },
+  budget: { burst: 100 },
   observe: (event) => {
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
+    if (event.type === 'operation.waiting') say('waiting', { key: event.operation.key })
     if (event.type === 'journal.failed') say('trouble', { message: event.error.message })
   },
 })
@@ -28,6 +33,12 @@ onOrder('post', async (path) => {
   handle.catch((error: unknown) => say('gave up', { message: String(error) }))
   await handle.accepted
   say('accepted', { key: handle.key })
+})
+process.once('SIGTERM', async () => {
+  await client.close({ grace: '2s' })
+  await journal.close()
+  say('closed')
+  process.exit()
 })
 await journal.open()
 say('ready')

@@ -581,7 +581,7 @@ interface Client {
     prepare(method: string, url: string | URL, options?: CallOptions): Promise<PreparedOperation>;
     send(operation: PreparedOperation): OperationHandle;
     flush(): Promise<void>;
-    close(): Promise<void>;
+    close(options?: CloseOptions): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -622,6 +622,10 @@ interface Clock {
     sleep(ms: number, signal?: AbortSignal): Promise<void>;
     after?(ms: number, callback: () => void): () => void;
     turn?(): Promise<void>;
+}
+
+interface CloseOptions {
+    readonly grace?: Duration | undefined;
 }
 
 interface CodesOf {

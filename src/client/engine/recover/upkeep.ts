@@ -120,16 +120,37 @@ export async function flushEngine({ live, upkeep, keeper }: Engine): Promise<voi
   await keeper.idle()
 }
 
-/** Starts no further attempt, lets attempts that are under way come home, and releases every lease. */
-export async function closeEngine(engine: Engine, passes: Promise<unknown>): Promise<void> {
+export interface CloseTerms {
+  /** How long attempts in flight and handlers are waited for. Undefined: as long as a lease, and no attempt is aborted. */
+  readonly graceMs: number | undefined
+  /** The passes of a resume that are under way. */
+  readonly passes: Promise<unknown>
+}
+
+/**
+ * Starts no further attempt and releases the lease of everything that waits, at once. Attempts that are under way may come
+ * home within the grace time; what is left then is aborted, and its lease released.
+ */
+export async function closeEngine(engine: Engine, { graceMs, passes }: CloseTerms): Promise<void> {
   const { live, clock, coordination, transport } = engine
   for (const caller of [...live.callers]) caller.leaveIfRefused()
   for (const operation of [...live.all(), ...live.followers]) operation.stop({ because: 'closing' })
-  // A handler that hangs, or that waits for this very close, holds the client no longer than a lease.
+  // A handler that hangs, or that waits for this very close, holds the client no longer than this.
   const flushed = passes.then(() => flushEngine(engine))
-  await waitAtMost<unknown>(clock, flushed, { ms: LEASE_MS, late: () => undefined }).catch(() => {})
+  await waitAtMost<unknown>(clock, flushed, { ms: graceMs ?? LEASE_MS, late: () => undefined }).catch(() => {})
+  if (graceMs !== undefined) await abortOverdue(engine)
   coordination.leave()
   await transport.close?.()
+}
+
+/** How long a journal may take to release the leases of what was aborted. */
+const RELEASE_MS = 1000
+
+async function abortOverdue({ live, clock }: Engine): Promise<void> {
+  const overdue = live.all()
+  for (const operation of overdue) operation.stopOverdue()
+  const released = Promise.all(overdue.map(({ finished }) => finished))
+  if (overdue.length > 0) await waitAtMost<unknown>(clock, released, { ms: RELEASE_MS, late: () => undefined })
 }
 
 /** Log-out: stops what is running here and drops everything that the namespace holds. */

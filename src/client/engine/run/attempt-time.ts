@@ -33,6 +33,7 @@ export class AttemptTime {
   #cancelTimer: () => void
   timeoutName: 'attempt-timeout' | 'deadline'
   #ranOut = false
+  #isSent = false
   #isWatching = false
 
   constructor(clock: Clock, operation: LiveOperation, { call, startedAt }: AttemptStart) {
@@ -46,10 +47,11 @@ export class AttemptTime {
     operation.listen(() => this.#onStop())
   }
 
-  /** A client that is closing lets an attempt that is under way come home. */
+  /** A client that is closing lets an attempt that was sent come home within its grace time. */
   #onStop(): void {
     const order = this.#operation.stopOrder
-    if (order && order.because !== 'closing') this.signal.abort()
+    const isAwaited = order?.because === 'closing' && !order.isOverdue && this.#isSent
+    if (order && !isAwaited) this.signal.abort()
   }
 
   #startTimer(ms: number, start: typeof startTimer): () => void {
@@ -67,6 +69,7 @@ export class AttemptTime {
 
   /** The transport's outcome. One that ignores its signal gets a moment after the abort, then counts as lost. */
   outcome(sent: Promise<TransportOutcome>): Promise<TransportOutcome> {
+    this.#isSent = true
     return new Promise((resolve, reject) => {
       this.signal.listen(() => {
         void takeTurn(this.#clock).then(() => resolve(LOST))

@@ -124,7 +124,7 @@ export class Gate {
       if (!refused) return undefined
       const { retryAt = Number.POSITIVE_INFINITY } = refused
       const ended = containments.nextKeptEnd(this.#origin)
-      if (ended) await ended
+      if (ended) await this.#operation.pauseUntil(ended)
       else if (retryAt - clock.now() <= PATIENCE_MS) await this.#operation.pause(clock, retryAt - clock.now())
       else {
         if (refused.reason === 'budget') containments.emitExhausted(this.#origin)

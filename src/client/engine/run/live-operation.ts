@@ -1,5 +1,6 @@
 import type { HoldfastError } from '../../../errors/holdfast-error.ts'
 import { type Clock, startTimer } from '../../../foundation/clock.ts'
+import { waitFor } from '../../../foundation/wait.ts'
 import type { AnswerRest } from '../../../protocol/stored-message.ts'
 import type { Fence } from '../../journal/port.ts'
 import type { OperationRecord } from '../../operation/record.ts'
@@ -9,7 +10,8 @@ import { discardRest, splitRest } from './answer-rest.ts'
 export type StopOrder =
   | { readonly because: 'cancelled'; readonly cause?: unknown }
   | { readonly because: 'lease-lost' }
-  | { readonly because: 'closing' }
+  /** `isOverdue`: the grace time is over, and an attempt in flight is aborted. */
+  | { readonly because: 'closing'; readonly isOverdue?: true }
 
 /** How a run ended. */
 export type Finish =
@@ -78,6 +80,13 @@ export class LiveOperation {
     this.#listener?.()
   }
 
+  /** The grace time of the client that closes is over. */
+  stopOverdue(): void {
+    if (this.stopOrder?.because !== 'closing') return
+    this.stopOrder = { because: 'closing', isOverdue: true }
+    this.#listener?.()
+  }
+
   /** After a lease was lost and taken anew, the run may go on. */
   resetStop(): void {
     if (this.stopOrder?.because === 'lease-lost') this.stopOrder = undefined
@@ -108,6 +117,16 @@ export class LiveOperation {
       this.listen(() => {
         if (this.stopOrder || (endedBy === 'news' && this.#hasNews)) end()
       })
+    })
+  }
+
+  /** Waits for `work`. A stop order ends it early. */
+  pauseUntil(work: Promise<void>): Promise<void> {
+    return waitFor(work, (end) => {
+      this.listen(() => {
+        if (this.stopOrder) end(() => undefined)
+      })
+      return () => this.listen(undefined)
     })
   }
 
