@@ -63,7 +63,7 @@ describe('the journal in Chromium, with others around', () => {
   it('makes way for a newer version and leaves its data alone', async () => {
     const [tab, newer] = [await open(), await open()]
     await tab.ask('append', 'upgraded', ['a'])
-    expect(await holdOn(newer, 'upgraded', 4)).toBe(4)
+    expect(await holdOn(newer, 'upgraded', 5)).toBe(5)
     const failure = (await tab.ask('append', 'upgraded', ['b'])) as { message: string }
     expect(failure).toMatchObject({ code: 'HOLDFAST_STORAGE', effect: 'none' })
     expect(failure.message).toMatch(/written by a newer Holdfast/)
