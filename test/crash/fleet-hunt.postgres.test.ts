@@ -24,7 +24,7 @@ it('loses nothing, does nothing twice and tells the truth while the processes of
   const seed = Number(process.env.HUNT_SEED ?? Math.floor(Math.random() * 2 ** 31))
   process.stdout.write(`hunt seed ${seed}\n`)
   const place = await postgresPlace(postgres, { processes: 4, hosts: 'one' })
-  const result = await hunt({ folder, place, operations: 200, processes: 4, seed, killEvery: 30 })
+  const result = await hunt({ folder, place, operations: 200, processes: 4, seed, killEvery: 8 })
   await place.stop()
   const { takeoverTimes } = result
   process.stdout.write(`${JSON.stringify({ ...result, slowestTakeoverMs: takeoverTimes.slowestMs })}\n`)

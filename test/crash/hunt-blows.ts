@@ -36,7 +36,7 @@ export const CRASH_WEIGHTS: Readonly<Partial<Record<CrashBlow, number>>> = {
   'client freeze': 10,
   'journal blink': 12,
   'server kill': 8,
-  'connection cut': 20,
+  'connection cut': 40,
   'connection silent': 6,
   'cut off for a lease': 1,
   'backend terminated': 15,

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { type CuttingProxy, cuttingProxy } from '../support/cutting-proxy.ts'
 import { onMachine } from '../support/other-machine.ts'
 import type { RunningPostgres } from '../support/postgres-setup.ts'
 import { type Silence, SilentProxy } from '../support/silent-proxy.ts'
@@ -8,6 +10,8 @@ export const LEASE_MS = 30_000
 
 /** Of the connections of hunted processes. */
 const NAME = 'hunted'
+/** What a batch that accepts an operation has in it. */
+const BATCH = '"do":"append"'
 
 export interface FleetTerms {
   readonly processes: number
@@ -18,23 +22,24 @@ export interface FleetTerms {
   readonly hosts: 'one' | 'each its own'
 }
 
-/** One journal in Postgres for all processes, each of which reaches it through a proxy of its own. */
+/** One journal in Postgres for all processes, each of which reaches it through proxies of its own. */
 export async function postgresPlace(
   postgres: RunningPostgres,
   { processes, hosts }: FleetTerms,
 ): Promise<JournalPlace & { stop(): Promise<void> }> {
   const pool = new pg.Pool({ connectionString: postgres.url, max: 1 }).on('error', () => {})
-  const proxies = Array.from({ length: processes }, () => new SilentProxy(new URL(postgres.url)))
+  const cutters = await Promise.all(Array.from({ length: processes }, () => cuttingProxy(postgres.url)))
+  const proxies = cutters.map(({ url }) => new SilentProxy(new URL(url)))
   const ports = await Promise.all(proxies.map((proxy) => proxy.start()))
-  const silent = new Set<number>()
+  const silenced = new Set<number>()
   let started = 0
   const silence = async (slot: number, terms: Silence): Promise<boolean> => {
     const proxy = proxies[slot]
     // The end of one silence would end the other too.
-    if (!proxy || silent.has(slot)) return false
-    silent.add(slot)
+    if (!proxy || silenced.has(slot)) return false
+    silenced.add(slot)
     const { hit, over } = proxy.silence(terms)
-    void over.then(() => silent.delete(slot))
+    void over.then(() => silenced.delete(slot))
     return hit
   }
   return {
@@ -44,7 +49,8 @@ export async function postgresPlace(
     }),
     nodeOptions: () => (hosts === 'one' ? [] : onMachine({ hostname: `host-${++started}`, skew: 0 })),
     strikes: {
-      ...cuts(silence),
+      'connection cut': cut(cutters),
+      'connection silent': silent(silence),
       'cut off for a lease': hosts === 'one' ? { never: 'the hunt is shorter than a lease' } : cutOff(silence),
       'backend terminated': terminate(pool),
       'Postgres restart': () => postgres.restart().then(() => true),
@@ -53,6 +59,7 @@ export async function postgresPlace(
     freezeMs: (random) => (hosts === 'one' || random() < 0.85 ? shortFreezeMs(random) : 1.2 * LEASE_MS),
     stop: async () => {
       for (const proxy of proxies) proxy.stop()
+      for (const cutter of cutters) await cutter.close()
       await pool.end()
     },
   }
@@ -67,15 +74,25 @@ function named(url: string, port: number | undefined): string {
 
 type DealSilence = (slot: number, terms: Silence) => Promise<boolean>
 
-function cuts(silence: DealSilence) {
-  const either = (random: () => number): Silence['of'] => (random() < 0.5 ? 'one' : 'all')
-  /** What is on its way is lost: a statement that never arrived, or the answer to one that was committed. */
-  const cut: PlaceStrike = (random, slot) => silence(slot, { ms: 300 * random(), of: either(random), end: 'broken' })
-  const silent: PlaceStrike = (random, slot) => {
-    const end = random() < 0.5 ? 'broken' : 'resumed'
-    return silence(slot, { ms: 500 + 3500 * random(), of: either(random), end })
+const LONGEST_AIM_MS = 1000
+
+/** At the next batch: it never arrives, or it is committed and its answer is lost. */
+function cut(cutters: readonly CuttingProxy[]): PlaceStrike {
+  return async (random, slot) => {
+    const cutter = cutters[slot]
+    if (!cutter) return false
+    const before = cutter.cuts
+    cutter.cutStatement(BATCH, random() < 0.3 ? 'before' : 'after')
+    for (let waitedMs = 0; cutter.cuts === before && waitedMs < LONGEST_AIM_MS; waitedMs += 10) await pause(10)
+    return cutter.cuts > before
   }
-  return { 'connection cut': cut, 'connection silent': silent }
+}
+
+function silent(silence: DealSilence): PlaceStrike {
+  return (random, slot) => {
+    const end = random() < 0.5 ? 'broken' : 'resumed'
+    return silence(slot, { ms: 500 + 3500 * random(), of: random() < 0.5 ? 'one' : 'all', end })
+  }
 }
 
 /** Its leases lapse while it is alive, and others take its work over. */

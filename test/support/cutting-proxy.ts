@@ -3,6 +3,8 @@ import { connect, createServer, type Socket } from 'node:net'
 export interface CuttingProxy {
   /** The same database, through the proxy. */
   readonly url: string
+  /** How often it has cut a statement. */
+  readonly cuts: number
   /** Cuts the connection on which the next COMMIT comes: before the server gets it, or before its answer is told. */
   cutCommit(when: 'before' | 'after'): void
   /** The same for the next statement that has this text in it; from then on, where that is said, no connection is let through. */
@@ -19,6 +21,7 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   const sockets = new Set<Socket>()
   let cut: { readonly text: string; readonly when: 'before' | 'after'; readonly then?: 'down' | undefined } | undefined
   let down = false
+  let cuts = 0
   const server = createServer((client) => {
     if (down) return void client.destroy()
     const upstream = connect(Number(port), hostname)
@@ -30,6 +33,7 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     client.on('data', (data) => {
       const when = cut && data.includes(cut.text) ? cut.when : undefined
       if (when) down ||= cut?.then === 'down'
+      if (when) cuts++
       if (when) cut = undefined
       if (when === 'before') upstream.destroy()
       else upstream.write(data)
@@ -44,6 +48,9 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   through.host = `127.0.0.1:${(server.address() as { port: number }).port}`
   return {
     url: through.href,
+    get cuts() {
+      return cuts
+    },
     cutCommit: (when) => {
       cut = { text: 'COMMIT\0', when }
     },
