@@ -2,6 +2,7 @@ export type { CallContext } from './client/call-context.ts'
 export type {
   Client,
   CloseOptions,
+  DeadLettersQuery,
   FoundOperation,
   OperationsQuery,
   ResumeOptions,
@@ -16,6 +17,7 @@ export type { Settlement, SettlementHandler } from './client/engine/recover/deli
 export type { ResumeReport } from './client/engine/recover/resume.ts'
 export { memoryJournal } from './client/journal/memory/memory-journal.ts'
 export type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from './client/journal/port.ts'
+export type { DeadLetter } from './client/operation/dead-letter.ts'
 export type { Json, OperationStatus, SettledStatus } from './client/operation/record.ts'
 export type { OperationView } from './client/operation/view.ts'
 export type { OperationHandle } from './client/operation-handle.ts'

@@ -2,6 +2,7 @@ import type { Duration } from '../foundation/duration.ts'
 import type { CallContext } from './call-context.ts'
 import type { Settlement } from './engine/recover/deliver.ts'
 import type { ResumeReport } from './engine/recover/resume.ts'
+import type { DeadLetter } from './operation/dead-letter.ts'
 import type { Json, OperationStatus } from './operation/record.ts'
 import type { OperationView } from './operation/view.ts'
 import type { OperationHandle } from './operation-handle.ts'
@@ -33,6 +34,13 @@ export interface CloseOptions {
 
 export interface OperationsQuery {
   readonly status?: OperationStatus | undefined
+  readonly limit?: number | undefined
+  /** The key or id of the operation to go on behind. */
+  readonly after?: string | undefined
+}
+
+/** What `client.deadLetters` takes. */
+export interface DeadLettersQuery {
   readonly limit?: number | undefined
   /** The key or id of the operation to go on behind. */
   readonly after?: string | undefined
@@ -84,6 +92,11 @@ export interface Client {
   operation(keyOrId: string): Promise<FoundOperation | undefined>
   /** Every record of the namespace, oldest first, read page by page. */
   operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>
+  /**
+   * What a person has to look at, oldest first: parked (reason `poison` or `auth`), rejected, failed and expired
+   * operations, for as long as their records are kept.
+   */
+  deadLetters(query?: DeadLettersQuery): AsyncIterableIterator<DeadLetter>
   /** Goes on with the same key and bytes, within the horizon; a settled operation gives its recorded answer. */
   retry(keyOrId: string, options?: RetryCallOptions): OperationHandle
   /** Settles a pending operation as `cancelled`. False where there was nothing left to cancel. */

@@ -5,6 +5,7 @@ import { type CallContext, checkContext } from './call-context.ts'
 import type {
   Client,
   CloseOptions,
+  DeadLettersQuery,
   FoundOperation,
   OperationsQuery,
   ResumeOptions,
@@ -14,18 +15,20 @@ import type {
 import { clientFetch } from './client-fetch.ts'
 import { answerOf, type HandleSource } from './engine/call/caller.ts'
 import type { Engine } from './engine/engine.ts'
+import { listDeadLetters } from './engine/recover/dead-letters.ts'
 import type { SettlementHandler } from './engine/recover/deliver.ts'
 import { type ResumeReport, resumeOnce } from './engine/recover/resume.ts'
 import { awaitFinish, cancelStored, type Found, findOperation, listStored } from './engine/recover/stored-operations.ts'
 import { closeEngine, flushEngine, forgetAll } from './engine/recover/upkeep.ts'
 import { watch } from './engine/recover/watch.ts'
+import type { DeadLetter } from './operation/dead-letter.ts'
 import { clientClosed } from './operation/outcome.ts'
 import { type OperationView, viewOf } from './operation/view.ts'
 import { OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
 import { type PreparedOperation, partsOf } from './prepared-operation.ts'
-import { readClose, readQuery, readResume, readRetry } from './read-queries.ts'
+import { readClose, readDeadLetters, readQuery, readResume, readRetry } from './read-queries.ts'
 import { type CallSettings, startCall, startFetch, startRetry } from './start-call.ts'
 
 /** What all views of one client share. */
@@ -142,6 +145,10 @@ export class HoldfastClient implements Client {
 
   operations(query?: OperationsQuery): AsyncIterableIterator<OperationView> {
     return listStored(this.#core.engine, readQuery(query))
+  }
+
+  deadLetters(query?: DeadLettersQuery): AsyncIterableIterator<DeadLetter> {
+    return listDeadLetters(this.#core.engine, readDeadLetters(query))
   }
 
   retry(keyOrId: string, options?: RetryCallOptions): OperationHandle {

@@ -7,7 +7,7 @@ import {
   wholeFrom,
 } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
-import type { CloseOptions, OperationsQuery, ResumeOptions, RetryCallOptions } from './client.ts'
+import type { CloseOptions, DeadLettersQuery, OperationsQuery, ResumeOptions, RetryCallOptions } from './client.ts'
 
 /* The options of the functions of a client that are no calls: each value checked, each unknown name refused. */
 
@@ -25,6 +25,10 @@ export function readQuery(given: OperationsQuery | undefined) {
     limit: [undefined, wholeFrom(0)],
     after: [undefined, checkLabel],
   })
+}
+
+export function readDeadLetters(given: DeadLettersQuery | undefined) {
+  return readOptions('deadLetters', given, { limit: [undefined, wholeFrom(0)], after: [undefined, checkLabel] })
 }
 
 export function readRetry(given: RetryCallOptions | undefined) {

@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest'
 const CEILINGS = [
   {
     what: 'createClient and memoryJournal',
-    ceiling: 51_400,
+    ceiling: 52_100,
     program: `
       import { createClient, memoryJournal } from './src/index.ts'
       globalThis.client = createClient({ journal: memoryJournal() })`,
   },
   {
     what: 'createClient and indexedDbJournal',
-    ceiling: 51_400,
+    ceiling: 52_100,
     program: `
       import { createClient } from './src/index.ts'
       import { indexedDbJournal } from './src/indexeddb/index.ts'

@@ -574,6 +574,7 @@ interface Client {
     onSettled<Metadata = Json | undefined>(name: string, handler: SettlementHandlerOf<Metadata>): () => void;
     operation(keyOrId: string): Promise<FoundOperation | undefined>;
     operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>;
+    deadLetters(query?: DeadLettersQuery): AsyncIterableIterator<DeadLetter>;
     retry(keyOrId: string, options?: RetryCallOptions): OperationHandle;
     cancel(keyOrId: string): Promise<boolean>;
     forget(): Promise<number>;
@@ -689,6 +690,17 @@ interface CryptoKeyLike {
     readonly extractable: boolean;
     readonly algorithm: object;
     readonly usages: readonly string[];
+}
+
+interface DeadLetter extends OperationView {
+    readonly lastStatus: number | undefined;
+    readonly lastError: string | undefined;
+    readonly keptUntil: number | undefined;
+}
+
+interface DeadLettersQuery {
+    readonly limit?: number | undefined;
+    readonly after?: string | undefined;
 }
 
 interface DispatcherLike {
