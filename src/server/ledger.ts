@@ -179,7 +179,7 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
   stats(): Promise<LedgerStats>
   /** What this process has done, and gauges of the store. Cheap, for a scrape every few seconds. Never rejects. */
   metrics(): Promise<LedgerMetrics>
-  /** Removes what the ledger keeps of a scope: for a customer who leaves. Entries that are running or unknown stay. */
+  /** Removes what the ledger keeps of a scope: for a customer that leaves. Entries that are running or unknown stay. */
   erase(scope: string, options?: EraseOptions): Promise<ErasedScope>
   /** An operator's decision on an entry that is `unknown`: its answer, or that it may run again. False: there is none. */
   resolve(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>
