@@ -4,8 +4,11 @@ import { LongFirst } from './test/support/long-first.ts'
 import { SummaryReporter } from './test/support/summary-reporter.ts'
 import { testsThatNeedSqlite } from './test/support/tests-without-sqlite.ts'
 
-/** Most of the slower tests wait for somebody: twice as many files at a time as a small machine has cores. */
-const slowly = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 4, sequence: { groupOrder: 1 } }
+/**
+ * Most of the slower tests wait for a process, a socket or a browser: twice as many files at a time as a small machine has
+ * cores. One that fails is run once more, since on such a machine any of them may come too late; the summary names it.
+ */
+const slowly = { testTimeout: 60_000, hookTimeout: 60_000, retry: 1, maxWorkers: 4, sequence: { groupOrder: 1 } }
 
 /** What starts processes, opens sockets or builds packages. */
 const heavy = [
