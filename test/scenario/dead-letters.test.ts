@@ -54,6 +54,19 @@ describe('the list of dead letters', () => {
     expect(asked.sort()).toEqual(['expired', 'failed', 'pending', 'rejected'])
   })
 
+  it('keeps without an id what no caller has heard of, and what its caller was told for a minute', async () => {
+    const place = neighbourhood()
+    const client = place.client({ retry: false, onGiveUp: 'keep', breaker: false })
+    place.server.weather = () => ({ status: 503 })
+    await outcome(client.post('/charges', { body: 'resumed' }))
+    place.server.weather = () => ({ status: 404 })
+    expect(await client.resume()).toMatchObject({ rejected: 1 })
+    await outcome(client.post('/charges', { body: 'told' }))
+    const keptFor: number[] = []
+    for await (const { keptUntil = 0 } of client.deadLetters()) keptFor.push(keptUntil - place.clock.now())
+    expect(keptFor).toEqual([86_400_000, 60_000])
+  })
+
   it.each([[{ limit: -1 }], [{ after: '' }], [{ status: 'failed' }]])('refuses %j', async (wrong) => {
     const client = neighbourhood().client()
     expect(() => client.deadLetters(wrong as { limit: number })).toThrow('deadLetters')

@@ -70,7 +70,7 @@ export async function cancelStored(engine: Engine, keyOrId: string): Promise<boo
   if (!claimed) return false
   const operation = new LiveOperation(reopen(claimed))
   const ending = { status: 'cancelled', reason: 'aborted', effect: claimed.effect } as const
-  const finish = await settleOperation(engine, operation, { ending, durable: true })
+  const finish = await settleOperation(engine, operation, { ending, durable: true, mode: 'call' })
   return finish.is === 'settled'
 }
 

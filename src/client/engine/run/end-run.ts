@@ -56,7 +56,7 @@ function isPerhapsRepeated({ operation, last }: RunState): boolean {
 }
 
 function settle({ engine, operation, call }: RunState, ending: Ending): Ended {
-  return settleOperation(engine, operation, { ending, durable: call.durable })
+  return settleOperation(engine, operation, { ending, durable: call.durable, mode: call.mode })
 }
 
 /** An answer, or a fault that trying again can't mend, ends it for good. */

@@ -26,7 +26,7 @@ export interface Ending {
 export function settleOperation(
   engine: Engine,
   operation: LiveOperation,
-  { ending, durable }: { readonly ending: Ending } & Pick<Call, 'durable'>,
+  { ending, durable, mode }: { readonly ending: Ending } & Pick<Call, 'durable' | 'mode'>,
 ): Finish | Promise<Finish> {
   const { handlers, clock, options } = engine
   const { name } = operation.record
@@ -48,7 +48,7 @@ export function settleOperation(
     if (engine.events) emitSettled(engine.events, record)
     return finish
   }
-  operation.record = { ...record, expiresAt: expiryOf(options, record) }
+  operation.record = { ...record, expiresAt: expiryOf(options, record, mode) }
   const written = writeSettlement(engine, operation, deliveryDue && handlers.has(name) ? 'here' : 'elsewhere')
   const settled = { ...finish, record: operation.record }
   return written === true ? settled : written.then((isWritten) => (isWritten ? settled : { is: 'lost' }))
@@ -157,16 +157,19 @@ export function withoutSecrets(record: OperationRecord): OperationRecord {
 export const SHORTEST_RETENTION_MS = 60_000
 
 /**
- * How long the record of a settled operation is kept. While it holds its lane: until it does not. With an id, or while a handler or a caller elsewhere has yet to
- * take the settlement: for `retention`. A failed one at least until its horizon: so long it can be retried by its key.
+ * How long the record of a settled operation is kept. While it holds its lane: until it does not. With an id, or where no
+ * caller and no handler has heard how it ended: for `retention`, as a success does not need to be heard of. A failed one
+ * at least until its horizon: so long it can be retried by its key.
  */
 export function expiryOf(
   { retentionMs }: Pick<ResolvedOptions, 'retentionMs'>,
   record: OperationRecord,
+  mode: Call['mode'] = 'call',
 ): number | undefined {
   if (record.holdsLane) return undefined
   const { settledAt = 0, id, deliveryDue, awaited, status, horizonAt } = record
-  if (id !== undefined || deliveryDue || awaited) return settledAt + retentionMs
+  const isUnheard = mode === 'resume' && status !== 'succeeded'
+  if (id !== undefined || deliveryDue || awaited || isUnheard) return settledAt + retentionMs
   const shortest = settledAt + SHORTEST_RETENTION_MS
   return status === 'failed' ? Math.max(shortest, horizonAt) : shortest
 }
