@@ -132,7 +132,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "new BodyError(message, { ...details, effect: 'applied', response: shown",
     replace: "new BodyError(message, { ...details, effect: 'none', response: shown",
     breaks: ['P3'],
-    from: 89,
+    from: 95,
     within: 500,
   },
   {
@@ -141,7 +141,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "const effect = whole ? 'none' : operation.record.effect",
     replace: "const effect = whole || reason === 'key-reuse' ? 'none' : operation.record.effect",
     breaks: ['P3'],
-    from: 71,
+    from: 353,
     within: 3000,
   },
   {
@@ -195,7 +195,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (late !== 'yes') return",
     replace: "if (late === 'deadline') return",
     breaks: ['P5'],
-    from: 511,
+    from: 614,
     within: 3000,
   },
   {
@@ -231,7 +231,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (completed === 'in-doubt') guard.background.run(completeLater(guard, claimed, answer))",
     replace: '',
     breaks: ['P4', 'P3'],
-    from: 251,
+    from: 392,
     within: 2000,
   },
   {
@@ -240,7 +240,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return owner === 'alive' || (owner === 'unsure' && entry.leaseUntil > now)",
     replace: "return owner === 'alive'",
     breaks: ['P8', 'P3'],
-    from: 129,
+    from: 180,
     within: 2000,
   },
   {
@@ -249,7 +249,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (compared === 'different') return refuse('key-reused')",
     replace: '',
     breaks: ['P3'],
-    from: 71,
+    from: 1651,
     within: 2000,
   },
   {
@@ -267,7 +267,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return policy.onAbandoned ?? (policy.external ? 'hold' : 'rerun')",
     replace: "return policy.onAbandoned ?? 'rerun'",
     breaks: ['P3'],
-    from: 190,
+    from: 377,
     within: 2000,
   },
   {
@@ -303,7 +303,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (record.lane === undefined || record.holdsLane) return true',
     replace: 'operation.record = { ...record, holdsLane: record.lane !== undefined }; return true',
     breaks: ['lanes'],
-    from: 1500,
+    from: 1520,
     within: 2000,
   },
 ]
