@@ -13,6 +13,8 @@ import { typeErrors } from './support/type-check.ts'
  *   ts run    compiles, and runs by itself against a server at process.env.API_URL. If it has comments
  *             `// prints …`, these are its whole output, line by line.
  *   ts from … is that file of the repository, which tests run; our sources have the package's name instead of a path.
+ *   js file … is a file of the tutorial; `sh step` is typed by its reader, and `text output` is what is printed then. They are
+ *             followed to the letter, see tutorial.test.ts.
  *   sh        names only scripts that package.json has.
  *   json      is JSON.
  *   mermaid   uses only participants and states that it declares.
@@ -21,6 +23,7 @@ import { typeErrors } from './support/type-check.ts'
 
 const blocks = pages().flatMap(blocksOf)
 const of = (...infos: string[]): Block[] => blocks.filter(({ info }) => infos.includes(info))
+const FILE = /^js file [\w-]+\.mjs$/
 const FROM = /^ts from (test\/\S+\.ts)$/
 
 /** As a reader would write it. */
@@ -33,8 +36,8 @@ const place = ({ page, line }: Block): string => `${page}:${line}`
 
 describe('the code blocks of the documentation', () => {
   it('are all of a kind that is checked', () => {
-    const kinds = ['ts', 'ts run', 'sh', 'json', 'mermaid', 'text']
-    const isKnown = ({ info }: Block): boolean => kinds.includes(info) || FROM.test(info)
+    const kinds = ['ts', 'ts run', 'sh', 'sh step', 'json', 'mermaid', 'text', 'text output']
+    const isKnown = ({ info }: Block): boolean => kinds.includes(info) || FROM.test(info) || FILE.test(info)
     expect(blocks.filter((block) => !isKnown(block)).map(place)).toEqual([])
     expect(of('ts', 'ts run').length).toBeGreaterThan(10)
   })
@@ -51,8 +54,8 @@ describe('the code blocks of the documentation', () => {
 
   it('name only scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
-    const known = new Set(['ci', 'install', 'test', ...Object.keys(scripts)])
-    const named = of('sh').flatMap((block) =>
+    const known = new Set(['ci', 'init', 'install', 'rebuild', 'test', ...Object.keys(scripts)])
+    const named = of('sh', 'sh step').flatMap((block) =>
       [...block.code.matchAll(/\bnpm (?:run )?([\w:-]+)/g)].map(([, script = '']) => ({ script, at: place(block) })),
     )
     expect(named.filter(({ script }) => !known.has(script))).toEqual([])

@@ -20,8 +20,10 @@ describe('the documentation', () => {
 
   it('leads, from every page that is in the package, only to what is in the package', () => {
     const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: readonly string[] }
-    const packed = [...files, 'README.md', 'LICENSE', 'package.json']
-    const isPacked = (path: string): boolean => packed.some((file) => path === file || path.startsWith(`${file}/`))
+    const packed = [...files.filter((file) => !file.startsWith('!')), 'README.md', 'LICENSE', 'package.json']
+    const leftOut = files.filter((file) => file.startsWith('!')).map((file) => file.slice(1))
+    const isIn = (path: string) => (file: string) => path === file || path.startsWith(`${file}/`)
+    const isPacked = (path: string): boolean => packed.some(isIn(path)) && !leftOut.some(isIn(path))
     expect(all.filter(({ path }) => !isPacked(path))).toEqual([])
     expect(all.flatMap(linksOf).filter(({ path }) => !isPacked(path))).toEqual([])
   })

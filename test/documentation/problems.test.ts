@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CallOptions, HoldfastError } from '../../src/index.ts'
 import { type RefusalReason, refusal } from '../../src/server/admission/refusal.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-fetch.ts'
 import { elapse, failure, scenario } from '../support/client-scenario.ts'
-import { root } from './support/pages.ts'
+import { problemSection } from './support/problem-section.ts'
 
-/* What docs/reference/problems/ says under "What ours does": the client meets the ledger's own refusals. */
+/* What docs/reference/problems.md says under "What ours does": the client meets the ledger's own refusals. */
 
 interface Case {
   readonly sees: Partial<HoldfastError> & { readonly name: string }
@@ -68,8 +66,7 @@ describe('our client, answered with', () => {
     expect(fetch.calls).toHaveLength(told.requests)
     if (refusal(reason).headers.some(([, value]) => value === '60'))
       expect(error.retryAt).toBeGreaterThanOrEqual(startedAt + 60_000)
-    const page = readFileSync(join(root, `docs/reference/problems/${reason}.md`), 'utf8')
-    const [, ours = ''] = page.split('**What ours does:**')
+    const [, ours = ''] = problemSection(reason).split('**What ours does:**')
     expect(ours).toContain(`\`${told.sees.name}\``)
     expect(ours).toContain(`\`${told.sees.effect}\``)
   })

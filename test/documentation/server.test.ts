@@ -6,6 +6,7 @@ import { PROBLEM } from '../../src/protocol/problem-details.ts'
 import { type RefusalReason, refusal } from '../../src/server/admission/refusal.ts'
 import { interfaceMembers } from './support/interface-members.ts'
 import { blocksOf, root } from './support/pages.ts'
+import { PROBLEMS, problemSection } from './support/problem-section.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const page = read('docs/reference/server.md')
@@ -54,19 +55,19 @@ describe('the reference of the server half', () => {
   })
 })
 
-describe('the page of the problem', () => {
+describe('the page of problems', () => {
   const types: string[] = Object.values(PROBLEM).filter((type) => type !== PROBLEM.overloaded)
-  const table = read('docs/reference/problems.md')
+  const table = read(PROBLEMS)
 
   it.each(types)('%s shows the answer as it is', (type) => {
     const reason = type.split(':').pop() as RefusalReason
     const { status, headers, body } = refusal(reason)
-    const path = `docs/reference/problems/${reason}.md`
-    const [example] = blocksOf({ path, text: read(path) }).filter(({ info }) => info === 'json')
+    const text = problemSection(reason)
+    const [example] = blocksOf({ path: PROBLEMS, text }).filter(({ info }) => info === 'json')
     expect(JSON.parse(example?.code ?? '')).toEqual(JSON.parse(new TextDecoder().decode(body)))
     const retryAfter = headers.find(([name]) => name === 'retry-after')?.[1]
     const says = `${status}, \`${type}\`${retryAfter ? `, \`Retry-After: ${retryAfter}\`` : ''}.`
-    expect(read(path)).toContain(says)
-    expect(table).toContain(`| [\`${type}\`](problems/${reason}.md) | ${status} | ${retryAfter ?? ''}`)
+    expect(text).toContain(says)
+    expect(table).toContain(`| [\`${type}\`](#${reason}) | ${status} | ${retryAfter ?? ''}`)
   })
 })

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,14 +19,19 @@ export interface Block {
   readonly code: string
 }
 
-/** README.md and everything under docs/. */
+/** README.md and everything under docs/, less docs/site, which makes a site of it. */
 export function pages(): Page[] {
-  const docs = join(root, 'docs')
-  const found = existsSync(docs) ? readdirSync(docs, { recursive: true, encoding: 'utf8' }) : []
+  const folders = readdirSync(join(root, 'docs'), { withFileTypes: true }).filter(({ name }) => name !== 'site')
+  const found = folders.flatMap((entry) => (entry.isDirectory() ? within(entry.name) : [entry.name]))
   const paths = ['README.md', ...found.filter((path) => path.endsWith('.md')).map((path) => join('docs', path))]
   return paths
     .sort()
     .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }))
+}
+
+function within(folder: string): string[] {
+  const found = readdirSync(join(root, 'docs', folder), { recursive: true, encoding: 'utf8' })
+  return found.map((path) => join(folder, path))
 }
 
 const FENCE = /^(\s*)(`{3,}|~{3,})(.*)$/
