@@ -17,6 +17,8 @@ export const nodeEntries = {
   'server/hono/index': 'src/server/hono/index.ts',
   'sqlite/index': 'src/sqlite/index.ts',
   'postgres/index': 'src/postgres/index.ts',
+  'opentelemetry/index': 'src/opentelemetry/index.ts',
+  'diagnostics-channel/index': 'src/diagnostics-channel/index.ts',
   'testing/index': 'src/testing/index.ts',
 }
 
@@ -25,6 +27,7 @@ export const browserEntries = {
   index: 'src/index.ts',
   'indexeddb/index': 'src/indexeddb/index.ts',
   'service-worker/index': 'src/service-worker/index.ts',
+  'opentelemetry/index': 'src/opentelemetry/index.ts',
 }
 
 const shared: Options = {

@@ -58,5 +58,14 @@ export type { Clock } from './foundation/clock.ts'
 export type { Duration } from './foundation/duration.ts'
 export type { Encryption } from './foundation/encryption.ts'
 export type { Random } from './foundation/random.ts'
-export type { HoldfastEvent, Observer } from './observe/port.ts'
+export type {
+  ClientGauges,
+  HoldfastEvent,
+  Observer,
+  Sender,
+  Telemetry,
+  TracedCall,
+  TracedRecord,
+  WorkTrace,
+} from './observe/port.ts'
 export type { ProblemDetails } from './protocol/problem-details.ts'

@@ -31,11 +31,14 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
   const isOwned = typeof resolved.journal === 'string' || resolved.journal === false
   // A journal that was handed in may be shared; it is closed where it was made.
   const closeJournal = (): Promise<void> => (isOwned ? keeper.close() : keeper.idle())
-  return new HoldfastClient({ engine, closing, closeJournal, passes: new Set(), inboundContext, outside })
+  const client = new HoldfastClient({ engine, closing, closeJournal, passes: new Set(), inboundContext, outside })
+  resolved.telemetry?.attach(client, closing.signal, keeper)
+  return client
 }
 
 function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engine, 'handlers' | 'closing'>): Engine {
-  const { clock, random, breaker, observe, encryption } = options
+  const { clock, random, breaker, encryption } = options
+  const observe = options.telemetry?.observer(options.observe) ?? options.observe
   const events = observe && new Emitter(observe, clock)
   const journal = journalOf(platform, options)
   const coordination = withPeersOf(journal, platform.coordination())

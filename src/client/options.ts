@@ -3,7 +3,7 @@ import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
 import type { Encryption } from '../foundation/encryption.ts'
 import type { Random } from '../foundation/random.ts'
-import type { Observer } from '../observe/port.ts'
+import type { Observer, Telemetry } from '../observe/port.ts'
 import type { Journal } from './journal/port.ts'
 import type { CredentialsMode, Json, LaneOnFailure, SettledStatus } from './operation/record.ts'
 import type { OperationView } from './operation/view.ts'
@@ -166,6 +166,8 @@ export interface ClientOptions {
   readonly dispatcher?: DispatcherLike | undefined
   /** Called with every event; can't break a call. */
   readonly observe?: Observer | undefined
+  /** Traces and metrics: `openTelemetry()` of `holdfast/opentelemetry`. Default none. */
+  readonly telemetry?: Telemetry | undefined
   /** Around bodies at rest. */
   readonly encryption?: Encryption | undefined
   /** Asked about every answer: `false` where it isn't the API speaking (a captive portal, say). That is a network fault. */

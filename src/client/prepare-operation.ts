@@ -36,6 +36,7 @@ export async function prepareOperation(
     lease: undefined,
     clientCredentials: learned.namesFor(origin),
     honoursKeys: resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true,
+    trace: client.telemetry?.traceRecord(),
   })
   const row = await keeper.encode(record)
   return preparedFrom({ record, row, keeper, credentials, limits, options, persisted: false })

@@ -117,6 +117,7 @@ function callOf(
     redirect: parts.redirect,
     dropIn: parts.dropIn,
     onGiveUp: parts.durable ? limits.onGiveUp : 'fail',
+    trace: undefined,
   }
 }
 

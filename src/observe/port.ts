@@ -62,3 +62,60 @@ export type HoldfastEvent =
   | (EventBase & { readonly type: 'journal.failed'; readonly error: Error; readonly key?: string | undefined })
 
 export type Observer = (event: HoldfastEvent) => void
+
+/** Traces and metrics of a client; `openTelemetry()` of `holdfast/opentelemetry` makes one. None of it may throw. */
+export interface Telemetry {
+  /** An observer that also calls `next`, the option `observe`. */
+  observer(next: Observer | undefined): Observer
+  /** Called as a call begins, inside of it. `keyed`: is its key sent? */
+  traceCall(work: TracedCall, terms: { readonly keyed: boolean }): WorkTrace
+  /** Called as a resume takes an operation up. */
+  traceResume(record: TracedRecord): WorkTrace
+  /** For an operation that is prepared now and sent later: what its record keeps of the trace. */
+  traceRecord(): string | undefined
+  /** Called once for each client, with the signal that aborts when it closes. `journal` tells whether it is open. */
+  attach(client: ClientGauges, closing: AbortSignal, journal: { readonly opened: boolean }): void
+}
+
+export interface TracedCall {
+  /** `'retry'` where the call is for an operation that is in the journal already. */
+  readonly method: string
+  readonly operation: OperationRef
+}
+
+/** What a trace reads of a record. */
+export interface TracedRecord extends OperationRef {
+  /** Of the work that has made the record, perhaps in another process: its `WorkTrace.record`. */
+  readonly trace?: string | undefined
+  /** `url` has its query, less the parameters that carry credentials. */
+  readonly request: { readonly method: string; readonly url: string }
+}
+
+/** A call, or what a resume does for one operation. */
+export interface WorkTrace {
+  /** What the record of a new operation keeps for later runs. Never sent. */
+  readonly record: string | undefined
+  /**
+   * The transport of one attempt: sends with the headers of the trace, and in the context of the attempt. The event
+   * `attempt.ended` ends it. `number` counts from 1 over the whole life of the operation.
+   */
+  attempt<T extends Sender>(transport: T, record: TracedRecord, number: number): T
+  /** Ends with `result`, which rejects, or resolves to an object with an `error`, where there was no success. */
+  endWith(result: Promise<unknown>, operation: { readonly key: string }): void
+}
+
+/** The part of a transport that a trace decorates. */
+export interface Sender {
+  send(request: never): unknown
+}
+
+/** What telemetry reads of a client from time to time. */
+export interface ClientGauges {
+  /** The level of the retry budget. */
+  budget(origin: string): number
+  /** Oldest first. Opens the journal. */
+  operations(query: {
+    readonly status: 'pending'
+    readonly limit: number
+  }): AsyncIterable<{ readonly acceptedAt: number }>
+}

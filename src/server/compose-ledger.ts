@@ -62,10 +62,12 @@ export function composeLedger<Tx, Returned, Native>(
     erase: (scope, given) => eraseScope(guard, scope, given),
     resolve: (scope, key, outcome) => resolveEntry(guard, { scope, key }, outcome),
     close: async () => {
+      detach?.()
       await Promise.all([guard.background.close(), ...[...reapers].map((reaper) => reaper.stop())])
       await store.close()
     },
   }
+  const detach = options.telemetry?.attachLedger(ledger)
   // The guard never reads transactions or native requests: only the user's functions do, which have these types.
   return ledger as unknown as Ledger<Tx, Returned, Native>
 }

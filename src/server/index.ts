@@ -25,3 +25,4 @@ export type {
   Reaper,
   ReaperOptions,
 } from './ledger.ts'
+export type { LedgerTelemetry } from './telemetry.ts'

@@ -13,6 +13,7 @@ import type { Quota } from './guard/scope-quota.ts'
 import type { AtomicContext } from './guard/serve-atomic.ts'
 import type { AtomicRequest } from './http/atomic-handler.ts'
 import type { EntriesQuery, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
+import type { LedgerTelemetry } from './telemetry.ts'
 
 export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
   /** `sqliteLedger(…)`, `postgresLedger(…)` or, for tests, `memoryLedger()`. */
@@ -82,6 +83,8 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly encryption?: Encryption | undefined
   /** Called with each event; an error of it can't break a request. */
   readonly observe?: ObserveLedger | undefined
+  /** Traces and metrics: `openTelemetry()` of `holdfast/opentelemetry`. Default none. */
+  readonly telemetry?: LedgerTelemetry | undefined
   /** For tests. */
   readonly clock?: Clock | undefined
 }

@@ -25,6 +25,7 @@ import { type Quota, ScopeQuota } from './guard/scope-quota.ts'
 import { Background } from './guard/store-call.ts'
 import type { EntriesQuery, EntryPlace } from './ledger/port.ts'
 import type { LedgerOptions } from './ledger.ts'
+import type { LedgerTelemetry } from './telemetry.ts'
 
 const PROTECTION = {
   external: [undefined, checkBoolean],
@@ -55,6 +56,7 @@ const FIELDS = {
   dropHeaders: [[] as readonly string[], checkNames],
   storeTimeout: [5_000, checkPositiveDuration],
   observe: [undefined, checkFunction],
+  telemetry: [undefined, objectWith<LedgerTelemetry>('ledgerObserver', 'attachLedger')],
   quota: [undefined, checkQuota],
   encryption: [undefined, objectWith<Encryption>('seal', 'open')],
   clock: [systemClock, objectWith('now', 'sleep')],
@@ -99,7 +101,7 @@ export function resolveLedgerOptions(
     maxResponseBytes: read.maxResponseBytes,
     maxRequestBytes: read.maxRequestBytes,
     dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
-    observe: given.observe,
+    observe: read.telemetry?.ledgerObserver(given.observe) ?? given.observe,
     counters: new LedgerCounters(),
     reconcile: given.reconcile,
     clock,

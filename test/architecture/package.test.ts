@@ -54,6 +54,21 @@ describe('the packed package', () => {
     expect(await attempt(process.execPath, ['both.mjs'], packed.project)).toEqual({ code: 0, output: 'true\n' })
   })
 
+  it('needs OpenTelemetry for its own door only', async () => {
+    const program = `
+      for (const door of ['holdfast', 'holdfast/server', 'holdfast/diagnostics-channel']) await import(door)
+      const there = await import('holdfast/opentelemetry').then(({ openTelemetry }) => typeof openTelemetry, () => 'none')
+      console.log(there)
+    `
+    writeFileSync(join(packed.project, 'telemetry.mjs'), program)
+    expect(await attempt(process.execPath, ['telemetry.mjs'], packed.project)).toEqual({ code: 0, output: 'none\n' })
+    packed.link('@opentelemetry/api')
+    expect(await attempt(process.execPath, ['telemetry.mjs'], packed.project)).toEqual({
+      code: 0,
+      output: 'function\n',
+    })
+  })
+
   it('satisfies publint', async () => {
     expect(await attempt(bin('publint'), ['run', packed.tarball, '--strict'])).toMatchObject({ code: 0 })
   })

@@ -24,6 +24,7 @@ export function freshRecord(more: Partial<OperationRecord> = {}): OperationRecor
     lease: { owner: 'me', epoch: 1, until: NOW + 30_000 },
     clientCredentials: [],
     honoursKeys: true,
+    trace: undefined,
   })
   return { ...record, ...more }
 }

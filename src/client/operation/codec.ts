@@ -37,6 +37,7 @@ export interface HeadV1 {
   readonly laneOnFailure?: 'continue' | undefined
   readonly fingerprint: string
   readonly honoursKeys?: false | undefined
+  readonly trace?: string | undefined
   readonly acceptedAt: number
   readonly horizonAt: number
   readonly attempts: readonly AttemptSummary[]
@@ -121,6 +122,7 @@ function headOf(record: OperationRecord): HeadV1 {
     laneOnFailure: record.laneOnFailure === 'continue' ? 'continue' : undefined,
     fingerprint: record.fingerprint,
     honoursKeys: record.honoursKeys ? undefined : false,
+    trace: record.trace,
     acceptedAt: record.acceptedAt,
     horizonAt: record.horizonAt,
     attempts: record.attempts,
@@ -167,6 +169,7 @@ export function decodeRecord(
     request: { method, url, origin: row.origin, headers, withheld, credentialsMode, body: bodies.body },
     fingerprint: head.fingerprint,
     honoursKeys: head.honoursKeys !== false,
+    trace: head.trace,
     acceptedAt: head.acceptedAt,
     horizonAt: head.horizonAt,
     status: row.status,

@@ -54,6 +54,8 @@ export interface OperationRecord {
   readonly fingerprint: string
   /** Does its server do the work of a key once? Where not, an operation that may have arrived is not sent again. */
   readonly honoursKeys: boolean
+  /** Of the trace in which it was accepted: a `traceparent`, to which later runs link. */
+  readonly trace?: string | undefined
   readonly acceptedAt: number
   /** No attempt starts after this. */
   readonly horizonAt: number

@@ -19,7 +19,7 @@ import { ConfigurationError } from '../../errors/classes.ts'
 import { type Clock, systemClock } from '../../foundation/clock.ts'
 import type { Encryption } from '../../foundation/encryption.ts'
 import { type Random, systemRandom } from '../../foundation/random.ts'
-import type { Observer } from '../../observe/port.ts'
+import type { Observer, Telemetry } from '../../observe/port.ts'
 import type { Journal } from '../journal/port.ts'
 import type { ClientOptions, DispatcherLike, FetchLike, HeadersOption, HonoursKeys } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
@@ -69,6 +69,7 @@ const OWN_FIELDS = {
   fetch: [undefined, checkFunction<FetchLike>],
   dispatcher: [undefined, objectWith<DispatcherLike>('dispatch')],
   observe: [undefined, checkFunction<Observer>],
+  telemetry: [undefined, objectWith<Telemetry>('traceCall')],
   encryption: [undefined, objectWith<Encryption>('seal', 'open')],
   reconcile: [undefined, checkFunction<ClientOptions['reconcile']>],
   clock: [systemClock, objectWith<Clock>('now', 'sleep')],

@@ -1,7 +1,7 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Encryption } from '../../foundation/encryption.ts'
 import type { Random } from '../../foundation/random.ts'
-import type { Observer } from '../../observe/port.ts'
+import type { Observer, Telemetry } from '../../observe/port.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { Journal } from '../journal/port.ts'
 import type { CredentialsMode } from '../operation/record.ts'
@@ -75,6 +75,7 @@ export interface ResolvedOptions extends ResolvedCall {
   readonly fetch: FetchLike | undefined
   readonly dispatcher: DispatcherLike | undefined
   readonly observe: Observer | undefined
+  readonly telemetry: Telemetry | undefined
   readonly encryption: Encryption | undefined
   readonly reconcile: ClientOptions['reconcile']
   readonly clock: Clock

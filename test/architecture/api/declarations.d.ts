@@ -130,6 +130,8 @@ declare class StorageError extends HoldfastError {
     constructor(message: string, details?: Partial<Details<'StorageError', Effect>>);
 }
 
+declare const CLIENT_CHANNEL = "holdfast:client";
+
 declare const EXPECTED: {
     readonly state: readonly [
         "pending",
@@ -267,6 +269,8 @@ declare const LEDGER_CALLS: readonly [
     "gauges"
 ];
 
+declare const LEDGER_CHANNEL = "holdfast:ledger";
+
 declare const LEDGER_POINTS_BESIDE: readonly [
     "ledger:serving",
     "ledger:in-transaction",
@@ -312,6 +316,8 @@ declare const WRITES: readonly [
 ];
 
 declare const crashPoints: readonly CrashPoint[];
+
+declare const publishEvent: Observer;
 
 declare const retryContext: RetryContexts;
 
@@ -374,11 +380,18 @@ declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage &
 
 declare function nodeRetryContext(options?: RetryContextOptions): NodeMiddleware;
 
+declare function openTelemetry(options?: OpenTelemetryOptions): OpenTelemetry;
+
 declare function overloaded(options?: OverloadedOptions): Reply;
 
 declare function postgresJournal(options: PostgresJournalOptions): Journal;
 
 declare function postgresLedger<Pool extends PostgresPool = PostgresPool>(options: PostgresLedgerOptions<Pool>): LedgerStore<PostgresTransaction<Pool>, EffectReturn>;
+
+declare function publishLedgerEvent(event: {
+    readonly type: string;
+    readonly at: number;
+}): void;
 
 declare function reply(body: string | Uint8Array | null, init?: ReplyInit): Reply;
 
@@ -586,6 +599,16 @@ interface Client {
     [Symbol.asyncDispose](): Promise<void>;
 }
 
+interface ClientGauges {
+    budget(origin: string): number;
+    operations(query: {
+        readonly status: 'pending';
+        readonly limit: number;
+    }): AsyncIterable<{
+        readonly acceptedAt: number;
+    }>;
+}
+
 interface ClientOptions {
     readonly honoursKeys?: HonoursKeys | undefined;
     readonly baseUrl?: string | URL | undefined;
@@ -610,6 +633,7 @@ interface ClientOptions {
     readonly fetch?: FetchLike | undefined;
     readonly dispatcher?: DispatcherLike | undefined;
     readonly observe?: Observer | undefined;
+    readonly telemetry?: Telemetry | undefined;
     readonly encryption?: Encryption | undefined;
     readonly accept?: ((response: Response) => boolean | Promise<boolean>) | undefined;
     readonly onGiveUp?: 'fail' | 'keep' | undefined;
@@ -1105,6 +1129,7 @@ interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> exte
     readonly quota?: Quota | undefined;
     readonly encryption?: Encryption | undefined;
     readonly observe?: ObserveLedger | undefined;
+    readonly telemetry?: LedgerTelemetry | undefined;
     readonly clock?: Clock | undefined;
 }
 
@@ -1140,6 +1165,13 @@ interface LedgerStore<Tx = unknown, Returned = unknown> {
     erase(batch: EraseBatch): Promise<ErasedBatch>;
     gauges(now: number): Promise<LedgerGauges>;
     close(): Promise<void>;
+}
+
+interface LedgerTelemetry {
+    ledgerObserver(next: ObserveLedger | undefined): ObserveLedger;
+    attachLedger(ledger: {
+        metrics(): Promise<LedgerMetrics>;
+    }): () => void;
 }
 
 interface LimitHeaders {
@@ -1178,6 +1210,30 @@ interface NodeHandlerOptions extends ProtectOptions {
     readonly onError?: ((error: unknown) => void) | undefined;
 }
 
+interface ObservedLedger {
+    metrics(): Promise<{
+        readonly inFlight: number;
+        readonly store: {
+            readonly at: number;
+            readonly entries: number | undefined;
+            readonly unknown: number;
+            readonly oldestUnknownAt: number | undefined;
+            readonly oldestExpiresAt: number | undefined;
+        } | undefined;
+    }>;
+}
+
+interface ObservedLedgerEvent {
+    readonly type: string;
+    readonly at: number;
+    readonly method?: string;
+    readonly path?: string;
+    readonly key?: string | undefined;
+    readonly status?: number | undefined;
+    readonly reason?: string;
+    readonly durationMs?: number | undefined;
+}
+
 interface OfEntry extends OfRequest {
     readonly scope: string;
     readonly key: string;
@@ -1203,6 +1259,20 @@ interface Once<T> {
 interface OnceOptions<Tx> extends TransactOptions<Tx> {
     readonly scope: string;
     readonly retention?: Duration | undefined;
+}
+
+interface OpenTelemetry extends Telemetry {
+    ledgerObserver<Event extends ObservedLedgerEvent>(next: ((event: Event) => void) | undefined): (event: Event) => void;
+    attachLedger(ledger: ObservedLedger): () => void;
+}
+
+interface OpenTelemetryOptions {
+    readonly tracerProvider?: TracerProvider | undefined;
+    readonly meterProvider?: MeterProvider | undefined;
+    readonly attributes?: Attributes | undefined;
+    readonly networkSpans?: 'suppressed' | 'nested' | undefined;
+    readonly propagateTo?: ((url: string) => boolean) | undefined;
+    readonly pendingLimit?: number | undefined;
 }
 
 interface OperationRef {
@@ -1473,6 +1543,10 @@ interface ScriptedFetchOptions {
     readonly clock?: Clock | undefined;
 }
 
+interface Sender {
+    send(request: never): unknown;
+}
+
 interface Settlement {
     readonly operation: {
         readonly key: string;
@@ -1609,6 +1683,18 @@ interface SynchronousEncryption {
     open(bytes: Uint8Array): Uint8Array;
 }
 
+interface Telemetry {
+    observer(next: Observer | undefined): Observer;
+    traceCall(work: TracedCall, terms: {
+        readonly keyed: boolean;
+    }): WorkTrace;
+    traceResume(record: TracedRecord): WorkTrace;
+    traceRecord(): string | undefined;
+    attach(client: ClientGauges, closing: AbortSignal, journal: {
+        readonly opened: boolean;
+    }): void;
+}
+
 interface Timed {
     readonly at: number;
 }
@@ -1616,6 +1702,19 @@ interface Timed {
 interface Timing {
     readonly delay?: number | undefined;
     readonly repeat?: boolean | undefined;
+}
+
+interface TracedCall {
+    readonly method: string;
+    readonly operation: OperationRef;
+}
+
+interface TracedRecord extends OperationRef {
+    readonly trace?: string | undefined;
+    readonly request: {
+        readonly method: string;
+        readonly url: string;
+    };
 }
 
 interface TransactOptions<Tx> {
@@ -1630,6 +1729,14 @@ interface Transaction<Tx> {
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
     readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
+}
+
+interface WorkTrace {
+    readonly record: string | undefined;
+    attempt<T extends Sender>(transport: T, record: TracedRecord, number: number): T;
+    endWith(result: Promise<unknown>, operation: {
+        readonly key: string;
+    }): void;
 }
 
 interface Write extends Fence {

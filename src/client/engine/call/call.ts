@@ -1,3 +1,4 @@
+import type { WorkTrace } from '../../../observe/port.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import type { Lease, OperationRecord } from '../../operation/record.ts'
 import type { CallOptions } from '../../options.ts'
@@ -24,6 +25,8 @@ export interface Call {
   /** A call of `client.fetch`, as it was made. Undefined on resume: the record has what is sent. */
   readonly dropIn: DropIn | undefined
   readonly onGiveUp: 'fail' | 'keep'
+  /** Begun by the caller, or by the resume. */
+  readonly trace: WorkTrace | undefined
 }
 
 /** The options of a call that its record keeps. */
@@ -48,7 +51,7 @@ export interface StoredOperation {
 }
 
 /** A resume's call for an operation that it has claimed. */
-export function resumeCall({ options, clock }: Pick<Engine, 'options' | 'clock'>): Call {
+export function resumeCall({ options, clock }: Pick<Engine, 'options' | 'clock'>, record: OperationRecord): Call {
   return {
     mode: 'resume',
     limits: options,
@@ -60,6 +63,7 @@ export function resumeCall({ options, clock }: Pick<Engine, 'options' | 'clock'>
     redirect: 'follow',
     dropIn: undefined,
     onGiveUp: 'keep',
+    trace: options.telemetry?.traceResume(record),
   }
 }
 
@@ -78,6 +82,7 @@ export interface RecordParts {
   /** The names of the credentials that the client's own headers bring. */
   readonly clientCredentials: readonly string[]
   readonly honoursKeys: boolean
+  readonly trace: string | undefined
 }
 
 /** A new record. With a lease, its first attempt is already on it: one write serves for both. In a lane it has to wait. */
@@ -106,6 +111,7 @@ export function newRecord(parts: RecordParts): OperationRecord {
     },
     fingerprint: parts.fingerprint,
     honoursKeys: parts.honoursKeys,
+    trace: parts.trace,
     acceptedAt: now,
     horizonAt: parts.horizonAt,
     status: 'pending',

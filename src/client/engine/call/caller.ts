@@ -56,7 +56,8 @@ export class Caller implements HandleSource, Waiting {
   #leave: (() => void) | undefined
 
   constructor(engine: Engine, { call, signal, unrecorded }: CallerTerms) {
-    this.call = call
+    const trace = engine.options.telemetry?.traceCall(unrecorded, call)
+    this.call = trace ? { ...call, trace } : call
     this.signal = signal
     this.unrecorded = unrecorded
     this.#engine = engine
@@ -83,6 +84,7 @@ export class Caller implements HandleSource, Waiting {
         throw errorForCall(error, this.unrecorded)
       },
     )
+    this.call.trace?.endWith(this.answer, this)
     return this
   }
 

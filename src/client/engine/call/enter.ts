@@ -179,6 +179,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
     fingerprint: fresh.fingerprint,
     options: fresh.options,
     honoursKeys: fresh.honoursKeys,
+    trace: call.trace?.record,
     now,
     horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,
     lease: { owner: coordination.owner, epoch: call.durable ? live.nextEpoch() : 0, until: now + LEASE_MS },

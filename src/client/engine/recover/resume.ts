@@ -171,7 +171,9 @@ async function resumeOne(
     if (!maySend(engine, record)) return putBack(engine, operation, 'auth')
   }
   engine.events?.emitFor(record, { type: 'operation.resumed', attempts: record.attemptCount })
-  const finish = await work(engine, operation, resumeCall(engine))
+  const call = resumeCall(engine, record)
+  call.trace?.endWith(operation.finished, record)
+  const finish = await work(engine, operation, call)
   await operation.delivered
   if (finish.is === 'settled' || finish.is === 'kept') return finish.record
   // Taken away, or not written down: whatever this run believes, the journal says pending.

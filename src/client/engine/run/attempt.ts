@@ -61,7 +61,8 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
       if (engine.leases.hasLapsed(operation)) return faultResult(notSent('lease-lapsed'))
     }
     operation.isTried = true
-    const outcome = await time.outcome(engine.transport.send(requestOf(run, terms, { own, time })))
+    const transport = call.trace?.attempt(engine.transport, operation.record, terms.number) ?? engine.transport
+    const outcome = await time.outcome(transport.send(requestOf(run, terms, { own, time })))
     const judged = judge(time, outcome, call.limits.accept)
     const result = judged instanceof Promise ? await judged : judged
     if (result.response?.rest) handOver(time, result.response.rest, run)
