@@ -1,3 +1,5 @@
+import { isHoldfastError } from '../../errors/holdfast-error.ts'
+import { redactText } from '../../observe/redact.ts'
 import { type DatabaseOptions, withDatabase, withExamples } from '../arguments.ts'
 import { COMPONENTS, type Component, type Database, withDatabaseOf } from '../database/database.ts'
 import { checkDatabase, checkSchema } from '../doctor/check-database.ts'
@@ -39,7 +41,7 @@ const CHECKS: Readonly<Record<Component, (database: Database) => Promise<readonl
 async function examine(database: Database, terminal: Terminal): Promise<readonly Finding[]> {
   const progress = terminal.progress('Checking the database')
   try {
-    const findings = [...(await checkDatabase(database))]
+    const findings = [...(await attempt('database', () => checkDatabase(database)))]
     let hasTables = false
     for (const component of COMPONENTS) {
       const schema = await checkSchema(database, component)
@@ -47,12 +49,22 @@ async function examine(database: Database, terminal: Terminal): Promise<readonly
       hasTables = true
       findings.push(schema)
       progress.update(`Checking the ${component}`)
-      if (schema.level === 'ok') findings.push(...(await CHECKS[component](database)))
+      if (schema.level === 'ok') findings.push(...(await attempt(component, () => CHECKS[component](database))))
     }
     if (!hasTables) findings.push(problem('schema', 'no tables of Holdfast are here', 'is this the right --db?'))
     return findings
   } finally {
     progress.stop()
+  }
+}
+
+/** A check that can't be made is a finding, too: the others go on. */
+async function attempt(name: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await check()
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error
+    return [problem(name, redactText(error.message), 'mend what is named above, then look again')]
   }
 }
 

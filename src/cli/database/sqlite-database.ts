@@ -78,9 +78,16 @@ function ledgerOn(database: SqliteDatabase, access: Access): LedgerStore {
 
 const MOST_FAULTS = 10
 
+/** Some damage keeps even the check from being made. */
 function damageOf(handle: SqliteDatabase): readonly string[] {
-  const rows = handle.pragma(`integrity_check(${MOST_FAULTS})`) as { readonly integrity_check: string }[]
-  return rows.map(({ integrity_check: fault }) => fault).filter((fault) => fault !== 'ok')
+  try {
+    const rows = handle.pragma(`integrity_check(${MOST_FAULTS})`) as { readonly integrity_check: string }[]
+    return rows.map(({ integrity_check: fault }) => fault).filter((fault) => fault !== 'ok')
+  } catch (error) {
+    const { code, message } = error as Error & { readonly code?: string }
+    if (!code?.startsWith('SQLITE_CORRUPT')) throw error
+    return [message]
+  }
 }
 
 /** `synchronous` belongs to each connection: that of the application can't be seen from here. */

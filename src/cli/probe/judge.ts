@@ -2,7 +2,7 @@ import { isReplayed } from '../../protocol/header-names.ts'
 import { type DraftSentence, SENTENCES } from './draft.ts'
 import { type Answer, isAnswer, type Seen } from './exchange.ts'
 import type { Observations, ProbeRun } from './observe-server.ts'
-import { compareEffects, type Evidence, evidenceOf, isSuccess } from './same-effect.ts'
+import { type Comparison, compareEffects, type Evidence, evidenceOf, isSuccess } from './same-effect.ts'
 
 /* What a probe has seen, judged. Pure: answers in, verdicts and reasons out. */
 
@@ -87,19 +87,19 @@ function judgeRepeat(evidence: Evidence, first: Answer, repeat: Seen): Judged {
   }
 }
 
+/** What a success means for a different request under a key that is taken. */
+const TAKEN: Readonly<Record<Comparison, string>> = {
+  same: 'the answer of the first request, so that a client takes for done what was never done',
+  different: 'done, under a key that was used before',
+  refused: 'not refused',
+  unclear: 'not refused, and the answer does not show whether it was done',
+}
+
 function judgeOtherBody(evidence: Evidence, first: Answer, other: Seen): Judged {
   if (!isAnswer(other)) return ['unclear', `no answer (${other.fault})`]
   const { status } = other
   if (status === 422) return ['pass', 'refused with 422']
-  if (isSuccess(other)) {
-    const isSame = compareEffects(evidence, first, other) === 'same'
-    return [
-      'fail',
-      isSame
-        ? `answered ${status} with the answer of the first request: a client takes for done what was never done`
-        : `answered ${status}: done under a key that was used before`,
-    ]
-  }
+  if (isSuccess(other)) return ['fail', `answered ${status}: ${TAKEN[compareEffects(evidence, first, other)]}`]
   if (status < 400 || status >= 500 || [401, 403, 429].includes(status)) return ['unclear', `answered ${status}`]
   return ['pass', `refused with ${status}, where the draft says 422 (or the changed body is wrong: see --other-body)`]
 }
@@ -111,20 +111,27 @@ interface Facts {
 }
 
 function judgeAtOnce({ evidence, marks }: Facts, { atOnce, afterwards }: Observations): Judged {
-  const answers = atOnce.filter(isAnswer)
-  const done = answers.filter((answer) => isSuccess(answer) && !isMarked(answer))
-  const [original, ...others] = done
+  const fresh = [...atOnce, afterwards].filter(isAnswer).filter((answer) => isSuccess(answer) && !isMarked(answer))
   const told = statusesText(atOnce)
-  if (!original) return ['unclear', `none of them succeeded: ${told}`]
-  const all = isAnswer(afterwards) && isSuccess(afterwards) ? [...others, afterwards] : others
-  const compared = all.map((answer) => compareEffects(evidence, original, answer))
-  const again = compared.filter((comparison) => comparison === 'different').length
-  if (again > 0) return ['fail', `done ${again + 1} times: ${told}`]
-  if (marks && others.length > 0 && compared.includes('unclear')) {
-    return ['fail', `done ${done.length} times: ${told}, and only replays are marked`]
+  const { effects, unclear } = distinctEffects(evidence, fresh)
+  if (effects === 0) return ['unclear', `none of them succeeded: ${told}`]
+  if (effects > 1) return ['fail', `done ${effects} times: ${told}`]
+  if (unclear > 0 && marks)
+    return ['fail', `done ${unclear + 1} times: ${told}, and none of these is marked as a replay`]
+  return unclear > 0
+    ? ['unclear', `the answers do not show how often it was done: ${told}`]
+    : ['pass', `done once: ${told}`]
+}
+
+function distinctEffects(evidence: Evidence, answers: readonly Answer[]): { effects: number; unclear: number } {
+  const known: Answer[] = []
+  let unclear = 0
+  for (const answer of answers) {
+    const compared = known.map((one) => compareEffects(evidence, one, answer))
+    if (compared.every((comparison) => comparison === 'different')) known.push(answer)
+    else if (!compared.includes('same')) unclear++
   }
-  if (compared.includes('unclear')) return ['unclear', `the answers do not show how often it was done: ${told}`]
-  return ['pass', `done once: ${told}`]
+  return { effects: known.length, unclear }
 }
 
 function judgeLost({ evidence, marks }: Facts, [retry, again]: Observations['lost']): Judged {

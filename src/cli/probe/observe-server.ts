@@ -58,13 +58,18 @@ export async function observeServer(plan: ProbePlan, onStep: (text: string) => v
   const atOnce = await Promise.all(Array.from({ length: plan.parallel }, () => send(plan, three)))
   const afterwards = await sendUntilSettled(plan, three)
   onStep('a retry after a lost answer')
-  await sendAndHangUp(keyed(plan, four), first.durationMs / 2)
+  await sendAndHangUp(keyed(plan, four), halfTimeOf(first, control))
   const lost = [await sendUntilSettled(plan, four), await send(plan, four)] as const
   onStep('the first key once more')
   await systemClock.sleep(plan.waitMs)
   const later = await send(plan, one)
   const keyless = plan.withoutKey ? await exchange(plan.request, '') : undefined
   return { first, repeat, control, otherBody, atOnce, afterwards, lost, later, keyless }
+}
+
+/** In the middle of the work, as far as the time that it took before tells. The first request may have been slow to start. */
+function halfTimeOf(...seen: readonly Seen[]): number {
+  return Math.min(...seen.filter(isAnswer).map(({ durationMs }) => durationMs)) / 2
 }
 
 function send(plan: ProbePlan, key: string, body = plan.request.body): Promise<Seen> {
