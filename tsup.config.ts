@@ -1,6 +1,8 @@
 import { defineConfig, type Options } from 'tsup'
 import { writeEsmDoors } from './test/bundling/esm-doors.ts'
+import { externalLibraries } from './test/bundling/external-libraries.ts'
 import { inlineSourceForEsbuild } from './test/bundling/inline-source.ts'
+import { writeLicences } from './test/bundling/licences.ts'
 
 /** One entry per public door: name in dist/ -> file. test/architecture compares them with the `exports` map. */
 export const nodeEntries = {
@@ -22,6 +24,12 @@ export const nodeEntries = {
   'testing/index': 'src/testing/index.ts',
 }
 
+/** The command line: no door, but it shares the chunks of the doors. */
+const commandLineEntries = { 'cli/main': 'src/cli/main.ts' }
+
+/** What is bundled with it. Their licences stand beside them. */
+const LIBRARIES = ['commander', 'cli-table3', 'nanospinner', 'picocolors']
+
 /** The doors that differ in a browser; built into dist/browser/. */
 export const browserEntries = {
   index: 'src/index.ts',
@@ -30,9 +38,11 @@ export const browserEntries = {
   'opentelemetry/index': 'src/opentelemetry/index.ts',
 }
 
+/** `Symbol.asyncDispose`, for programs whose `lib` does not have it and that have no @types/node. */
+const types = { banner: '/// <reference lib="esnext.disposable" />' }
+
 const shared: Options = {
-  // `Symbol.asyncDispose`, for programs whose `lib` does not have it and that have no @types/node.
-  dts: { banner: '/// <reference lib="esnext.disposable" />' },
+  dts: types,
   // Shared chunks keep one copy of every class, so that `instanceof` holds from door to door.
   splitting: true,
   treeshake: true,
@@ -47,7 +57,9 @@ const shared: Options = {
 const node: Options = {
   ...shared,
   name: 'node',
-  entry: nodeEntries,
+  entry: { ...nodeEntries, ...commandLineEntries },
+  dts: { ...types, entry: nodeEntries },
+  esbuildPlugins: [inlineSourceForEsbuild(), externalLibraries()],
   outDir: 'dist',
   // Node has one copy of the code, which `import` and `require` share; see docs/decisions/0019-what-the-package-carries.md.
   format: ['cjs'],
@@ -73,4 +85,18 @@ const browser: Options = {
   },
 }
 
-export default defineConfig([node, browser])
+const libraries: Options = {
+  name: 'libraries',
+  entry: { 'cli/libraries': 'src/cli/libraries.ts' },
+  outDir: 'dist',
+  format: ['cjs'],
+  platform: 'node',
+  target: 'node20',
+  minify: true,
+  noExternal: LIBRARIES,
+  // cli-table3 asks for it when it is to use colours, which it is told not to.
+  external: [/^@colors\//],
+  onSuccess: async () => writeLicences('dist/cli/LICENCES.txt', LIBRARIES),
+}
+
+export default defineConfig([node, browser, libraries])

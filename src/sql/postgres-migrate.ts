@@ -81,7 +81,7 @@ export async function isUpToDate(queryable: PostgresQueryable, schema: PostgresS
 }
 
 /** 0 where the component has no tables yet. */
-async function versionOf(queryable: PostgresQueryable, schema: PostgresSchema): Promise<number> {
+export async function versionOf(queryable: PostgresQueryable, schema: PostgresSchema): Promise<number> {
   const text = `SELECT version::text AS version, oldest::text AS oldest FROM ${migrationsOf(schema)}
     WHERE component = $1 ORDER BY version DESC LIMIT 1`
   const { rows } = await queryable.query(text, [schema.component]).catch((error: unknown) => {

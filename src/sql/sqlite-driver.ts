@@ -23,7 +23,13 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
-export type SqliteDriver = new (path: string, options: { readonly timeout: number }) => SqliteDatabase
+export interface SqliteOpening {
+  readonly timeout: number
+  readonly readonly?: boolean
+  readonly fileMustExist?: boolean
+}
+
+export type SqliteDriver = new (path: string, options: SqliteOpening) => SqliteDatabase
 
 /** What helps, by package manager. pnpm and Bun run no build script that was not approved. */
 const COMMANDS = {

@@ -94,7 +94,8 @@ export class LedgerConnection {
   }
 
   #prepared(handle: SqliteHandle): LedgerStatements {
-    if (!this.#isPrepared) handle.prepare()
+    // A handle that can't write is the command line's, which has looked at the tables.
+    if (!this.#isPrepared && !handle.database.readonly) handle.prepare()
     this.#isPrepared = true
     return ledgerStatements(handle.database)
   }

@@ -1,0 +1,113 @@
+import { isDeadLetter } from '../../client/operation/dead-letter.ts'
+import type { OperationRecord, OperationStatus } from '../../client/operation/record.ts'
+import { viewOf } from '../../client/operation/view.ts'
+import { type JournalOptions, readLimit, withExamples, withJournal } from '../arguments.ts'
+import { type JournalSession, recordsOf, withJournalOf } from '../journal-session.ts'
+import { type Command, Option } from '../libraries.ts'
+import { printList } from '../render/list.ts'
+import { operationJson } from '../render/operation-json.ts'
+import type { Column } from '../render/table.ts'
+import { relativeText } from '../render/words.ts'
+import type { Session, Terminal } from '../terminal.ts'
+
+export const STATUSES: readonly OperationStatus[] = [
+  'pending',
+  'succeeded',
+  'rejected',
+  'failed',
+  'expired',
+  'cancelled',
+]
+
+export interface FilterOptions extends JournalOptions {
+  readonly status?: OperationStatus
+  readonly name?: string
+  readonly after?: string
+}
+
+interface ListOptions extends FilterOptions {
+  readonly dead?: boolean
+  readonly limit: number
+}
+
+export function withFilter(command: Command): Command {
+  return withJournal(command)
+    .addOption(new Option('--status <status>', 'only operations in this status').choices(STATUSES))
+    .option('--name <name>', 'only operations with this name')
+    .option('--after <key>', 'go on behind the operation with this key or id')
+}
+
+export function addList(program: Command, { terminal }: Session): void {
+  const command = withFilter(program.command('list').description('list operations, oldest first'))
+    .option('--dead', 'only what a person has to look at: parked, rejected, failed, expired')
+    .option('--limit <count>', "how many at most, or 'all'", readLimit, 50)
+    .action((options: ListOptions) =>
+      withJournalOf({ options, terminal, access: 'read' }, (journal) => list(journal, options, terminal)),
+    )
+  withExamples(command, [
+    ['holdfast list --status pending', 'what is still to be done'],
+    ['holdfast list --dead --json', 'the dead letters, for a script'],
+    ['holdfast list --db postgres://db.internal/shop --namespace billing', 'the journal of a fleet'],
+  ])
+}
+
+async function list(journal: JournalSession, options: ListOptions, terminal: Terminal): Promise<void> {
+  const { json, limit } = options
+  const terms = { json, limit, columns: columnsAt(terminal.now()), toJson: operationJson }
+  const shown = await printList(terminal, terms, listed(journal, options))
+  if (shown === 0 && !json) await sayWhereOthersAre(journal, terminal)
+  reportUnreadable(journal, terminal)
+}
+
+async function* listed(journal: JournalSession, options: ListOptions): AsyncGenerator<OperationRecord> {
+  for await (const record of filtered(journal, options)) if (!options.dead || isDeadLetter(record)) yield record
+}
+
+export async function* filtered(journal: JournalSession, filter: FilterOptions): AsyncGenerator<OperationRecord> {
+  const { status, name, after } = filter
+  for await (const record of recordsOf(journal, { status, after })) {
+    if (name === undefined || record.name === name) yield record
+  }
+}
+
+export function reportUnreadable({ unreadable }: JournalSession, { err }: Terminal): void {
+  if (unreadable.length === 0) return
+  err(`${unreadable.length} more can't be read: \`holdfast doctor\` tells why.\n`)
+}
+
+function columnsAt(now: number): readonly Column<OperationRecord>[] {
+  return [
+    { title: 'KEY', value: ({ key }) => key },
+    { title: 'STATUS', value: ({ status }) => status, isWord: true },
+    { title: 'ACCEPTED', value: ({ acceptedAt }) => relativeText(acceptedAt, now) },
+    { title: 'TRIES', value: (record) => String(viewOf(record).attempts) },
+    { title: 'REQUEST', value: requestText, least: 12 },
+    { title: 'ID', value: ({ id, name }) => id ?? name ?? '', least: 4 },
+    { title: 'NOTE', value: (record) => noteOf(record, now), least: 6 },
+  ]
+}
+
+function requestText(record: OperationRecord): string {
+  const { method, url } = viewOf(record)
+  return `${method} ${url.replace(/^https?:\/\//, '')}`
+}
+
+/** Why it is not being worked on, or why it ended. */
+export function noteOf(record: OperationRecord, now: number): string {
+  const { reason, inFlight, nextAttemptAt } = viewOf(record)
+  if (record.status !== 'pending') return reason ?? ''
+  if (inFlight && record.lease && record.lease.until > now) return 'in flight'
+  if (reason === 'poison' || reason === 'auth') return `parked: ${reason}`
+  if (nextAttemptAt !== undefined) return `next ${relativeText(nextAttemptAt, now)}`
+  return reason ?? ''
+}
+
+/** A namespace that was forgotten on the command line looks like an empty journal. */
+async function sayWhereOthersAre({ database, namespace }: JournalSession, { err }: Terminal): Promise<void> {
+  const others = await database.rows<{ readonly namespace: string }>(
+    `SELECT DISTINCT namespace FROM ${database.table('operations')} WHERE namespace <> '' ORDER BY namespace LIMIT 6`,
+  )
+  const names = others.map((row) => row.namespace).filter((name) => name !== namespace)
+  err(`No such operation is in the namespace ${namespace}.\n`)
+  if (names.length > 0) err(`Others have operations: ${names.join(', ')}. Choose one with --namespace.\n`)
+}
