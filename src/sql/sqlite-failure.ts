@@ -1,5 +1,4 @@
 import { StorageError } from '../errors/classes.ts'
-import { isUnloadable, unloadable } from './sqlite-driver.ts'
 
 /** How long a writer waits for the write lock of another connection. */
 export const LOCK_PATIENCE_MS = 5_000
@@ -28,7 +27,6 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
 /** Every failure of the subject (`The journal <file>`) as one StorageError, with the driver's own error as its cause. */
 export function storageFailure(error: unknown, subject: string): StorageError {
   if (error instanceof StorageError) return error
-  if (isUnloadable(error)) return unloadable(error)
   const code = codeOf(error)
   const sentence = SENTENCES.find(([start]) => code.startsWith(start))?.[1]
   const detail = error instanceof Error ? error.message : String(error)

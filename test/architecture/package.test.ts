@@ -154,7 +154,7 @@ describe('the browser build', () => {
       expect(text).not.toMatch(/['"](node:|better-sqlite3['"]|undici['"])|\brequire\(|import\.meta/)
   })
 
-  it('is taken by a bundler that knows no Node', async () => {
+  it.each(['browser', 'worker', 'workerd', 'edge-light'])('is taken by a bundler with the condition %s', async (condition) => {
     writeFileSync(join(packed.project, 'page.js'), "import { createClient } from 'holdfast'\ncreateClient()\n")
     const { metafile } = await build({
       entryPoints: ['page.js'],
@@ -163,7 +163,8 @@ describe('the browser build', () => {
       write: false,
       metafile: true,
       format: 'esm',
-      platform: 'browser',
+      platform: 'neutral',
+      conditions: [condition],
       logLevel: 'silent',
     })
     const packages = Object.keys(metafile.inputs).map((path) => path.replace(/^.*node_modules\/([^/]+)\/.*$/, '$1'))

@@ -7,7 +7,8 @@ import { LedgerConnection } from '../../server/ledger/sqlite/ledger-connection.t
 import { ledgerSchema } from '../../server/ledger/sqlite/ledger-tables.ts'
 import { sqliteLedger } from '../../server/ledger/sqlite/sqlite-ledger.ts'
 import { SqliteStore } from '../../server/ledger/sqlite/sqlite-store.ts'
-import { loadSqliteDriver, locateSqliteDriver, type SqliteDatabase } from '../../sql/sqlite-driver.ts'
+import { loadSqliteDriver, locateSqliteDriver } from '../../sql/load-sqlite-driver.ts'
+import type { SqliteDatabase } from '../../sql/sqlite-driver.ts'
 import { LOCK_PATIENCE_MS, storageFailure } from '../../sql/sqlite-failure.ts'
 import { migrate, versionOf } from '../../sql/sqlite-migrate.ts'
 import { Refusal } from '../terminal.ts'
@@ -54,11 +55,7 @@ function openHandle({ path, shown }: SqlitePlace, access: Access): SqliteDatabas
   if (!file.isFile()) throw new Refusal(`${shown} is not a file`)
   const driver = loadSqliteDriver(locateSqliteDriver())
   try {
-    const handle = new driver(path, {
-      timeout: LOCK_PATIENCE_MS,
-      fileMustExist: true,
-      readonly: access === 'read',
-    })
+    const handle = new driver(path, { timeout: LOCK_PATIENCE_MS, readonly: access === 'read' })
     // The first look at the file: a file that is no database is refused here.
     handle.pragma('schema_version')
     return handle

@@ -28,10 +28,15 @@ function nameOf(path: string): string {
   return path === 'index.ts' ? '.' : `./${path.replace(/\/index\.ts$/, '')}`
 }
 
+/** The build without Node, for the runtimes that have none: Workers of Cloudflare, edge functions, workers, pages. */
+function withoutNode(entry: string): Readonly<Record<string, Target>> {
+  const target = { types: `./dist/${entry}.d.ts`, default: `./dist/${entry}.js` }
+  return { workerd: target, 'edge-light': target, worker: target, browser: target }
+}
+
 function wrongTargets({ entry, name }: { entry: string; name: string }, plan: DoorPlan): string[] {
-  const browser = entry in plan.browserEntries && `browser/${entry}`
   const expected = {
-    ...(browser && { browser: { types: `./dist/${browser}.d.ts`, default: `./dist/${browser}.js` } }),
+    ...(entry in plan.browserEntries && withoutNode(`browser/${entry}`)),
     import: { types: `./dist/${entry}.d.ts`, default: `./dist/${entry}.js` },
     require: { types: `./dist/${entry}.d.cts`, default: `./dist/${entry}.cjs` },
   }

@@ -10,6 +10,10 @@ export const STORES = ['records', 'bodies', 'answers'] as const
 const VERSION = 4
 const PATIENCE_MS = 5_000
 
+/** In a browser that forbids it, and in a runtime at the edge of a network, which has no disk either. */
+const NO_INDEXEDDB =
+  "There is no IndexedDB here to keep the journal in. To do with one in memory, say journal: { fallback: 'memory' }"
+
 export interface OpenTerms {
   readonly name: string
   readonly clock: Clock
@@ -20,7 +24,7 @@ export interface OpenTerms {
 /** Opens the database and creates it where there is none. */
 export async function openDatabase({ name, clock, onGone }: OpenTerms): Promise<IDBDatabase> {
   const factory = globalThis.indexedDB as IDBFactory | undefined
-  if (!factory) throw new StorageError('There is no IndexedDB here to keep the journal in')
+  if (!factory) throw new StorageError(NO_INDEXEDDB)
   const request = factory.open(name, VERSION)
   const opened = new Promise<IDBDatabase>((resolve, reject) => {
     request.onupgradeneeded = ({ oldVersion }) => {

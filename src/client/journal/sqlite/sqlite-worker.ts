@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StorageError } from '../../../errors/classes.ts'
 import type { Effect } from '../../../errors/reason.ts'
-import { loadSqliteDriver, type SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import { loadSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
+import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { openSqliteFile, type SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { JournalCommand, JournalResult } from '../port.ts'
@@ -14,7 +15,7 @@ import { journalSchema } from './sqlite-schema.ts'
  */
 
 export interface WorkerSettings {
-  /** Absolute path of better-sqlite3. */
+  /** The absolute path of better-sqlite3, or `node:sqlite`. */
   readonly driver: string
   readonly path: string
   readonly durability: SqliteDurability
@@ -49,7 +50,6 @@ let database: SqliteDatabase | undefined
 
 parentPort?.on('message', (request: WorkerRequest) => {
   parentPort?.postMessage(answerTo(request))
-  if (request.ask === 'close') parentPort?.close()
 })
 
 function answerTo(request: WorkerRequest): WorkerAnswer {

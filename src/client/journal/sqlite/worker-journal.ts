@@ -1,5 +1,5 @@
 import { StorageError } from '../../../errors/classes.ts'
-import { locateSqliteDriver } from '../../../sql/sqlite-driver.ts'
+import { locateSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
 import { persistRow } from './persist-row.ts'

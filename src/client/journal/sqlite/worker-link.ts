@@ -24,7 +24,8 @@ export class WorkerLink {
   constructor(settings: WorkerSettings) {
     this.#path = settings.path
     // Without the main thread's loaders and flags: the source is plain JavaScript.
-    this.#worker = new Worker(source, { eval: true, workerData: settings, execArgv: [], name: 'holdfast-journal' })
+    const execArgv = ['--no-warnings']
+    this.#worker = new Worker(source, { eval: true, workerData: settings, execArgv, name: 'holdfast-journal' })
     this.#worker.unref()
     this.#worker.on('message', (answer: WorkerAnswer) => this.#receive(answer))
     this.#worker.on('error', (error) => this.#markDead(error))
@@ -56,11 +57,16 @@ export class WorkerLink {
   /** Closes the file in good order. Keeps the process alive until the thread has ended, for the caller that awaits it. */
   async close(): Promise<void> {
     this.#isEnding = true
-    await this.ask({ ask: 'close' }).catch((error: unknown) => {
+    try {
+      await this.ask({ ask: 'close' })
+    } catch (error) {
       // A worker that is dead has nothing left to close.
       if (!this.isDead) throw error
-    })
-    await this.#exited
+    } finally {
+      // From here, since a worker of Deno cannot close its own port.
+      await this.terminate()
+      await this.#exited
+    }
   }
 
   async terminate(): Promise<void> {

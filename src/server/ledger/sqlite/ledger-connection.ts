@@ -1,5 +1,6 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
-import { loadSqliteDriver, locateSqliteDriver, type SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import { loadSqliteDriver, locateSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
+import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { SqliteHandle, type Sync } from '../../../sql/sqlite-handle.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'

@@ -34,7 +34,7 @@ function loseAtTheEnd(transaction: IDBTransaction): void {
 describe('a browser without storage', () => {
   it('is told apart: there is no IndexedDB', async () => {
     vi.stubGlobal('indexedDB', undefined)
-    expect((await failureOf(openJournal())).message).toBe('There is no IndexedDB here to keep the journal in')
+    expect((await failureOf(openJournal())).message).toMatch(/^There is no IndexedDB here .*journal: \{ fallback: 'memory' \}$/)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sqliteAdvice } from '../../../src/sql/sqlite-driver.ts'
+import { sqliteAdvice } from '../../../src/sql/load-sqlite-driver.ts'
 
 const NPM = 'npm/10.8.2 node/v20.19.0 linux x64 workspaces/false'
 const PNPM = 'pnpm/10.4.1 npm/? node/v20.19.0 linux x64'
