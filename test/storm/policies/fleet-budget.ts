@@ -17,13 +17,24 @@ export interface FleetLink {
 }
 
 /** What the links of one fleet share. */
-export interface FleetPlace {
+interface FleetPlace {
   row: { tokens: number; at: number } | undefined
   readonly links: Set<LevelLink>
 }
 
-export function fleetLink(sharing: FleetSharing, place: FleetPlace, terms: LinkTerms): FleetLink {
-  return sharing === 'row' ? new RowLink(place, terms) : new LevelLink(place, terms)
+/** Makes the links of fleets; the processes of a world are one. Undefined: each is on its own. */
+export function fleetLinks(
+  sharing: FleetSharing | undefined,
+  limits: BudgetLimits | false,
+): (world: World) => FleetLink | undefined {
+  const places = new WeakMap<World, FleetPlace>()
+  return (world) => {
+    if (!sharing || !limits) return undefined
+    const place = places.get(world) ?? { row: undefined, links: new Set() }
+    places.set(world, place)
+    const Link = sharing === 'row' ? RowLink : LevelLink
+    return new Link(place, { limits, world })
+  }
 }
 
 interface LinkTerms {

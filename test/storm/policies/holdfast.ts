@@ -16,8 +16,10 @@ import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { DEFAULT_RETRY, resolveRetry } from '../../../src/client/policy/resolve-retry.ts'
 import type { ResolvedRetry } from '../../../src/client/policy/resolved-options.ts'
 import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
-import { type FleetLink, type FleetPlace, type FleetSharing, fleetLink } from './fleet-budget.ts'
+import { type FleetLink, type FleetSharing, fleetLinks } from './fleet-budget.ts'
 import { KeptOperations, type Stop } from './kept-operations.ts'
+import { type Memory, newMemory } from './memory.ts'
+import { inOurTime } from './our-time.ts'
 import type { AttemptEnd, ClientModel, Operation, Policy, World } from './policy.ts'
 
 /** The options of a client that matter here, by their own names. What is left out has its default. */
@@ -38,14 +40,6 @@ export interface HoldfastOptions {
   readonly state?: 'restored' | 'forgotten'
 }
 
-/** What a journal keeps: what is known of the origin, and the operations that a dead process left. */
-export interface Memory {
-  state: Containment | undefined
-  readonly kept: Set<Operation>
-}
-
-const newMemory = (): Memory => ({ state: undefined, kept: new Set() })
-
 interface Settings extends HoldfastOptions {
   readonly limits: ContainmentLimits
   readonly resolved: ResolvedRetry
@@ -59,13 +53,7 @@ export function holdfastPolicy(name: string, options: HoldfastOptions = {}): Pol
   const sharing = options.sharing ?? 1
   let made = 0
   let shared = newMemory()
-  const places = new WeakMap<World, FleetPlace>()
-  const linkIn = (world: World): FleetLink | undefined => {
-    if (!options.sharedBudget || !budget) return undefined
-    const place = places.get(world) ?? { row: undefined, links: new Set() }
-    places.set(world, place)
-    return fleetLink(options.sharedBudget, place, { limits: budget, world })
-  }
+  const linkIn = fleetLinks(options.sharedBudget, budget)
   return {
     name,
     newMemory: (former = newMemory()) =>
@@ -97,8 +85,6 @@ interface Attempted {
 }
 
 const DEADLINE_MS = 30_000
-/** A client lives long after 1970: to it nothing has succeeded for ages, and not two seconds ago. */
-const EPOCH_MS = 1_735_732_800_000
 /** As the engine has it. */
 const CONCURRENCY = 8
 
@@ -261,17 +247,4 @@ class HoldfastClient implements ClientModel {
 function kindOf({ attempts, mode }: Run): RequestKind {
   if (attempts > 0) return 'retry'
   return mode === 'resume' ? 'kept' : 'call'
-}
-
-function inOurTime(world: World): World {
-  return {
-    get now() {
-      return world.now + EPOCH_MS
-    },
-    random: world.random,
-    after: (ms, run) => world.after(ms, run),
-    send: (operation, ended) => world.send(operation, ended),
-    settle: (operation, as) => world.settle(operation, as),
-    finish: (operation) => world.finish(operation),
-  }
 }
