@@ -42,7 +42,8 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
   const events = observe && new Emitter(observe, clock)
   const journal = journalOf(platform, options)
   const coordination = withPeersOf(journal, platform.coordination())
-  const containments = new Containments(options.budget, { breaker, clock, random, events, coordination })
+  const { sharedBudget } = journal
+  const containments = new Containments(options.budget, { breaker, clock, random, events, coordination, sharedBudget })
   const upkeep = new Upkeep(events, platform.warn)
   const keeper = new RecordKeeper(journal, {
     encryption,

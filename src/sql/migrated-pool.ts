@@ -92,14 +92,16 @@ function notMigrated(error: unknown, subject: string): never {
 const NAMES = ['pool', 'connectionString', 'schema', 'migrate', 'requireSynchronousStandby']
 const SWITCHES = ['migrate', 'requireSynchronousStandby'] as const
 
-/** `owner` is the function that was called with the options. */
-export function checkPostgresPlace(owner: string, place: PostgresPlace): void {
-  const stray = Object.keys(place).find((name) => !NAMES.includes(name))
+/** `owner` is the function that was called with the options; `more`: its own ones, each true or false. */
+export function checkPostgresPlace(owner: string, place: PostgresPlace, more: readonly string[] = []): void {
+  const names = [...NAMES, ...more]
+  const stray = Object.keys(place).find((name) => !names.includes(name))
   if (stray !== undefined)
-    throw new ConfigurationError(`${owner}() has no option \`${stray}\`: it has ${NAMES.join(', ')}`)
+    throw new ConfigurationError(`${owner}() has no option \`${stray}\`: it has ${names.join(', ')}`)
   const { pool, connectionString } = place
-  for (const name of SWITCHES) {
-    if (place[name] !== undefined && typeof place[name] !== 'boolean') {
+  const given: Readonly<Record<string, unknown>> = { ...place }
+  for (const name of [...SWITCHES, ...more]) {
+    if (given[name] !== undefined && typeof given[name] !== 'boolean') {
       throw new ConfigurationError(`The option \`${name}\` of ${owner}() is true or false`)
     }
   }

@@ -43,6 +43,8 @@ export class FleetLog {
   readonly succeeded = new Counts()
   /** By the time at which the request reached the server. */
   readonly requests = new Counts()
+  /** Of these, all but the first of each operation; by the time at which it was sent. */
+  readonly retries = new Counts()
   readonly refused = new Counts()
   /** Accepted, but answered too late. */
   readonly late = new Counts()

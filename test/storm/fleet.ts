@@ -85,6 +85,7 @@ class Fleet {
   #send(operation: Operation, ended: (end: AttemptEnd, floorMs?: number) => void): void {
     operation.attempts++
     const sentAt = this.time.now
+    if (operation.attempts > 1) this.log.retries.add(sentAt)
     this.time.after(this.#latency(), () => {
       const reply = this.#server.arrive(this.time.now)
       const latest = sentAt + this.#scenario.attemptTimeoutMs

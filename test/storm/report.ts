@@ -3,6 +3,7 @@ import type { ContentionRow } from './experiments/contention.ts'
 import type { DelaysRow } from './experiments/delays.ts'
 import type { LayersRow } from './experiments/layers.ts'
 import type { LoadRow } from './experiments/load.ts'
+import type { SharedBudgetRow, Sharing } from './experiments/shared-budget.ts'
 import type { SituationRow } from './experiments/situation-rows.ts'
 import { situationsReport } from './situations-report.ts'
 import { type Cell, duration, fixed, grouped, percent, table } from './table.ts'
@@ -16,10 +17,12 @@ export interface Results {
   jitter?: DelaysRow[]
   layers?: LayersRow[]
   contention?: ContentionRow[]
+  sharedBudget?: SharedBudgetRow[]
 }
 
 /** One section for each experiment that was run. */
-export function reportOf({ situations, backlog, load, jitter, layers, contention }: Results): string {
+export function reportOf(results: Results): string {
+  const { situations, backlog, load, jitter, layers, contention, sharedBudget } = results
   const parts = [
     situations && situationsReport(situations),
     backlog && backlogReport(backlog),
@@ -27,6 +30,7 @@ export function reportOf({ situations, backlog, load, jitter, layers, contention
     jitter && jitterReport(jitter),
     layers && layersReport(layers),
     contention && contentionReport(contention),
+    sharedBudget && sharedBudgetReport(sharedBudget),
   ]
   return parts.filter((part) => part !== undefined).join('\n\n')
 }
@@ -90,4 +94,37 @@ function layersReport(rows: readonly LayersRow[]): string {
 function contentionReport(rows: readonly ContentionRow[]): string {
   const cells = rows.map((row) => [row.waiting, row.clients, Math.round(row.calls), duration(row.completionMs)])
   return section('Clients that contend for one row', table(['waiting', 'clients', 'calls', 'all done after'], cells))
+}
+
+const SHARING_NAMES: Record<Sharing, string> = {
+  own: 'a budget for each process',
+  row: '`sharedBudget`: a row in Postgres',
+  levels: 'levels sent to each other',
+  state: 'one state for all, breaker included',
+}
+
+const SHARED_BUDGET_HEAD = [
+  'processes',
+  'per second',
+  'budget',
+  'retries in the outage',
+  "the same with 'keep'",
+  'requests per operation',
+  'answered after it %',
+  "the same with 'keep'",
+  'success: a quarter fails %',
+  'half fails %',
+]
+
+function sharedBudgetReport(rows: readonly SharedBudgetRow[]): string {
+  const cells = rows.map((row) => [
+    row.processes,
+    row.operationsPerSecond,
+    SHARING_NAMES[row.sharing],
+    Math.round(row.failing.retries),
+    Math.round(row.keeping.retries),
+    fixed(row.failing.requests, 2),
+    ...[row.failing.answeredAfter, row.keeping.answeredAfter, row.quarter, row.half].map(percent),
+  ])
+  return section('One budget for a fleet', table(SHARED_BUDGET_HEAD, cells))
 }

@@ -4,6 +4,7 @@ import { contentionRow, WAYS_OF_WAITING } from './experiments/contention.ts'
 import { delaySamples, delaysRows, JITTERS } from './experiments/delays.ts'
 import { LAYERS_MODES, layersRow } from './experiments/layers.ts'
 import { loadPolicies, loadRow } from './experiments/load.ts'
+import { FLEETS, sharedBudgetRow } from './experiments/shared-budget.ts'
 import { situationGroups } from './experiments/situation-groups.ts'
 import { situationRows } from './experiments/situation-rows.ts'
 import type { Results } from './report.ts'
@@ -20,6 +21,7 @@ const LOAD_CLIENTS = 1000
 const LAYERS = [1, 2, 3, 4]
 const CONTENDERS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
 const DRAWS = 20_000
+const SHARED_BUDGET_RUNS = 5
 
 const RUNS: Runs = {
   situations: ({ clients, situations, seed }, tell) => ({
@@ -47,6 +49,12 @@ const RUNS: Runs = {
     contention: WAYS_OF_WAITING.flatMap((waiting) => {
       tell(`contention: ${waiting}`)
       return CONTENDERS.map((clients) => contentionRow(waiting, { clients, runs: 100, seed }))
+    }),
+  }),
+  'shared-budget': ({ seed }, tell) => ({
+    sharedBudget: FLEETS.map((fleet) => {
+      tell(`shared budget: ${fleet.processes} processes, ${fleet.operationsPerSecond} per second: ${fleet.sharing}`)
+      return sharedBudgetRow(fleet, { runs: SHARED_BUDGET_RUNS, seed })
     }),
   }),
 }

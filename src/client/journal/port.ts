@@ -210,6 +210,19 @@ export interface CommandResults {
 export type ResultOf<C extends JournalCommand> = CommandResults[C['do']]
 export type JournalResult = CommandResults[keyof CommandResults]
 
+/** The client's own bucket of an origin: its level, and the limits of `budget`. `rest`: where time leads back to. */
+export type OwnBucket = Readonly<Record<'tokens' | 'burst' | 'rest' | 'reservePerSecond', number>>
+
+/**
+ * One bucket for each origin, for all processes on the store, beside the client's own: it can refuse a retry that the own
+ * one has paid for, never allow another. `take` resolves with true where the store can't be asked. Neither throws.
+ */
+export interface SharedBudget {
+  take(origin: string, own: OwnBucket): Promise<boolean>
+  /** A success has earned so much. */
+  deposit(origin: string, amount: number): void
+}
+
 /** The seam to disk. A journal runs batches of commands; it decides nothing. */
 export interface Journal {
   /** What an acknowledged write survives. */
@@ -223,6 +236,8 @@ export interface Journal {
    */
   execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>
   close(): Promise<void>
+  /** Optional: one retry budget for all processes on the store. */
+  readonly sharedBudget?: SharedBudget | undefined
   /** Optional: a way to other processes on the same store. Hints only; neither throws. */
   notifyPeers?(message: PeerMessage): void
   onPeerMessage?(listener: (message: PeerMessage) => void): () => void

@@ -56,11 +56,11 @@ describe('a failure of the journal in Postgres', () => {
   it('says that tables are of a newer version, and leaves them alone', async () => {
     const schema = scene.newSchema()
     await scene.journalWith({ pool: scene.pool(), schema }).open()
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', 2, 2)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', 3, 3)`)
     const error = await failure(scene.journalWith({ pool: scene.pool(), schema }).open())
-    expect(error.message).toContain('The journal tables are of version 2')
+    expect(error.message).toContain('The journal tables are of version 3')
     expect(error.message).toContain('update this installation')
-    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = 2`)
+    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = 3`)
     expect(await ask(scene.journalWith({ pool: scene.pool(), schema }), append('a'))).toEqual({ appended: true })
   })
 
@@ -127,6 +127,7 @@ describe('the tables', () => {
     await Promise.all(journals.map((journal) => journal.open()))
     expect(await scene.query(`SELECT * FROM ${schema}.holdfast_migrations`)).toEqual([
       { component: 'journal', version: 1, oldest: 1 },
+      { component: 'journal', version: 2, oldest: 1 },
     ])
   })
 

@@ -162,8 +162,11 @@ describe('behind a pooler', () => {
         },
       })
     })
-    const journal = scene.journalWith({ pool, schema: scene.schema })
+    const journal = scene.journalWith({ pool, schema: scene.schema, sharedBudget: true })
     await ask(journal, append('plain'))
+    const own = { tokens: 2, burst: 10, rest: 2, reservePerSecond: 0.1 }
+    expect(await journal.sharedBudget?.take('https://plain.test', own)).toBe(true)
+    expect(texts.at(-1)).toContain('holdfast_budgets')
     const settings = "SELECT name, setting FROM pg_settings WHERE source = 'session'"
     const { rows } = await pool.query(settings)
     expect(texts.every((text) => typeof text === 'string')).toBe(true)

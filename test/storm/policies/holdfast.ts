@@ -16,7 +16,10 @@ import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { DEFAULT_RETRY, resolveRetry } from '../../../src/client/policy/resolve-retry.ts'
 import type { ResolvedRetry } from '../../../src/client/policy/resolved-options.ts'
 import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
+import { type FleetLink, type FleetSharing, fleetLinks } from './fleet-budget.ts'
 import { KeptOperations, type Stop } from './kept-operations.ts'
+import { type Memory, newMemory } from './memory.ts'
+import { inOurTime } from './our-time.ts'
 import type { AttemptEnd, ClientModel, Operation, Policy, World } from './policy.ts'
 
 /** The options of a client that matter here, by their own names. What is left out has its default. */
@@ -31,17 +34,11 @@ export interface HoldfastOptions {
   readonly withoutLeave?: 'ends' | 'waits'
   /** So many clients, one after the other, share their state, as tabs do. */
   readonly sharing?: number
+  /** One budget for all clients of a fleet. */
+  readonly sharedBudget?: FleetSharing
   /** What the next process finds in the journal beside the operations: what was known of the origin, or nothing. */
   readonly state?: 'restored' | 'forgotten'
 }
-
-/** What a journal keeps: what is known of the origin, and the operations that a dead process left. */
-export interface Memory {
-  state: Containment | undefined
-  readonly kept: Set<Operation>
-}
-
-const newMemory = (): Memory => ({ state: undefined, kept: new Set() })
 
 interface Settings extends HoldfastOptions {
   readonly limits: ContainmentLimits
@@ -56,14 +53,16 @@ export function holdfastPolicy(name: string, options: HoldfastOptions = {}): Pol
   const sharing = options.sharing ?? 1
   let made = 0
   let shared = newMemory()
+  const linkIn = fleetLinks(options.sharedBudget, budget)
   return {
     name,
     newMemory: (former = newMemory()) =>
       options.state === 'forgotten' ? { ...(former as Memory), state: undefined } : former,
     newClient: (world, memory) => {
-      if (memory) return new HoldfastClient(settings, memory as Memory, world)
+      const link = linkIn(world)
+      if (memory) return new HoldfastClient(settings, { memory: memory as Memory, link, world })
       if (made++ % sharing === 0) shared = newMemory()
-      return new HoldfastClient(settings, shared, world)
+      return new HoldfastClient(settings, { memory: shared, link, world })
     },
   }
 }
@@ -86,13 +85,18 @@ interface Attempted {
 }
 
 const DEADLINE_MS = 30_000
-/** A client lives long after 1970: to it nothing has succeeded for ages, and not two seconds ago. */
-const EPOCH_MS = 1_735_732_800_000
 /** As the engine has it. */
 const CONCURRENCY = 8
 
+interface Surroundings {
+  readonly memory: Memory
+  readonly link: FleetLink | undefined
+  readonly world: World
+}
+
 class HoldfastClient implements ClientModel {
   readonly #settings: Settings
+  readonly #fleet: FleetLink | undefined
   readonly #memory: Memory
   readonly #world: World
   readonly #kept: KeptOperations
@@ -100,9 +104,10 @@ class HoldfastClient implements ClientModel {
   #keptUnderWay = 0
   #waiting: Run[] = []
 
-  constructor(settings: Settings, memory: Memory, world: World) {
+  constructor(settings: Settings, { memory, link, world }: Surroundings) {
     this.#settings = settings
     this.#memory = memory
+    this.#fleet = link
     this.#world = inOurTime(world)
     const terms = { atOnce: settings.concurrency ?? CONCURRENCY, heldUntil: () => this.#heldUntil() }
     this.#kept = new KeptOperations(this.#world, terms, (operation, end) => this.#resume(operation, end))
@@ -190,6 +195,8 @@ class HoldfastClient implements ClientModel {
     this.#memory.state = recordOutcome(this.#state, this.#settings.limits, ended)
     if (kind === 'kept') this.#keptEnded()
     if (end === 'success') {
+      const { budget } = this.#settings.limits
+      if (budget) this.#fleet?.deposit(budget.ratio)
       this.#kept.reconsider()
       run.ended('succeeded')
     } else if (end === 'do-not-retry') run.ended('failed')
@@ -207,17 +214,29 @@ class HoldfastClient implements ClientModel {
     const standing = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, previousMs, floorMs }
     const decision = decideRetry({ ...standing, retry: this.#settings.resolved }, random)
     if (decision.do === 'stop') this.#stop(run, decision)
-    else if (!this.#pays()) this.#stop(run, { reason: 'budget' })
     else {
-      run.previousMs = decision.backoffMs
-      this.#world.after(decision.delayMs, () => this.#step(run))
+      this.#pay((isPaid) => {
+        run.previousMs = decision.backoffMs
+        const delayMs = Math.max(0, now + decision.delayMs - this.#world.now)
+        if (isPaid) this.#world.after(delayMs, () => this.#step(run))
+        else this.#stop(run, { reason: 'budget' })
+      })
     }
   }
 
-  #pays(): boolean {
-    const paid = payForRetry(this.#state, this.#settings.limits, this.#world.now)
-    if (paid) this.#memory.state = paid
-    return paid !== undefined
+  /** Its own bucket is asked first: it is never exceeded for the sake of the fleet's. Where the fleet has none, it has none. */
+  #pay(then: (isPaid: boolean) => void): void {
+    const { tokens } = this.#state
+    const state = { ...this.#state, tokens: Math.min(tokens, this.#fleet?.lowest() ?? tokens) }
+    const paid = payForRetry(state, this.#settings.limits, this.#world.now)
+    this.#memory.state = paid ?? state
+    if (!paid || !this.#fleet) then(paid !== undefined)
+    else {
+      this.#fleet.take(paid.tokens, (isGranted) => {
+        if (!isGranted) this.#memory.state = { ...this.#state, tokens: 0 }
+        then(isGranted)
+      })
+    }
   }
 
   #stop(run: Run, { reason, retryAt }: Omit<Stop, 'tried'>): void {
@@ -228,17 +247,4 @@ class HoldfastClient implements ClientModel {
 function kindOf({ attempts, mode }: Run): RequestKind {
   if (attempts > 0) return 'retry'
   return mode === 'resume' ? 'kept' : 'call'
-}
-
-function inOurTime(world: World): World {
-  return {
-    get now() {
-      return world.now + EPOCH_MS
-    },
-    random: world.random,
-    after: (ms, run) => world.after(ms, run),
-    send: (operation, ended) => world.send(operation, ended),
-    settle: (operation, as) => world.settle(operation, as),
-    finish: (operation) => world.finish(operation),
-  }
 }

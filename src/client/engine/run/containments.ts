@@ -1,6 +1,7 @@
 import type { Clock } from '../../../foundation/clock.ts'
 import type { Random } from '../../../foundation/random.ts'
 import type { Coordination } from '../../coordination/port.ts'
+import type { SharedBudget } from '../../journal/port.ts'
 import {
   acquirePermit,
   type Containment,
@@ -32,6 +33,7 @@ export interface ContainmentTerms {
   readonly random: Random
   readonly events: Emitter | undefined
   readonly coordination: Pick<Coordination, 'notifyPeers'>
+  readonly sharedBudget?: SharedBudget | undefined
 }
 
 /** A request of which kind wants to leave, and when (epoch ms). */
@@ -86,7 +88,7 @@ export class Containments {
     return leave
   }
 
-  /** False: no token. */
+  /** False: no token in the client's own bucket. */
   payForRetry(origin: string): boolean {
     const now = this.#terms.clock.now()
     const before = this.#stateOf(origin, now)
@@ -96,10 +98,25 @@ export class Containments {
     return paid !== undefined
   }
 
+  /** False: no token in the bucket that processes share. Then this client has none either: its kept operations wait, too. */
+  async takeShared(origin: string): Promise<boolean> {
+    const { sharedBudget, clock } = this.#terms
+    const { budget } = this.#limits
+    if (!sharedBudget || !budget) return true
+    const own = { ...budget, tokens: this.#stateOf(origin, clock.now()).tokens + 1 }
+    if (await sharedBudget.take(origin, own)) return true
+    const state = this.#stateOf(origin, clock.now())
+    this.#keep(origin, state, { ...state, tokens: 0 })
+    this.emitExhausted(origin)
+    return false
+  }
+
   learn(origin: string, ended: EndedRequest): void {
     const before = this.#stateOf(origin, ended.now)
     this.#keep(origin, before, recordOutcome(before, this.#limits, ended))
     if (ended.kind === 'kept') this.#keptEnded(origin)
+    const { budget } = this.#limits
+    if (budget && ended.outcome === 'success') this.#terms.sharedBudget?.deposit(origin, budget.ratio)
   }
 
   /**

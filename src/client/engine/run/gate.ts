@@ -157,8 +157,13 @@ export class Gate {
     return stop
   }
 
-  /** A retry costs a token. */
-  payForRetry(): boolean {
+  /** A retry costs a token of the client's own bucket and, where processes share one, of that. */
+  async payForRetry(): Promise<boolean> {
+    return this.payForRefresh() && this.#engine.containments.takeShared(this.#origin)
+  }
+
+  /** A server that answers 401 is alive: this is between the client and its credentials. */
+  payForRefresh(): boolean {
     return this.#engine.containments.payForRetry(this.#origin)
   }
 

@@ -212,7 +212,7 @@ class Run implements RunState {
   /** A 401 gets one more attempt with freshly made headers, where a function makes them. */
   #refreshOnce(): boolean {
     const isRenewable = typeof this.engine.options.headers === 'function' && this.#attempts < this.#maxAttempts
-    if (!isRenewable || this.#refresh || !this.#gate.payForRetry()) return false
+    if (!isRenewable || this.#refresh || !this.#gate.payForRefresh()) return false
     this.#refresh = 'unauthorized'
     return true
   }
@@ -239,7 +239,7 @@ class Run implements RunState {
       if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
       if (!(await this.#gate.untilOnline())) return this.#stop({ reason: 'network' })
     }
-    if (!this.#gate.payForRetry()) return giveUp(this, { reason: 'budget' })
+    if (!(await this.#gate.payForRetry())) return giveUp(this, { reason: 'budget' })
     this.#previousMs = decision.backoffMs
     if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
     const until = now + decision.delayMs

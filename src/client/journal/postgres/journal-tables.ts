@@ -1,10 +1,13 @@
 import type { PostgresSchema } from '../../../sql/postgres-migrate.ts'
 import { quotedSchema } from '../../../sql/postgres-text.ts'
+import { budgetTable } from './budget-table.ts'
 import { journalFunction } from './journal-function.ts'
 
-/** The names of the table and of the function, quoted and with their schema. */
+/** The names of the tables and of the function, quoted and with their schema. */
 export interface JournalTables {
   readonly operations: string
+  /** Of `sharedBudget`. */
+  readonly budgets: string
   /** Runs a batch of commands: see `journal-function.ts`. */
   readonly runBatch: string
   readonly schema: PostgresSchema
@@ -14,8 +17,9 @@ export function journalTables(name: string): JournalTables {
   const quotedName = quotedSchema(name)
   const operations = `${quotedName}.holdfast_operations`
   const runBatch = `${quotedName}.holdfast_journal_v1`
-  const steps = [`${firstTable(operations)};${journalFunction({ operations, runBatch })}`]
-  return { operations, runBatch, schema: { component: 'journal', name, quotedName, steps, oldest: 1 } }
+  const budgets = `${quotedName}.holdfast_budgets`
+  const steps = [`${firstTable(operations)};${journalFunction({ operations, runBatch })}`, budgetTable(budgets)]
+  return { operations, budgets, runBatch, schema: { component: 'journal', name, quotedName, steps, oldest: 1 } }
 }
 
 /**

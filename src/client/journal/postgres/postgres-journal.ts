@@ -8,6 +8,7 @@ import { type JournalTables, journalTables } from './journal-tables.ts'
 import { PeerChannel } from './peer-channel.ts'
 import { persistRow } from './persist-row.ts'
 import { runBatch, SUBJECT } from './run-batch.ts'
+import { PostgresBudget } from './shared-budget.ts'
 
 /** Where the journal's tables are. One of `pool` and `connectionString`. */
 export interface PostgresJournalOptions {
@@ -31,6 +32,13 @@ export interface PostgresJournalOptions {
    * @default false
    */
   readonly requireSynchronousStandby?: boolean | undefined
+  /**
+   * One retry budget per origin for all processes on this journal that say so: each retry takes a token from it too, and the
+   * fleet spends one burst in an outage instead of one per process. Where the database can't be asked, each process keeps to
+   * its own.
+   * @default false
+   */
+  readonly sharedBudget?: boolean | undefined
 }
 
 /**
@@ -39,7 +47,7 @@ export interface PostgresJournalOptions {
  * @example createClient({ journal: postgresJournal({ pool: new pg.Pool() }) })
  */
 export function postgresJournal(options: PostgresJournalOptions): Journal {
-  checkPostgresPlace('postgresJournal', options)
+  checkPostgresPlace('postgresJournal', options, ['sharedBudget'])
   return new PostgresJournal(options)
 }
 
@@ -48,7 +56,9 @@ export function postgresJournal(options: PostgresJournalOptions): Journal {
  *
  * @example await migratePostgresJournal({ connectionString: process.env.ADMIN_URL })
  */
-export async function migratePostgresJournal(options: Omit<PostgresJournalOptions, 'migrate'>): Promise<void> {
+export async function migratePostgresJournal(
+  options: Omit<PostgresJournalOptions, 'migrate' | 'sharedBudget'>,
+): Promise<void> {
   checkPostgresPlace('migratePostgresJournal', options)
   const pool = poolOf({ ...options, migrate: true }, tablesOf(options))
   try {
@@ -70,13 +80,16 @@ class PostgresJournal implements Journal {
   readonly #options: PostgresJournalOptions
   readonly #tables: JournalTables
   readonly #peers: PeerChannel
+  readonly sharedBudget: PostgresBudget | undefined
   #pool: MigratedPool | undefined
+  #isClosed = false
   #level: DurabilityLevel = 'process'
 
   constructor(options: PostgresJournalOptions) {
     this.#options = options
     this.#tables = tablesOf(options)
     this.#peers = new PeerChannel(() => newPostgresListener(options), this.#tables.schema.name)
+    this.sharedBudget = options.sharedBudget ? new PostgresBudget(() => this.#opened(), this.#tables) : undefined
   }
 
   get level(): DurabilityLevel {
@@ -84,9 +97,18 @@ class PostgresJournal implements Journal {
   }
 
   async open(): Promise<void> {
-    this.#pool ??= poolOf(this.#options, this.#tables)
-    this.#level = await readLevel(await this.#pool.get())
+    this.#isClosed = false
+    const pool = await this.#opened()
+    this.#level = await readLevel(pool)
+    await this.sharedBudget?.prune()
     this.#peers.start()
+  }
+
+  /** Also before `open`: a client that only reads opens no journal, and has retries. */
+  #opened(): Promise<PostgresPool> {
+    if (this.#isClosed) return Promise.reject(new StorageError(`${SUBJECT} has been closed`, { effect: 'none' }))
+    this.#pool ??= poolOf(this.#options, this.#tables)
+    return this.#pool.get()
   }
 
   async execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]> {
@@ -98,6 +120,8 @@ class PostgresJournal implements Journal {
   async close(): Promise<void> {
     const pool = this.#pool
     this.#pool = undefined
+    this.#isClosed = true
+    this.sharedBudget?.close()
     await this.#peers.close()
     await pool?.close()
   }

@@ -62,7 +62,8 @@ async function sent<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-async function withoutConflict<T>(send: () => Promise<T>): Promise<T> {
+/** Again where it was refused because of other transactions at the same moment. */
+export async function withoutConflict<T>(send: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round++) {
     try {
       return await send()

@@ -1,0 +1,117 @@
+import { startBackgroundTimer, systemClock } from '../../../foundation/clock.ts'
+import { waitAtMost } from '../../../foundation/wait.ts'
+import type { PostgresPool } from '../../../sql/postgres-driver.ts'
+import type { OwnBucket, SharedBudget } from '../port.ts'
+import { exchangeText, pruneText } from './budget-table.ts'
+import type { JournalTables } from './journal-tables.ts'
+import { withoutConflict } from './run-batch.ts'
+
+/** Successes wait this long for others, or for the next take. */
+const REPORT_MS = 100
+/** A retry waits no longer for the database: the client's own bucket decides then. */
+const PATIENCE_MS = 500
+
+/** An origin whose shared bucket is not known to be full. */
+interface Tap {
+  readonly origin: string
+  own: OwnBucket
+  takers: ((isGranted: boolean) => void)[]
+  /** Of successes, and not reported yet. */
+  earned: number
+  isAsking: boolean
+  cancelReport: (() => void) | undefined
+}
+
+/**
+ * One row for each origin, from which the retries of all processes take their tokens:
+ *
+ *   a retry ── one statement in flight for each origin; later takers share the next ──▶ granted, or refused
+ *   a success ── only while the row is not known to be full; at most ten statements per second ──▶ paid in
+ *
+ * For a healthy server nothing is asked and nothing written. Reporting late would be generous: what the bucket was too full
+ * to hold would come back after it was emptied.
+ */
+export class PostgresBudget implements SharedBudget {
+  readonly #pool: () => Promise<PostgresPool>
+  readonly #budgets: string
+  readonly #taps = new Map<string, Tap>()
+
+  constructor(pool: () => Promise<PostgresPool>, { budgets }: JournalTables) {
+    this.#pool = pool
+    this.#budgets = budgets
+  }
+
+  take(origin: string, own: OwnBucket): Promise<boolean> {
+    const tap = this.#taps.get(origin) ?? newTap(origin, own)
+    this.#taps.set(origin, tap)
+    tap.own = own
+    const answer = new Promise<boolean>((resolve) => tap.takers.push(resolve))
+    if (!tap.isAsking) void this.#exchange(tap)
+    return waitAtMost(systemClock, answer, { ms: PATIENCE_MS, late: () => true })
+  }
+
+  deposit(origin: string, amount: number): void {
+    const tap = this.#taps.get(origin)
+    if (!tap) return
+    tap.earned += amount
+    tap.cancelReport ??= startBackgroundTimer(systemClock, REPORT_MS, () => this.#report(tap))
+  }
+
+  /** Rows of origins that have long been left alone. */
+  async prune(): Promise<void> {
+    const pool = await this.#pool()
+    await pool.query(pruneText(this.#budgets)).catch(() => {})
+  }
+
+  close(): void {
+    for (const { cancelReport } of this.#taps.values()) cancelReport?.()
+    this.#taps.clear()
+  }
+
+  #report(tap: Tap): void {
+    tap.cancelReport = undefined
+    // The statement that is under way began without it.
+    if (tap.isAsking) this.deposit(tap.origin, 0)
+    else void this.#exchange(tap)
+  }
+
+  /** Pays in what was earned and takes what is asked for, until nothing is asked for any more. */
+  async #exchange(tap: Tap): Promise<void> {
+    tap.isAsking = true
+    do {
+      tap.cancelReport?.()
+      tap.cancelReport = undefined
+      const takers = tap.takers.splice(0)
+      const { granted, isFull } = await this.#ask(tap, takers.length)
+      takers.forEach((answer, at) => {
+        answer(at < granted)
+      })
+      if (isFull && tap.takers.length === 0) this.#forget(tap)
+    } while (tap.takers.length > 0)
+    tap.isAsking = false
+  }
+
+  async #ask(tap: Tap, wanted: number): Promise<{ granted: number; isFull: boolean }> {
+    const { origin, own, earned } = tap
+    const { tokens, burst, rest, reservePerSecond } = own
+    tap.earned = 0
+    const values = [origin, tokens, burst, rest, reservePerSecond, earned, wanted]
+    try {
+      const pool = await this.#pool()
+      const { rows } = await withoutConflict(() => pool.query(exchangeText(this.#budgets), values))
+      const row = rows[0] as { readonly granted: number; readonly tokens: number }
+      return { granted: row.granted, isFull: row.tokens >= burst }
+    } catch {
+      return { granted: wanted, isFull: true }
+    }
+  }
+
+  #forget(tap: Tap): void {
+    tap.cancelReport?.()
+    if (this.#taps.get(tap.origin) === tap) this.#taps.delete(tap.origin)
+  }
+}
+
+function newTap(origin: string, own: OwnBucket): Tap {
+  return { origin, own, takers: [], earned: 0, isAsking: false, cancelReport: undefined }
+}

@@ -1,0 +1,10 @@
+import type { Containment } from '../../../src/client/policy/containment.ts'
+import type { Operation } from './policy.ts'
+
+/** What a journal keeps: what is known of the origin, and the operations that a dead process left. */
+export interface Memory {
+  state: Containment | undefined
+  readonly kept: Set<Operation>
+}
+
+export const newMemory = (): Memory => ({ state: undefined, kept: new Set() })
