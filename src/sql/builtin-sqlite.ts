@@ -35,7 +35,10 @@ export function builtinSqliteDriver(): SqliteDriver | undefined {
   if (!hasBuiltinSqlite()) return undefined
   const { getBuiltinModule } = process as { getBuiltinModule?: (name: string) => unknown }
   const { DatabaseSync } = (getBuiltinModule?.(BUILTIN_SQLITE) ?? {}) as { DatabaseSync?: BuiltinConstructor }
-  if (!DatabaseSync || !tellsTransactions(DatabaseSync)) return undefined
+  return DatabaseSync && tellsTransactions(DatabaseSync) ? driverOf(DatabaseSync) : undefined
+}
+
+function driverOf(DatabaseSync: BuiltinConstructor): SqliteDriver {
   return class extends BuiltinHandle {
     constructor(path: string, { timeout, readonly = false }: SqliteOpening) {
       super({ path, readonly, open: () => new DatabaseSync(path, { timeout, readOnly: readonly }) })
