@@ -372,7 +372,7 @@ declare function memoryJournal(): Journal;
 
 declare function memoryLedger(): LedgerStore<MemoryTransaction, EffectReturn>;
 
-declare function migratePostgresJournal(options: Omit<PostgresJournalOptions, 'migrate'>): Promise<void>;
+declare function migratePostgresJournal(options: Omit<PostgresJournalOptions, 'migrate' | 'sharedBudget'>): Promise<void>;
 
 declare function migratePostgresLedger(options: Omit<PostgresLedgerOptions, 'migrate'>): Promise<void>;
 
@@ -986,6 +986,7 @@ interface Journal {
     open(): Promise<void>;
     execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>;
     close(): Promise<void>;
+    readonly sharedBudget?: SharedBudget | undefined;
     notifyPeers?(message: PeerMessage): void;
     onPeerMessage?(listener: (message: PeerMessage) => void): () => void;
     persistIn?(transaction: unknown, row: JournalRow): void | Promise<void>;
@@ -1339,6 +1340,7 @@ interface PostgresJournalOptions {
     readonly schema?: string | undefined;
     readonly migrate?: boolean | undefined;
     readonly requireSynchronousStandby?: boolean | undefined;
+    readonly sharedBudget?: boolean | undefined;
 }
 
 interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool> {
@@ -1566,6 +1568,11 @@ interface SettlementOf<Metadata> extends Omit<Settlement, 'operation'> {
     readonly operation: Omit<Settlement['operation'], 'metadata'> & {
         readonly metadata: Metadata;
     };
+}
+
+interface SharedBudget {
+    take(origin: string, own: OwnBucket): Promise<boolean>;
+    deposit(origin: string, amount: number): void;
 }
 
 interface SharedOptions {
@@ -2061,6 +2068,8 @@ type Outcome<Answer = RecordedAnswer> = {
     readonly kind: 'in-doubt';
     readonly error: unknown;
 };
+
+type OwnBucket = Readonly<Record<'tokens' | 'burst' | 'rest' | 'reservePerSecond', number>>;
 
 type PlainStep = AnswerStep | FaultStep | HangStep;
 

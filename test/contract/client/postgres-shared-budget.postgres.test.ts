@@ -162,14 +162,27 @@ describe('the row of an origin', () => {
     expect(await grantedOf(9)).toBe(7)
   })
 
-  it('that was left alone for five minutes is gone when a journal opens', async () => {
+  it('that is not answered for a second is not waited for any longer', async () => {
     const [one, journal] = [server(), sharing()]
-    await journal.sharedBudget?.take(one.origin, OWN)
-    await journal.open()
+    await journal.sharedBudget?.take(one.origin, { ...OWN, tokens: 1 })
+    const hung = await scene.pool().connect()
+    await hung.query('BEGIN')
+    await hung.query(`SELECT FROM ${scene.schema}.holdfast_budgets WHERE origin = $1 FOR UPDATE`, [one.origin])
+    expect(await journal.sharedBudget?.take(one.origin, OWN)).toBe(true)
+    await hung.query('ROLLBACK')
+    hung.release()
+    expect(await journal.sharedBudget?.take(one.origin, OWN)).toBe(false)
+  })
+
+  it('that was left alone for five minutes is deleted when a process has its first retry', async () => {
+    const [one, other] = [server(), server()]
+    await sharing().sharedBudget?.take(one.origin, OWN)
+    await sharing().sharedBudget?.take(other.origin, OWN)
     expect(await levelOf(one)).toBe(2)
     await change(one, 'at = at - 301000')
-    await sharing().open()
-    expect(await levelOf(one)).toBeUndefined()
+    await sharing().sharedBudget?.take(other.origin, OWN)
+    await expect.poll(() => levelOf(one)).toBeUndefined()
+    expect(await levelOf(other)).toBe(1)
   })
 })
 

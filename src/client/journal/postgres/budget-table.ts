@@ -37,7 +37,9 @@ ON CONFLICT (origin) DO UPDATE SET (tokens, at, granted) = (
 RETURNING granted, tokens`
 }
 
-/** Rows that no process has asked about for so long say no more than a new start would. */
+/** A row that no process has asked about for so long says no more than a new start would. */
+export const LEVEL_LASTS_MS = 300_000
+
 export function pruneText(budgets: string): string {
-  return `DELETE FROM ${budgets} WHERE at < ${NOW} - 300000`
+  return `DELETE FROM ${budgets} WHERE at < ${NOW} - ${LEVEL_LASTS_MS}`
 }

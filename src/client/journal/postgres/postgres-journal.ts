@@ -98,9 +98,7 @@ class PostgresJournal implements Journal {
 
   async open(): Promise<void> {
     this.#isClosed = false
-    const pool = await this.#opened()
-    this.#level = await readLevel(pool)
-    await this.sharedBudget?.prune()
+    this.#level = await readLevel(await this.#opened())
     this.#peers.start()
   }
 

@@ -2,14 +2,16 @@ import { startBackgroundTimer, systemClock } from '../../../foundation/clock.ts'
 import { waitAtMost } from '../../../foundation/wait.ts'
 import type { PostgresPool } from '../../../sql/postgres-driver.ts'
 import type { OwnBucket, SharedBudget } from '../port.ts'
-import { exchangeText, pruneText } from './budget-table.ts'
+import { exchangeText, LEVEL_LASTS_MS, pruneText } from './budget-table.ts'
 import type { JournalTables } from './journal-tables.ts'
 import { withoutConflict } from './run-batch.ts'
 
 /** Successes wait this long for others, or for the next take. */
 const REPORT_MS = 100
 /** A retry waits no longer for the database: the client's own bucket decides then. */
-const PATIENCE_MS = 500
+const PATIENCE_MS = 1000
+/** A tap is small, but a crawler meets origins without end. */
+const MOST_TAPS = 1000
 
 /** An origin whose shared bucket is not known to be full. */
 interface Tap {
@@ -35,6 +37,7 @@ export class PostgresBudget implements SharedBudget {
   readonly #pool: () => Promise<PostgresPool>
   readonly #budgets: string
   readonly #taps = new Map<string, Tap>()
+  #pruneAt = 0
 
   constructor(pool: () => Promise<PostgresPool>, { budgets }: JournalTables) {
     this.#pool = pool
@@ -42,8 +45,7 @@ export class PostgresBudget implements SharedBudget {
   }
 
   take(origin: string, own: OwnBucket): Promise<boolean> {
-    const tap = this.#taps.get(origin) ?? newTap(origin, own)
-    this.#taps.set(origin, tap)
+    const tap = this.#taps.get(origin) ?? this.#open(origin, own)
     tap.own = own
     const answer = new Promise<boolean>((resolve) => tap.takers.push(resolve))
     if (!tap.isAsking) void this.#exchange(tap)
@@ -57,15 +59,27 @@ export class PostgresBudget implements SharedBudget {
     tap.cancelReport ??= startBackgroundTimer(systemClock, REPORT_MS, () => this.#report(tap))
   }
 
-  /** Rows of origins that have long been left alone. */
-  async prune(): Promise<void> {
-    const pool = await this.#pool()
-    await pool.query(pruneText(this.#budgets)).catch(() => {})
-  }
-
   close(): void {
     for (const { cancelReport } of this.#taps.values()) cancelReport?.()
     this.#taps.clear()
+  }
+
+  #open(origin: string, own: OwnBucket): Tap {
+    const tap = { origin, own, takers: [], earned: 0, isAsking: false, cancelReport: undefined }
+    const [oldest] = this.#taps.values()
+    if (oldest && this.#taps.size >= MOST_TAPS) this.#forget(oldest)
+    this.#taps.set(origin, tap)
+    const now = systemClock.now()
+    if (now >= this.#pruneAt) {
+      this.#pruneAt = now + LEVEL_LASTS_MS
+      void this.#prune().catch(() => {})
+    }
+    return tap
+  }
+
+  async #prune(): Promise<void> {
+    const pool = await this.#pool()
+    await pool.query(pruneText(this.#budgets))
   }
 
   #report(tap: Tap): void {
@@ -110,8 +124,4 @@ export class PostgresBudget implements SharedBudget {
     tap.cancelReport?.()
     if (this.#taps.get(tap.origin) === tap) this.#taps.delete(tap.origin)
   }
-}
-
-function newTap(origin: string, own: OwnBucket): Tap {
-  return { origin, own, takers: [], earned: 0, isAsking: false, cancelReport: undefined }
 }
