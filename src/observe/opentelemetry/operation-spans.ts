@@ -21,7 +21,7 @@ export class OperationSpans {
   }
 
   /** A child of the caller's active span. */
-  ofCall({ method, operation }: TracedCall, keyed: boolean): WorkSpan {
+  ofCall({ method, operation }: TracedCall, { keyed }: { readonly keyed: boolean }): WorkSpan {
     const { tracer, attributes: shared } = this.#terms
     const parent = context.active()
     const attributes = { ...shared, ...operationAttributes(operation) }

@@ -98,7 +98,7 @@ describe('a trace', () => {
       telemetry: {
         ...telemetry,
         observer: () => (event) => operations.take(event),
-        traceCall: (call, { keyed }) => operations.ofCall(call, keyed),
+        traceCall: (call, keying) => operations.ofCall(call, keying),
         traceResume: (record) => operations.ofResume(record),
       },
     })
