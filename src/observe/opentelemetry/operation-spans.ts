@@ -34,7 +34,6 @@ export class OperationSpans {
     const { tracer, attributes: shared } = this.#terms
     const accepted = fromTraceparent(record.trace)
     const options = {
-      root: true,
       attributes: { ...shared, ...operationAttributes(record), 'holdfast.resumed': true },
       links: accepted ? [{ context: accepted }] : [],
     }
