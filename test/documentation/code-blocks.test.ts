@@ -29,7 +29,8 @@ const FROM = /^ts from (test\/\S+\.ts)$/
 /** As a reader would write it. */
 function fileOf({ info }: Block): string {
   const [, path = ''] = FROM.exec(info) ?? []
-  return readFileSync(join(root, path), 'utf8').replace(/'(?:\.\.\/)+src\/(.+)\/index\.ts'/g, "'holdfast/$1'")
+  const text = readFileSync(join(root, path), 'utf8').replace(/'(?:\.\.\/)+src\/index\.ts'/g, "'holdfast'")
+  return text.replace(/'(?:\.\.\/)+src\/(.+)\/index\.ts'/g, "'holdfast/$1'")
 }
 
 const place = ({ page, line }: Block): string => `${page}:${line}`

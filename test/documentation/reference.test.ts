@@ -69,6 +69,23 @@ describe('the reference', () => {
     expect(members.filter((member) => !mentions(read('docs/reference/testing.md'), member))).toEqual([])
   })
 
+  it('lists every option, metric and attribute of the telemetry', () => {
+    const page = read('docs/reference/telemetry.md')
+    const folder = 'src/observe/opentelemetry'
+    const made = (file: string, prefix: string): string[] =>
+      [...read(`${folder}/${file}`).matchAll(/(?:counter|gauge)\('([\w.]+)'/g)].map(([, name]) => `${prefix}.${name}`)
+    const named = readdirSync(join(root, folder)).flatMap((file) =>
+      [...read(`${folder}/${file}`).matchAll(/'((?:holdfast|http|url|server|error|idempotency)\.[\w.]+)'/g)].map(
+        ([, name = '']) => name,
+      ),
+    )
+    const metrics = [...made('client-metrics.ts', 'holdfast.client'), ...made('ledger-telemetry.ts', 'holdfast.ledger')]
+    expect(metrics.length).toBeGreaterThan(10)
+    expect([...metrics, ...named].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+    const options = interfaceMembers(`${folder}/open-telemetry.ts`, 'OpenTelemetryOptions')
+    expect(options.filter((option) => !mentions(page, option))).toEqual([])
+  })
+
   it('lists every header that is sent or read', () => {
     const page = read('docs/reference/headers.md').toLowerCase()
     const named = [

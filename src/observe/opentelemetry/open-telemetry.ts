@@ -62,7 +62,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry
       quietly(() => spans.take(event))
       return next?.(event)
     },
-    traceCall: (call, { keyed }) => quietly(() => spans.ofCall(call, keyed)) ?? UNTRACED,
+    traceCall: (call, terms) => quietly(() => spans.ofCall(call, terms)) ?? UNTRACED,
     traceResume: (record) => quietly(() => spans.ofResume(record)) ?? UNTRACED,
     traceRecord: () => quietly(() => toTraceparent(trace.getActiveSpan()?.spanContext())),
     attach: (client, closing, journal) =>

@@ -21,7 +21,7 @@ export class OperationSpans {
   }
 
   /** A child of the caller's active span. */
-  ofCall({ method, operation }: TracedCall, keyed: boolean): WorkSpan {
+  ofCall({ method, operation }: TracedCall, { keyed }: { readonly keyed: boolean }): WorkSpan {
     const { tracer, attributes: shared } = this.#terms
     const parent = context.active()
     const attributes = { ...shared, ...operationAttributes(operation) }
@@ -34,7 +34,6 @@ export class OperationSpans {
     const { tracer, attributes: shared } = this.#terms
     const accepted = fromTraceparent(record.trace)
     const options = {
-      root: true,
       attributes: { ...shared, ...operationAttributes(record), 'holdfast.resumed': true },
       links: accepted ? [{ context: accepted }] : [],
     }

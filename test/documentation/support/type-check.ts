@@ -24,6 +24,8 @@ const PATHS = {
   'holdfast/service-worker': ['./src/service-worker/index.ts'],
   'holdfast/sqlite': ['./src/sqlite/index.ts'],
   'holdfast/postgres': ['./src/postgres/index.ts'],
+  'holdfast/opentelemetry': ['./src/opentelemetry/index.ts'],
+  'holdfast/diagnostics-channel': ['./src/diagnostics-channel/index.ts'],
   'holdfast/testing': ['./src/testing/index.ts'],
 }
 

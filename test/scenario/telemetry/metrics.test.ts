@@ -61,6 +61,17 @@ describe('the metrics of a client', () => {
     expect(await metric('holdfast.client.budget.level')).toMatchObject([{ attributes: SERVER, value: 0 }])
   })
 
+  it('count no retry where none could have been made, and none of a handler', async () => {
+    const { telemetry, metric } = telemetryScene()
+    const observe = telemetry.observer(undefined)
+    const of = { at: 0, operation: { key: 'a-key' }, method: 'POST', url: 'https://api.test/a' } as const
+    const nothing = { effect: 'none', attempts: 0, replayed: false, mayHaveRepeated: false } as const
+    observe({ ...of, ...nothing, type: 'operation.settled', status: 'failed', reason: 'breaker' })
+    observe({ ...of, type: 'operation.waiting', until: 0, reason: 'attempts', error: new Error('of the handler') })
+    expect(await metric('holdfast.client.retries.refused')).toEqual([])
+    expect(await metric('holdfast.client.operations')).toHaveLength(1)
+  })
+
   it('show what is pending, and for how long, until the client closes', async () => {
     const { telemetry, metric } = telemetryScene({ pendingLimit: 2 })
     const journal = memoryJournal()

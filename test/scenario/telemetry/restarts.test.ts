@@ -93,25 +93,27 @@ describe('a trace', () => {
     const { telemetry, tracer } = telemetryScene()
     const terms = { tracer, attributes: {}, networkSpans: 'suppressed', propagateTo: () => true } as const
     const operations = new OperationSpans(terms)
-    const steps = [{}, { status: 500 }, { status: 500 }, {}, { status: 500 }, { delay: 100 }]
+    const steps = [{}, { status: 500 }, { status: 500 }, {}, { status: 500, delay: 100 }, { status: 500 }]
     const { client, clock } = scenario(steps, {
       telemetry: {
         ...telemetry,
         observer: () => (event) => operations.take(event),
-        traceCall: (call, { keyed }) => operations.ofCall(call, keyed),
+        traceCall: (call, keying) => operations.ofCall(call, keying),
         traceResume: (record) => operations.ofResume(record),
       },
     })
+    const kept = { onGiveUp: 'keep', retry: false } as const
     await client.post('/charges', { json: 1 })
-    await failure(client.post('/charges', { json: 2, onGiveUp: 'keep', retry: false }))
+    await failure(client.post('/charges', { json: 2, ...kept }))
     await elapse(clock, 60_000, client.resume())
     const leaves = new AbortController()
-    const three = { json: 3, id: 'three' }
+    const three = { ...kept, json: 3, id: 'three' }
     const left = rejection(client.post('/charges', { ...three, signal: leaves.signal }))
-    const stays = client.post('/charges', three)
+    const stays = failure(client.post('/charges', three))
     await clock.advance(1)
     leaves.abort()
     await elapse(clock, 60_000, Promise.all([left, stays]))
+    await failure(client.post('/charges', { ...kept, json: 4 }))
     await client.close()
     expect(operations.running.size).toBe(0)
   })
