@@ -39,8 +39,13 @@ describe('the reference', () => {
   it('lists every error class and every code', () => {
     const page = read('docs/reference/errors.md')
     const classes = [...read('src/errors/classes.ts').matchAll(/^export class (\w+)/gm)].map(([, name = '']) => name)
-    const codes = new Set(sources().flatMap((text) => text.match(/HOLDFAST_(?!DB\b)[A-Z_]+(?=')/g) ?? []))
-    expect([...classes, ...codes].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+    expect([...classes, ...codes()].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('has a section of troubleshooting for every code', () => {
+    const headings = read('docs/troubleshooting.md').match(/^### .*$/gm) ?? []
+    const explained = headings.flatMap((heading) => heading.match(/HOLDFAST_[A-Z_]+/g) ?? [])
+    expect(explained.sort()).toEqual([...codes()].sort())
   })
 
   it('names every export of the testing door and every point at which one can crash', () => {
@@ -100,6 +105,10 @@ describe('the reference', () => {
 
 function mentions(page: string, member: string): boolean {
   return new RegExp(`[\`{ ]${member}(?:[\`,(<: ])`).test(page)
+}
+
+function codes(): Set<string> {
+  return new Set(sources().flatMap((text) => text.match(/HOLDFAST_(?!DB\b)[A-Z_]+(?=')/g) ?? []))
 }
 
 function sources(): string[] {
