@@ -20,6 +20,7 @@ const heavy = [
   'test/examples/**',
   'test/fetch-parity/**',
   'test/hunt/**',
+  'test/newcomer/**',
   'test/runtimes/**',
   'test/sdks/**',
   'test/simulation/**',

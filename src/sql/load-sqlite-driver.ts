@@ -42,7 +42,7 @@ export function sqliteAdvice(problem: Problem, { agent, bun }: Surroundings = su
       .map(([name, command]) => `${name}: ${command}`)
       .join('; ')
   return problem === 'missing'
-    ? `SQLite needs the package better-sqlite3: run ${run}`
+    ? `SQLite needs the package better-sqlite3: run ${run}, or use Node 22.16 or newer, which brings SQLite along`
     : `better-sqlite3 is installed but cannot be loaded by this Node: run ${run}`
 }
 
