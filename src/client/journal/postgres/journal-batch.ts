@@ -1,3 +1,4 @@
+import { newClaimToken } from '../../../foundation/identity.ts'
 import { unreachable } from '../../../foundation/unreachable.ts'
 import { writesLevel } from '../level-rows.ts'
 import type {
@@ -104,6 +105,7 @@ function encodeWrite({ namespace, key, owner, epoch, change }: Write, keep: Keep
 
 function encodeClaim(claim: ClaimDue | ClaimByKey): EncodedCommand {
   const claimant = {
+    claim: newClaimToken(),
     owner: safeText(claim.owner),
     now: whole(claim.now),
     leaseUntil: whole(claim.leaseUntil),

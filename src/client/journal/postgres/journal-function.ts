@@ -1,5 +1,6 @@
-import { claimByKey, claimDue, list, listPending, read, survey } from './claim-branches.ts'
+import { claimByKey, claimDue } from './claim-branches.ts'
 import { firstInLane, lockLanes } from './lane-clauses.ts'
+import { list, listPending, read, survey } from './read-branches.ts'
 import { append, change, dropExpired, dropNamespace, remove, renew, setAside } from './write-branches.ts'
 
 /*
@@ -41,6 +42,12 @@ DECLARE
   existing ${operations};
   one jsonb;
   taken_up jsonb[];
+  kind uuid;
+  kinds uuid[];
+  first_at bigint;
+  is_wanted boolean;
+  due_rows bigint;
+  places bigint[];
   touched bigint;
   setting text;
 BEGIN
