@@ -3,10 +3,10 @@ import { postgresJournal } from 'holdfast/postgres'
 import pg from 'pg'
 
 /** As `createClient` makes it, with a journal in Postgres. */
-export async function holdfast({ base, url, connections, concurrency, schema = 'holdfast' }) {
+export async function holdfast({ base, url, connections, concurrency, schema = 'holdfast', ...more }) {
   const pool = new pg.Pool({ connectionString: url, max: connections }).on('error', () => {})
   const journal = postgresJournal({ pool, schema })
-  const client = createClient({ baseUrl: base, journal })
+  const client = createClient({ baseUrl: base, journal, ...more })
   let expected = 0
   return {
     post: ({ path, body }) => client.post(path, { json: body }).json(),
