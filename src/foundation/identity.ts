@@ -10,7 +10,7 @@ export function newRunnerId(): string {
   return uuidv4()
 }
 
-/** Names one claim on a key of the ledger. */
+/** Names one claim: on a key of the ledger, or on rows of a journal. */
 export function newClaimToken(): string {
   return uuidv4()
 }

@@ -13,6 +13,8 @@ export const SECTIONS = [
   'browser',
   'server',
   'growth',
+  'fleet',
+  'scale',
 ] as const
 export type SectionName = (typeof SECTIONS)[number]
 

@@ -16,6 +16,8 @@ const PROGRAMS: Readonly<Record<SectionName, string>> = {
   browser: 'browser/posts.mjs',
   server: 'server/server-half.mjs',
   growth: 'server/growth.mjs',
+  fleet: 'fleet/fleet.mjs',
+  scale: 'scale/scale.mjs',
 }
 
 /**

@@ -7,8 +7,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { readResults, SECTIONS } from './results.ts'
 import { expectNumbers, runQuickly } from './support/quick-run.ts'
 
-/** `browser`, `server` and `growth` have tests where there is a browser and a Postgres; `get` is what the command is tested with. */
-const ELSEWHERE = ['browser', 'server', 'growth', 'get']
+/**
+ * `browser`, `server`, `growth` and `scale` have tests where there is a browser and a Postgres; `get` is what the command is
+ * tested with. `fleet` installs its peers first.
+ */
+const ELSEWHERE = ['browser', 'server', 'growth', 'scale', 'fleet', 'get']
 const here = SECTIONS.filter((section) => !ELSEWHERE.includes(section))
 
 describe('each section of the benchmark, with SQLite where it has a journal', () => {

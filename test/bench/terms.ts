@@ -18,6 +18,13 @@ export interface Terms {
   readonly ledgerSizes: readonly number[]
   /** How long a ledger is kept under churn. */
   readonly churnMs: number
+  /** Operations of a backlog that is drained, in the section fleet. */
+  readonly backlog: number
+  /** Journals in Postgres: records, and how many of them are pending. */
+  readonly journalSizes: readonly { readonly records: number; readonly pending: number }[]
+  /** Operations that processes share, and how many processes. */
+  readonly fleetOperations: number
+  readonly fleetProcesses: readonly number[]
 }
 
 export const FULL: Terms = {
@@ -31,6 +38,16 @@ export const FULL: Terms = {
   pending: 100_000,
   ledgerSizes: [10_000, 1_000_000, 10_000_000],
   churnMs: 120_000,
+  backlog: 2000,
+  journalSizes: [
+    { records: 10_000, pending: 10_000 },
+    { records: 100_000, pending: 10_000 },
+    { records: 1_000_000, pending: 10_000 },
+    { records: 1_000_000, pending: 1000 },
+    { records: 1_000_000, pending: 100_000 },
+  ],
+  fleetOperations: 100_000,
+  fleetProcesses: [1, 8],
 }
 
 /** Shows that everything runs. Its numbers mean nothing. */
@@ -45,4 +62,8 @@ export const QUICK: Terms = {
   pending: 10,
   ledgerSizes: [20, 200],
   churnMs: 1000,
+  backlog: 10,
+  journalSizes: [{ records: 100, pending: 40 }],
+  fleetOperations: 40,
+  fleetProcesses: [2],
 }

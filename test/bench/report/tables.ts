@@ -25,6 +25,12 @@ const TABLES: Readonly<Record<SectionName, (section: Section) => readonly string
     protectedHandlers(comparisons),
     factTable('milliseconds', DUPLICATES, facts),
   ],
+  fleet: ({ comparisons = [] }) => [fleet(comparisons)],
+  scale: ({ facts = [] }) => {
+    const isFleet = ({ values }: Fact): boolean => 'doubled' in values
+    const sizes = facts.filter((fact) => !isFleet(fact))
+    return [factTable('', SCALE, sizes), factTable('', FLEET, facts.filter(isFleet))]
+  },
   growth: ({ facts = [] }) => {
     const isChurn = ({ values }: Fact): boolean => 'mostEntries' in values
     return [
@@ -66,6 +72,39 @@ const CHURN = {
   mostEntries: 'most at a time',
   megabytes: 'MB in the end',
   hotShare: 'share of updates in place',
+}
+
+const SCALE = {
+  surveyMs: 'ms, a survey',
+  claimMs: 'ms, a claim of 64',
+  perSecond: 'resumed per second',
+  waitingSurveyMs: 'ms, a survey, few due',
+  waitingClaimMs: 'ms, a claim, few due',
+  bytesPerRecord: 'bytes per record',
+}
+
+const FLEET = {
+  operations: 'operations',
+  seconds: 'seconds',
+  perSecond: 'per second',
+  doubled: 'sent twice',
+  earlyMb: 'MB per process, early',
+  lateMb: 'MB per process, late',
+}
+
+/** A row for each contender. The first has its operations per second, the others a share of it. */
+function fleet(comparisons: readonly Comparison[]): string {
+  const [first] = comparisons
+  const others = (first?.measured ?? []).map(({ name }) => name).filter((name) => name !== first?.baseline)
+  const heading = ({ title, concurrency }: Comparison): Cell =>
+    title === 'backlog' ? 'a backlog' : `${concurrency} at once`
+  return table(
+    ['', ...comparisons.map(heading)],
+    [
+      [`${first?.baseline}, per second`, ...comparisons.map((one) => number(rateOf(one, one.baseline)))],
+      ...others.map((name) => [name, ...comparisons.map((comparison) => spread(ratioOf(comparison, name)))]),
+    ],
+  )
 }
 
 /** A row for each fact. `columns`: the name of a value -> its heading. */

@@ -3,6 +3,7 @@ import { StorageError } from '../../../src/errors/classes.ts'
 import { createClient } from '../../../src/index.ts'
 import {
   append,
+  claimByKey,
   claimCommand,
   commit,
   held,
@@ -65,6 +66,20 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s the com
     expect(a).toMatchObject({ status: 'succeeded', owner: null })
     expect(b).toBeUndefined()
     expect(rows).toHaveLength(2)
+  })
+
+  it('hands out what it has claimed, once, and counts one claim', async () => {
+    const { proxy, journal, other } = await cutOff()
+    await other.execute([append('a'), append('b'), append('c')])
+    proxy.cutStatement(BATCH, when)
+    const [rows] = await journal.execute([claimCommand({ limit: 2 })])
+    expect(rows).toMatchObject([
+      { key: 'a', owner: 'you', epoch: 1 },
+      { key: 'b', owner: 'you', epoch: 1 },
+    ])
+    proxy.cutStatement(BATCH, when)
+    expect(await journal.execute([claimByKey('c')])).toMatchObject([[{ key: 'c', owner: 'you', epoch: 1 }]])
+    expect(await journal.execute([claimCommand()])).toEqual([[]])
   })
 
   it('takes nothing for done that another runner has taken or written', async () => {

@@ -1,88 +1,105 @@
 import { RECORD_VERSION } from '../port.ts'
-import { moved, movedBack, rowOf, texts } from './function-text.ts'
+import { moved, rowOf, texts } from './function-text.ts'
 import { isBehind } from './lane-clauses.ts'
 
-/* What the journal's function does for the commands that look for rows: claims, surveys, reads. */
+/*
+ * What the journal's function does for claims. Rows that can be claimed are in two groups: those that wait, and those that
+ * are held by a runner whose lease has lapsed or that is dead.
+ */
 
-const HAND_OUT = `
-      IF FOUND THEN
-        answer := ${rowOf('existing')}; bytes := existing.body; response_bytes := existing.response_body;
-        RETURN NEXT;
-      END IF;`
-
-const READ_FILTER = `any_name := (c->>'anyName')::boolean; names := ${texts('names')};
+export const READ_FILTER = `any_name := (c->>'anyName')::boolean; names := ${texts('names')};
       spared := ${texts('exceptOrigins')};`
 
 /** The rule of `DueFilter`. */
 const TO_DELIVER = `(o.status <> 'pending' AND o.delivery_due AND (any_name OR o.name = ANY (names)))`
 const TO_RUN = `o.status = 'pending' AND o.origin <> ALL (spared)`
 const CLAIMABLE = `NOT o.set_aside AND o.version <= ${RECORD_VERSION}`
+export const WANTED = `(${CLAIMABLE} AND (${TO_DELIVER} OR ${TO_RUN}))`
 const FREE = '(o.owner IS NULL OR o.lease_until <= now_at OR o.owner = ANY (dead))'
 
-/** Rows that another transaction holds are being claimed or written by it. */
-function takeLeases(operations: string, found: string): string {
+/** Rows of one kind are all wanted by a filter, or none is: the first shows it, and when the earliest of them is due. */
+export function eachKind(operations: string, then: string): string {
   return `
-      dead := ${texts('deadOwners')};
-      RETURN QUERY WITH wanted AS MATERIALIZED (
-        SELECT o.place, o.owner FROM ${operations} o WHERE o.namespace = c->>'namespace' AND ${CLAIMABLE} AND ${FREE}
-          AND ${found} FOR UPDATE SKIP LOCKED
-      ), taken AS (
-        UPDATE ${operations} o SET owner = c->>'owner', lease_until = ${moved('leaseUntil')}, epoch = o.epoch + 1
-        FROM wanted WHERE o.place = wanted.place RETURNING o.*, wanted.owner AS previous
-      )
-      SELECT at, (${rowOf('o')} || jsonb_build_object('previousOwner', o.previous))::text, o.body, o.response_body
-      FROM taken o ORDER BY o.place;`
+      kind := '00000000-0000-0000-0000-000000000000';
+      LOOP
+        SELECT o.due_kind, o.waiting_at, ${WANTED} INTO kind, first_at, is_wanted FROM ${operations} o
+          WHERE o.namespace = c->>'namespace' AND o.due_kind > kind ORDER BY o.due_kind, o.waiting_at LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        ${then}
+      END LOOP;`
 }
 
+/** Where more are due, they stand close enough together to be found in the order of their places. */
+const FEW = 2000
+
+/**
+ * `places` gets up to `limit` of each group, in the order of their places. Rows that another transaction holds are
+ * being claimed or written by it.
+ *
+ * Of those that wait and are due: where they are few, by their due times, however many others there are; otherwise by
+ * their places, however many are due. Those with a lane stand apart: which of them is due, its lane decides.
+ */
 export function claimDue(operations: string): string {
-  const due = `o.open_place > (c->>'after')::bigint AND o.due_at <= due_by
-          AND (c->>'lane' IS NULL OR o.lane = c->>'lane')
-          AND (${TO_DELIVER} OR (${TO_RUN} AND o.not_before <= now_at
-            AND (o.lane_until <= now_at OR NOT ${isBehind(operations)})))
-        ORDER BY o.open_place LIMIT (c->>'limit')::integer`
-  return `
-      ${READ_FILTER} due_by := (c->>'dueBy')::bigint + shift;${takeLeases(operations, due)}`
+  return `${handOutClaimed(operations)}
+      ${READ_FILTER} due_by := (c->>'dueBy')::bigint + shift; dead := ${texts('deadOwners')};
+      kinds := '{}'; places := '{}'; due_rows := 0;
+      IF c->>'lane' IS NULL THEN${eachKind(operations, COLLECT)}
+        SELECT count(*) INTO due_rows FROM (SELECT FROM ${operations} o WHERE ${DUE_BY_KIND} LIMIT ${FEW}) due;
+        places := ${search(operations, `due_rows < ${FEW} AND ${DUE_BY_KIND}`, UNORDERED)};
+        places := places || ${search(operations, `due_rows = ${FEW} AND o.waiting_place IS NOT NULL`, 'o.waiting_place')};
+      END IF;
+      IF due_rows < ${FEW} THEN
+        places := places || ${search(operations, `o.lane_place > 0 AND o.owner IS NULL`, UNORDERED)};
+      END IF;
+      places := places || ${search(operations, 'o.held_place IS NOT NULL', 'o.held_place')};
+      places := ARRAY(SELECT p FROM unnest(places) p ORDER BY p LIMIT (c->>'limit')::integer);
+      ${takeLeases(operations)}`
+}
+
+const COLLECT = 'IF is_wanted AND first_at <= greatest(due_by, now_at) THEN kinds := kinds || kind; END IF;'
+const DUE_BY_KIND = `o.namespace = c->>'namespace' AND o.due_kind = ANY (kinds) AND o.waiting_at <= greatest(due_by, now_at)`
+
+/** Not the column itself: the planner would walk through all rows in the order of the primary key. */
+const UNORDERED = '(o.place + 0)'
+
+function search(operations: string, where: string, order: string): string {
+  return `ARRAY(SELECT o.place FROM ${operations} o WHERE o.namespace = c->>'namespace' AND ${where}
+          AND ${order} > (c->>'after')::bigint AND (c->>'lane' IS NULL OR o.lane = c->>'lane')
+          AND o.due_at <= due_by AND ${WANTED} AND ${FREE}
+          AND (o.status <> 'pending' OR o.not_before <= now_at AND (o.lane_until <= now_at OR NOT ${isBehind(operations)}))
+          ORDER BY ${order} LIMIT (c->>'limit')::integer FOR UPDATE SKIP LOCKED)`
 }
 
 export function claimByKey(operations: string): string {
-  return takeLeases(operations, `o.key = c->>'key' AND o.status = ANY (${texts('statuses')})`)
+  return `${handOutClaimed(operations)}
+      dead := ${texts('deadOwners')};
+      places := ARRAY(SELECT o.place FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.key = c->>'key'
+        AND ${CLAIMABLE} AND ${FREE} AND o.status = ANY (${texts('statuses')}) FOR UPDATE SKIP LOCKED);
+      ${takeLeases(operations)}`
 }
 
-export function read(operations: string): string {
+/**
+ * What this very claim has taken when its answer was lost. Left alone, such rows would lie idle under a lease that no run
+ * knows of. The runner before is not known any more: the claimant itself stands for it.
+ */
+function handOutClaimed(operations: string): string {
   return `
-      SELECT * INTO existing FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.id = c->>'keyOrId';
-      IF NOT FOUND THEN
-        SELECT * INTO existing FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.key = c->>'keyOrId';
-      END IF;${HAND_OUT}`
+      IF p_again THEN
+        RETURN QUERY SELECT at, (${rowOf('o')} || jsonb_build_object('previousOwner', o.owner))::text, o.body, o.response_body
+        FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.held_place > 0 AND o.owner = c->>'owner'
+          AND o.claim = (c->>'claim')::uuid ORDER BY o.held_place;
+        IF FOUND THEN CONTINUE; END IF;
+      END IF;`
 }
 
-function page(operations: string, where: string): string {
-  return `
-      RETURN QUERY SELECT at, ${rowOf('o')}::text, o.body, o.response_body FROM ${operations} o
-      WHERE o.namespace = c->>'namespace' AND ${where} LIMIT (c->>'limit')::integer;`
-}
-
-export function list(operations: string): string {
-  const hasStatus = `(c->>'status' IS NULL OR o.status = c->>'status')`
-  return page(operations, `o.place > (c->>'after')::bigint AND ${hasStatus} ORDER BY o.place`)
-}
-
-export function listPending(operations: string): string {
-  return page(operations, `o.open_place > (c->>'after')::bigint AND o.status = 'pending' ORDER BY o.open_place`)
-}
-
-export function survey(operations: string): string {
-  const claimableAt = `greatest(o.due_at, CASE WHEN o.owner IS NOT NULL THEN o.lease_until END,
-          CASE WHEN o.status = 'pending' THEN o.not_before END,
-          CASE WHEN o.status = 'pending' AND ${isBehind(operations)} THEN o.lane_until END)`
-  return `
-      ${READ_FILTER}
-      SELECT min(${claimableAt}) FILTER (WHERE ${CLAIMABLE} AND (${TO_DELIVER} OR ${TO_RUN})),
-        jsonb_build_object('owners', coalesce(
-          jsonb_agg(DISTINCT o.owner) FILTER (WHERE o.owner IS NOT NULL AND o.lease_until > now_at), '[]'))
-      INTO due_by, answer FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.open_place > 0;
-      IF due_by IS NOT NULL THEN
-        answer := answer::jsonb || jsonb_build_object('nextDueAt', ${movedBack('due_by')});
-      END IF;
-      RETURN NEXT;`
+/** Of the rows at `places`, which this transaction has locked. */
+function takeLeases(operations: string): string {
+  return `RETURN QUERY WITH taken AS (
+        UPDATE ${operations} o SET owner = c->>'owner', lease_until = ${moved('leaseUntil')}, epoch = o.epoch + 1,
+          claim = (c->>'claim')::uuid
+        FROM ${operations} before WHERE before.place = ANY (places) AND o.place = before.place
+        RETURNING o.*, before.owner AS previous
+      )
+      SELECT at, (${rowOf('o')} || jsonb_build_object('previousOwner', o.previous))::text, o.body, o.response_body
+      FROM taken o ORDER BY o.place;`
 }

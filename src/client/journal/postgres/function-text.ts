@@ -2,7 +2,11 @@
 
 /** A time of the command on the database's clock. */
 export function moved(field: string): string {
-  return `coalesce(nullif((c->>'${field}')::bigint, 0) + shift, 0)`
+  return movedTime(`(c->>'${field}')::bigint`)
+}
+
+export function movedTime(time: string): string {
+  return `coalesce(nullif(${time}, 0) + shift, 0)`
 }
 
 export function movedBack(column: string): string {

@@ -1,3 +1,4 @@
+import { newClaimToken } from '../../../foundation/identity.ts'
 import { unreachable } from '../../../foundation/unreachable.ts'
 import { writesLevel } from '../level-rows.ts'
 import type {
@@ -14,6 +15,7 @@ import type {
   Write,
 } from '../port.ts'
 import { refuseUnstorable } from '../row-commands.ts'
+import { type EncodedCommand, grouped } from './batch-groups.ts'
 
 /** A batch as the function takes it. Bodies stand beside the commands, which name them by number, from 1. */
 export interface EncodedBatch {
@@ -33,8 +35,8 @@ export interface BatchLine {
 export function encodeBatch(commands: readonly JournalCommand[]): EncodedBatch {
   const bodies: Uint8Array[] = []
   const keep = (body: Uint8Array | null): number | null => body && bodies.push(body)
-  const encoded = commands.map((command) => ({ ...encodeCommand(command, keep), ...yielding(command) }))
-  return { commands: JSON.stringify(encoded), bodies }
+  const encoded = commands.map((command, at) => ({ ...encodeCommand(command, keep), at, ...yielding(command) }))
+  return { commands: JSON.stringify(grouped(encoded)), bodies }
 }
 
 function yielding(command: JournalCommand): { readonly yields?: true } {
@@ -43,7 +45,7 @@ function yielding(command: JournalCommand): { readonly yields?: true } {
 
 type Keep = (body: Uint8Array | null) => number | null
 
-function encodeCommand(command: JournalCommand, keep: Keep): object {
+function encodeCommand(command: JournalCommand, keep: Keep): EncodedCommand {
   switch (command.do) {
     case 'append':
       return { do: 'append', ...encodeRow(command.row, keep) }
@@ -70,11 +72,11 @@ function encodeCommand(command: JournalCommand, keep: Keep): object {
   }
 }
 
-function named(command: JournalCommand & { readonly namespace: string }, more: object): object {
+function named<More extends object>(command: JournalCommand & { readonly namespace: string }, more: More) {
   return { ...command, namespace: safeText(command.namespace), ...more }
 }
 
-function encodeRow(row: JournalRow, keep: Keep): object {
+function encodeRow(row: JournalRow, keep: Keep) {
   refuseUnstorable(row)
   return {
     ...row,
@@ -91,7 +93,7 @@ function encodeRow(row: JournalRow, keep: Keep): object {
   }
 }
 
-function encodeWrite({ namespace, key, owner, epoch, change }: Write, keep: Keep): object {
+function encodeWrite({ namespace, key, owner, epoch, change }: Write, keep: Keep): EncodedCommand {
   const fence = { namespace: safeText(namespace), key: safeText(key), owner: safeText(owner), epoch }
   if (typeof change === 'string') return { do: change, ...fence }
   refuseUnstorable(change)
@@ -101,8 +103,9 @@ function encodeWrite({ namespace, key, owner, epoch, change }: Write, keep: Keep
   return { do: 'change', ...more, ...fence, ...written }
 }
 
-function encodeClaim(claim: ClaimDue | ClaimByKey): object {
+function encodeClaim(claim: ClaimDue | ClaimByKey): EncodedCommand {
   const claimant = {
+    claim: newClaimToken(),
     owner: safeText(claim.owner),
     now: whole(claim.now),
     leaseUntil: whole(claim.leaseUntil),

@@ -1,5 +1,6 @@
-import { claimByKey, claimDue, list, listPending, read, survey } from './claim-branches.ts'
+import { claimByKey, claimDue } from './claim-branches.ts'
 import { firstInLane, lockLanes } from './lane-clauses.ts'
+import { list, listPending, read, survey } from './read-branches.ts'
 import { append, change, dropExpired, dropNamespace, remove, renew, setAside } from './write-branches.ts'
 
 /*
@@ -39,15 +40,23 @@ DECLARE
   any_name boolean;
   spared text[];
   existing ${operations};
+  one jsonb;
+  taken_up jsonb[];
+  kind uuid;
+  kinds uuid[];
+  first_at bigint;
+  is_wanted boolean;
+  due_rows bigint;
+  places bigint[];
   touched bigint;
   setting text;
 BEGIN
   IF p_patience IS NOT NULL THEN setting := set_config('lock_timeout', p_patience, true); END IF;
   ${lockLanes(operations)}
-  FOR c, at IN SELECT e.value, e.ordinality - 1 FROM jsonb_array_elements(p_commands) WITH ORDINALITY e LOOP
-    answer := NULL; bytes := NULL; response_bytes := NULL;
+  FOR c IN SELECT e.value FROM jsonb_array_elements(p_commands) e LOOP
+    at := (c->>'at')::integer; answer := NULL; bytes := NULL; response_bytes := NULL;
     IF c ? 'yields' AND NOT pg_try_advisory_xact_lock(hashtextextended(c->>'key', ${LOCK_SEED})) THEN
-      answer := 'true'; RETURN NEXT;
+      at := coalesce(at, (c->'rows'->0->>'at')::integer); answer := 'true'; RETURN NEXT;
       CONTINUE;
     END IF;
     now_at := (c->>'now')::bigint + shift;
@@ -75,7 +84,8 @@ END $journal$`
  * Every statement here has an index that is right for it. With statistics that are missing or old, and a plan that is
  * kept, Postgres would read the whole table for a survey.
  */
-const PLANS = 'SET enable_seqscan = off SET enable_bitmapscan = off'
+const PLANS = `SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off`
 
 /** Other users of advisory locks hash other texts, most of them without a seed. */
 const LOCK_SEED = 0x6c65_7665

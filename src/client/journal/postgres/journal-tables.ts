@@ -26,23 +26,33 @@ export function journalTables(name: string): JournalTables {
  * Times are epoch milliseconds of the database's clock, 0 where there is none. Bodies are bytea and `head` is text: jsonb
  * would change spaces, order and numbers.
  *
- * `open_place` is the row's place while it is open: pending, awaiting delivery, or held. Claims and surveys read its
- * partial index, so that settled rows cost them nothing however many are kept, and no other index has the order that they
- * ask for: the planner cannot walk through settled rows by mistake.
+ * `waiting_place` is the row's place while it is open and no runner holds it: pending, or awaiting delivery. `held_place`
+ * is its place while a runner does. Claims and surveys read their partial indexes, so that settled rows cost them nothing
+ * however many are kept, and no other index has the order that they ask for: the planner cannot walk through settled
+ * rows by mistake.
+ *
+ * `due_kind` is all that decides whether a filter wants a waiting row, and `waiting_at` when it is due: a survey reads the
+ * first row of each kind, and a claim those that are due, however many wait. Rows with a lane have no kind: whether one is
+ * due depends on others. A hash, because an index takes no text of any length.
+ *
+ * `claim` names the claim that took the row last: one whose answer was lost finds its rows by it.
  *
  * `lane_place` is the row's place while it holds its lane: the first of a lane is found by its partial index.
  *
- * No index has a column that changes while an operation runs. Claims, renewals and attempts are updated in place (HOT),
- * without a write to any index, and pages keep room for them. The price is that both are stored, and that due
- * times have no index: a survey reads every open row of its namespace. There is no CHECK: Postgres reads and plans such an
- * expression anew with every statement.
+ * No index has a column that changes while a runner holds the row. Renewals and attempts are updated in place (HOT),
+ * without a write to any index, and pages keep room for them; so are all writes to an operation that was not left to a
+ * resume, up to its settlement. There is no CHECK: Postgres reads and plans such an expression anew with every statement.
  */
 function firstTable(operations: string): string {
   return `
 CREATE TABLE ${operations} (
   place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  open_place bigint GENERATED ALWAYS AS (
-    CASE WHEN status = 'pending' OR delivery_due OR owner IS NOT NULL THEN place END) STORED,
+  held_place bigint GENERATED ALWAYS AS (CASE WHEN owner IS NOT NULL THEN place END) STORED,
+  waiting_place bigint GENERATED ALWAYS AS (CASE WHEN ${WAITS} THEN place END) STORED,
+  waiting_at bigint GENERATED ALWAYS AS (
+    CASE WHEN ${WAITS} THEN greatest(due_at, CASE WHEN status = 'pending' THEN not_before END) END) STORED,
+  due_kind uuid GENERATED ALWAYS AS (CASE WHEN ${WAITS} AND NOT set_aside AND lane_until IS NULL THEN
+    md5(version || CASE WHEN status = 'pending' THEN ' to ' || origin ELSE coalesce(' of ' || name, '') END)::uuid END) STORED,
   lane_place bigint GENERATED ALWAYS AS (CASE WHEN lane_until IS NOT NULL THEN place END) STORED,
   epoch bigint NOT NULL,
   lease_until bigint NOT NULL,
@@ -61,16 +71,21 @@ CREATE TABLE ${operations} (
   lane text COLLATE "C",
   origin text COLLATE "C" NOT NULL,
   owner text COLLATE "C",
+  claim uuid,
   head text NOT NULL,
   body bytea,
   response_body bytea
 ) WITH (fillfactor = 70, ${VACUUM});
 CREATE UNIQUE INDEX holdfast_operations_key ON ${operations} (namespace, key);
 CREATE UNIQUE INDEX holdfast_operations_id ON ${operations} (namespace, id) WHERE id IS NOT NULL;
-CREATE INDEX holdfast_operations_open ON ${operations} (namespace, open_place) WHERE open_place IS NOT NULL;
+CREATE INDEX holdfast_operations_held ON ${operations} (namespace, held_place) WHERE held_place IS NOT NULL;
+CREATE INDEX holdfast_operations_waiting ON ${operations} (namespace, waiting_place) WHERE waiting_place IS NOT NULL;
+CREATE INDEX holdfast_operations_due ON ${operations} (namespace, due_kind, waiting_at) WHERE due_kind IS NOT NULL;
 CREATE INDEX holdfast_operations_lane ON ${operations} (namespace, lane, lane_place) WHERE lane_place IS NOT NULL;
 CREATE INDEX holdfast_operations_expiry ON ${operations} (expires_at) WHERE expires_at IS NOT NULL`
 }
+
+const WAITS = `owner IS NULL AND (status = 'pending' OR delivery_due)`
 
 /**
  * Every row is deleted in the end, most within minutes: with a fifth of the table as the threshold, vacuum comes too late,

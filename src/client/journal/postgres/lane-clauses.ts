@@ -10,10 +10,10 @@ const LANE_SEED = 4_011_968
  * row that can be seen to be the first of its lane is the first. In one order, so that no two batches wait for each other.
  */
 export function lockLanes(operations: string): string {
-  return `IF jsonb_path_exists(p_commands, '$[*] ? (@.do == "append" && @.lane != null)') THEN
+  return `IF jsonb_path_exists(p_commands, '$[*].rows[*] ? (@.do == "append" && @.lane != null)') THEN
     PERFORM pg_advisory_xact_lock(lanes.lock) FROM (
       SELECT DISTINCT hashtextextended(concat_ws(chr(31), ${literal(operations)}, e->>'namespace', e->>'lane'), ${LANE_SEED}) AS lock
-      FROM jsonb_array_elements(p_commands) e WHERE e->>'do' = 'append' AND e->>'lane' IS NOT NULL ORDER BY lock) lanes;
+      FROM jsonb_path_query(p_commands, '$[*].rows[*] ? (@.do == "append" && @.lane != null)') e ORDER BY lock) lanes;
   END IF;`
 }
 

@@ -28,6 +28,7 @@ export class PeerChannel {
   /** A pooler is at the other end of this one. */
   #pooled: PostgresListener | undefined
   #isStarted = false
+  #isSending = false
   #cancelSend: (() => void) | undefined
   #cancelRetry: (() => void) | undefined
 
@@ -52,10 +53,8 @@ export class PeerChannel {
   /** The level of an origin is that of one machine: it is not for the fleet. */
   notify(message: PeerMessage): void {
     if (!this.#connection || message.is === 'level') return
-    if (this.#gathered.length === 0) {
-      this.#cancelSend = startBackgroundTimer(systemClock, GATHER_MS, () => void this.#send())
-    }
     if (this.#gathered.length < MOST_MESSAGES) this.#gathered.push(message)
+    if (this.#gathered.length === 1 && !this.#isSending) this.#sendSoon()
   }
 
   async close(): Promise<void> {
@@ -107,10 +106,18 @@ export class PeerChannel {
     return isDirect
   }
 
+  #sendSoon(): void {
+    this.#cancelSend = startBackgroundTimer(systemClock, GATHER_MS, () => void this.#send())
+  }
+
+  /** One note at a time: on a connection that is silent they would pile up, and the driver warns of a second statement. */
   async #send(): Promise<void> {
     const payload = JSON.stringify(this.#gathered.splice(0))
     if (Buffer.byteLength(payload) > LONGEST_PAYLOAD_BYTES) return
+    this.#isSending = true
     await this.#connection?.query('SELECT pg_notify($1, $2)', [this.#name, payload]).catch(() => {})
+    this.#isSending = false
+    if (this.#gathered.length > 0) this.#sendSoon()
   }
 
   /** Also from here: several clients of a process may share the journal. */

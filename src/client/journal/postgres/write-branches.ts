@@ -1,60 +1,98 @@
-import { moved, rowOf } from './function-text.ts'
+import { movedTime, rowOf } from './function-text.ts'
 
-/* What the journal's function does for the commands that write. */
+/*
+ * What the journal's function does for the commands that write. Appends, changes and renewals come as groups, `c->'rows'`,
+ * of which `r` is one: a statement for each would cost several times as much as the rows themselves.
+ */
 
 const FENCED = `o.namespace = c->>'namespace' AND o.key = c->>'key' AND o.owner = c->>'owner'
         AND o.epoch = (c->>'epoch')::bigint`
 
 const SAME_KEY = `o.namespace = c->>'namespace' AND o.key = c->>'key'`
 
-const TELL = `answer := FOUND::text; RETURN NEXT;`
+/** The columns of the port that an append or a change brings. */
+const CHANGED = `status text, "leaseUntil" bigint, "dueAt" bigint, "notBefore" bigint, "laneUntil" bigint,
+          "deliveryDue" boolean, "expiresAt" bigint, head text, "responseBody" integer`
+const NAMED = 'at integer, namespace text, key text, owner text, epoch bigint'
 
-/** A row that is there when INSERT looks may be gone when SELECT does: then once more. */
+function rowsAs(columns: string): string {
+  return `jsonb_to_recordset(c->'rows') AS r(${NAMED}${columns})`
+}
+
+/** A command without a line in the answer was not done. */
+function tellDone(update: string): string {
+  return `
+      RETURN QUERY WITH done AS (${update} RETURNING r.at)
+        SELECT d.at, 'true', NULL::bytea, NULL::bytea FROM done d;`
+}
+
+/**
+ * A command without a line in the answer was done. What a group leaves out has its key or its id taken: that row is looked
+ * for. One that is there when INSERT looks may be gone when SELECT does: then once more.
+ */
 export function append(operations: string): string {
   return `
-      FOR round IN 1..20 LOOP
-        INSERT INTO ${operations} (version, namespace, key, id, name, lane, origin, status, owner, epoch, lease_until,
-          due_at, not_before, lane_until, delivery_due, expires_at, head, body, response_body)
-        VALUES ((c->>'version')::integer, c->>'namespace', c->>'key', c->>'id', c->>'name', c->>'lane', c->>'origin',
-          c->>'status', c->>'owner', (c->>'epoch')::bigint, ${moved('leaseUntil')}, ${moved('dueAt')},
-          ${moved('notBefore')}, (c->>'laneUntil')::bigint + shift, (c->>'deliveryDue')::boolean,
-          (c->>'expiresAt')::bigint + shift, c->>'head',
-          p_bodies[(c->>'body')::integer], p_bodies[(c->>'responseBody')::integer])
-        ON CONFLICT DO NOTHING;
-        IF FOUND THEN answer := 'true'; EXIT; END IF;
-        SELECT * INTO existing FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.id = c->>'id';
-        IF NOT FOUND THEN SELECT * INTO existing FROM ${operations} o WHERE ${SAME_KEY}; END IF;
-        IF NOT FOUND THEN CONTINUE; END IF;
-        IF p_again AND existing.key = c->>'key' AND existing.owner IS NOT DISTINCT FROM c->>'owner'
-          AND existing.epoch = (c->>'epoch')::bigint AND existing.head = c->>'head' THEN
-          answer := 'true';
-        ELSE
-          answer := ${rowOf('existing')}; bytes := existing.body; response_bytes := existing.response_body;
+      WITH added AS (${insertRows(operations)})
+      SELECT array_agg(jsonb_build_array(a.namespace, a.key)) INTO taken_up FROM added a;
+      IF coalesce(cardinality(taken_up), 0) = jsonb_array_length(c->'rows') THEN CONTINUE; END IF;
+      FOR one IN SELECT e.value FROM jsonb_array_elements(c->'rows') e
+        WHERE jsonb_build_array(e.value->'namespace', e.value->'key') <> ALL (coalesce(taken_up, '{}')) LOOP
+        c := jsonb_build_object('rows', jsonb_build_array(one)); at := (one->>'at')::integer;
+        answer := NULL; bytes := NULL; response_bytes := NULL;
+        FOR round IN 1..20 LOOP${findTaken(operations)}
+          ${insertRows(operations)} INTO existing.namespace, existing.key;
+          IF FOUND THEN answer := 'true'; EXIT; END IF;
+        END LOOP;
+        IF answer IS NULL THEN
+          RAISE EXCEPTION 'A key was taken and free again, 20 times in a row' USING ERRCODE = 'serialization_failure';
         END IF;
-        EXIT;
-      END LOOP;
-      IF answer IS NULL THEN
-        RAISE EXCEPTION 'A key was taken and free again, 20 times in a row' USING ERRCODE = 'serialization_failure';
-      END IF;
-      RETURN NEXT;`
+        RETURN NEXT;
+      END LOOP;`
+}
+
+function insertRows(operations: string): string {
+  return `INSERT INTO ${operations} AS o (version, namespace, key, id, name, lane, origin, status, owner, epoch,
+          lease_until, due_at, not_before, lane_until, delivery_due, expires_at, head, body, response_body)
+        SELECT r.version, r.namespace, r.key, r.id, r.name, r.lane, r.origin, r.status, r.owner, r.epoch,
+          ${movedTime('r."leaseUntil"')}, ${movedTime('r."dueAt"')}, ${movedTime('r."notBefore"')},
+          r."laneUntil" + shift, r."deliveryDue", r."expiresAt" + shift, r.head, p_bodies[r.body], p_bodies[r."responseBody"]
+        FROM ${rowsAs(`, version integer, id text, name text, lane text, origin text, body integer, ${CHANGED}`)}
+        ORDER BY r.at ON CONFLICT DO NOTHING RETURNING o.namespace, o.key`
+}
+
+/** The row that has the id or, failing that, the key of `one`. With `p_again` it may be that very row. */
+function findTaken(operations: string): string {
+  return `
+          SELECT * INTO existing FROM ${operations} o WHERE o.namespace = one->>'namespace' AND o.id = one->>'id';
+          IF NOT FOUND THEN
+            SELECT * INTO existing FROM ${operations} o WHERE o.namespace = one->>'namespace' AND o.key = one->>'key';
+          END IF;
+          IF FOUND THEN
+            IF p_again AND existing.key = one->>'key' AND existing.owner IS NOT DISTINCT FROM one->>'owner'
+              AND existing.epoch = (one->>'epoch')::bigint AND existing.head = one->>'head' THEN
+              answer := 'true';
+            ELSE
+              answer := ${rowOf('existing')}; bytes := existing.body; response_bytes := existing.response_body;
+            END IF;
+            EXIT;
+          END IF;`
 }
 
 export function change(operations: string): string {
-  return `
-      UPDATE ${operations} o SET status = c->>'status', owner = c->>'newOwner', lease_until = ${moved('leaseUntil')},
-        due_at = ${moved('dueAt')}, not_before = ${moved('notBefore')}, lane_until = (c->>'laneUntil')::bigint + shift,
-        delivery_due = (c->>'deliveryDue')::boolean,
-        expires_at = (c->>'expiresAt')::bigint + shift, head = c->>'head',
-        response_body = p_bodies[(c->>'responseBody')::integer]
-      WHERE ${SAME_KEY} AND o.epoch = (c->>'epoch')::bigint AND (o.owner = c->>'owner'
-        OR p_again AND o.owner IS NOT DISTINCT FROM c->>'newOwner' AND o.head = c->>'head');
-      ${TELL}`
+  return tellDone(`UPDATE ${operations} o SET status = r.status, owner = r."newOwner",
+        lease_until = ${movedTime('r."leaseUntil"')}, due_at = ${movedTime('r."dueAt"')},
+        not_before = ${movedTime('r."notBefore"')}, lane_until = r."laneUntil" + shift,
+        delivery_due = r."deliveryDue", expires_at = r."expiresAt" + shift, head = r.head,
+        response_body = p_bodies[r."responseBody"]
+      FROM ${rowsAs(`, "newOwner" text, ${CHANGED}`)}
+      WHERE o.namespace = r.namespace AND o.key = r.key AND o.epoch = r.epoch AND (o.owner = r.owner
+        OR p_again AND o.owner IS NOT DISTINCT FROM r."newOwner" AND o.head = r.head)`)
 }
 
 export function renew(operations: string): string {
-  return `
-      UPDATE ${operations} o SET lease_until = ${moved('leaseUntil')} WHERE ${FENCED};
-      ${TELL}`
+  return tellDone(`UPDATE ${operations} o SET lease_until = ${movedTime('r."leaseUntil"')}
+      FROM ${rowsAs(', "leaseUntil" bigint')}
+      WHERE o.namespace = r.namespace AND o.key = r.key AND o.owner = r.owner AND o.epoch = r.epoch`)
 }
 
 export function remove(operations: string): string {

@@ -1,0 +1,58 @@
+import { eachKind, READ_FILTER, WANTED } from './claim-branches.ts'
+import { movedBack, rowOf } from './function-text.ts'
+import { isBehind } from './lane-clauses.ts'
+
+/* What the journal's function does for the commands that change nothing: reads, lists, surveys. */
+
+const HAND_OUT = `
+      IF FOUND THEN
+        answer := ${rowOf('existing')}; bytes := existing.body; response_bytes := existing.response_body;
+        RETURN NEXT;
+      END IF;`
+
+export function read(operations: string): string {
+  return `
+      SELECT * INTO existing FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.id = c->>'keyOrId';
+      IF NOT FOUND THEN
+        SELECT * INTO existing FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.key = c->>'keyOrId';
+      END IF;${HAND_OUT}`
+}
+
+export function list(operations: string): string {
+  return `
+      RETURN QUERY SELECT at, ${rowOf('o')}::text, o.body, o.response_body FROM ${operations} o
+      WHERE o.namespace = c->>'namespace' AND o.place > (c->>'after')::bigint
+        AND (c->>'status' IS NULL OR o.status = c->>'status') ORDER BY o.place LIMIT (c->>'limit')::integer;`
+}
+
+/** A pending row waits or is held. */
+export function listPending(operations: string): string {
+  const first = (place: string): string => `(SELECT o.place FROM ${operations} o WHERE o.namespace = c->>'namespace'
+          AND o.${place} > (c->>'after')::bigint AND o.status = 'pending' ORDER BY o.${place} LIMIT (c->>'limit')::integer)`
+  return `
+      places := ARRAY(SELECT p.place FROM (${first('waiting_place')} UNION ALL ${first('held_place')}) p
+        ORDER BY p.place LIMIT (c->>'limit')::integer);
+      RETURN QUERY SELECT at, ${rowOf('o')}::text, o.body, o.response_body FROM ${operations} o
+      WHERE o.place = ANY (places) ORDER BY o.place;`
+}
+
+/** Reads every row that is held or has a lane; of the others, the first of each kind. */
+export function survey(operations: string): string {
+  const claimableAt = `greatest(o.due_at, CASE WHEN o.owner IS NOT NULL THEN o.lease_until END,
+          CASE WHEN o.status = 'pending' THEN o.not_before END,
+          CASE WHEN o.status = 'pending' AND ${isBehind(operations)} THEN o.lane_until END)`
+  const earliest = `min(${claimableAt}) FILTER (WHERE ${WANTED})`
+  return `
+      ${READ_FILTER}
+      SELECT ${earliest}, jsonb_build_object('owners', coalesce(
+          jsonb_agg(DISTINCT o.owner) FILTER (WHERE o.owner IS NOT NULL AND o.lease_until > now_at), '[]'))
+        INTO due_by, answer FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.held_place > 0;
+      SELECT least(due_by, ${earliest}) INTO due_by FROM ${operations} o
+        WHERE o.namespace = c->>'namespace' AND o.lane_place > 0 AND o.owner IS NULL;${eachKind(operations, EARLIER)}
+      IF due_by IS NOT NULL THEN
+        answer := answer::jsonb || jsonb_build_object('nextDueAt', ${movedBack('due_by')});
+      END IF;
+      RETURN NEXT;`
+}
+
+const EARLIER = 'IF is_wanted THEN due_by := least(due_by, first_at); END IF;'
