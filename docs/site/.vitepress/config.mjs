@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
+import { headingAnchor } from '../heading-anchor.ts'
 import { mermaidFence } from '../mermaid-fence.mjs'
 import { apiGroup, sidebarOf } from './navigation.ts'
 
@@ -58,7 +59,7 @@ export default defineConfig({
   ignoreDeadLinks: [/(SECURITY|CHANGELOG)$/],
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(ICON)}` }]],
   lastUpdated: false,
-  markdown: { config: mermaidFence },
+  markdown: { config: mermaidFence, anchor: { slugify: headingAnchor } },
   vite: {
     plugins: [packagesOfTheSite],
     resolve: { conditions: ['browser'] },
