@@ -41,6 +41,7 @@ const app = await Application.bootstrapWithPlugins({
   propertiesFormat: 'table',
   typeDeclarationFormat: 'table',
   useCodeBlocks: true,
+  useHTMLAnchors: true,
   sanitizeComments: true,
   logLevel: 'Error',
 })

@@ -1,6 +1,6 @@
 // Opens every page of the built site in a real Chromium: no error, no picture that is missing, and what can be tried works.
 // Run: npm run docs:check, after npm run docs:build. CHROME_PATH names the browser.
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { serve } from 'vitepress'
@@ -26,7 +26,10 @@ const names = readdirSync(`${SITE}dist`, { recursive: true, encoding: 'utf8' })
 const paths = names
   .filter((name) => name.endsWith('.html') && name !== '404.html')
   .map((name) => name.replace(/(index)?\.html$/, ''))
-for (const path of paths) await look(path)
+for (const path of paths) {
+  await look(path)
+  wrong.push(...deadLinks(path))
+}
 await tryDelays()
 await tryHistory()
 await search()
@@ -42,6 +45,23 @@ async function look(path) {
     [...document.images].filter((one) => one.complete && one.naturalWidth === 0).map((one) => one.src),
   )
   wrong.push(...broken.map((source) => `${path}: no picture ${source}`))
+}
+
+/** Links of a page whose page or whose heading is not there. */
+function deadLinks(path) {
+  const here = new URL(path, 'http://site/')
+  return [...htmlOf(path).matchAll(/<a [^>]*href="([^"]+)"/g)].flatMap(([, href]) => {
+    const { origin, pathname, hash } = new URL(href, here)
+    if (origin !== here.origin) return []
+    const html = htmlOf(pathname.slice(1))
+    const isThere = html !== '' && (hash === '' || html.includes(`id="${decodeURIComponent(hash.slice(1))}"`))
+    return isThere ? [] : [`${path}: no ${href}`]
+  })
+}
+
+function htmlOf(path) {
+  const file = `${SITE}dist/${path === '' || path.endsWith('/') ? `${path}index` : path}.html`
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
 /** Without budget and breaker, more requests reach a server that is down. */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
+import { bundleForPage } from '../support/bundle-for-page.ts'
 
 /** Bytes after `gzip -9`. A little above what it is: growing is a decision, and is made here. */
 const CEILINGS = [
@@ -23,18 +23,7 @@ const CEILINGS = [
 
 describe('the size of a page that uses', () => {
   it.each(CEILINGS)('$what stays below $ceiling bytes', async ({ what, ceiling, program }) => {
-    const { outputFiles } = await build({
-      stdin: { contents: program, resolveDir: '.' },
-      bundle: true,
-      minify: true,
-      write: false,
-      format: 'esm',
-      platform: 'browser',
-      conditions: ['browser'],
-      target: 'es2022',
-      logLevel: 'silent',
-    })
-    const text = outputFiles[0]?.contents ?? new Uint8Array()
+    const text = await bundleForPage(program)
     const size = gzipSync(text, { level: 9 }).length
     console.log(`${what}: ${text.length} bytes, ${size} after gzip`)
     expect(size).toBeLessThan(ceiling)

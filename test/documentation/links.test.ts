@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { headingAnchor } from '../../docs/site/heading-anchor.ts'
 import { from, type Page, pages, proseOf, root } from './support/pages.ts'
 
 const all = pages()
@@ -72,15 +73,15 @@ function isThere(path: string, anchor: string): boolean {
   return statSync(file).isFile() && anchorsOf(readFileSync(file, 'utf8')).includes(anchor)
 }
 
-/** As GitHub makes them of headings. */
+/** The second heading of the same name has a number behind it. */
 function anchorsOf(text: string): string[] {
-  return [...text.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .trim()
-      .replaceAll(' ', '-'),
-  )
+  const anchors: string[] = []
+  for (const [, heading = ''] of text.matchAll(/^#{1,6} (.*)$/gm)) {
+    const anchor = headingAnchor(heading)
+    const before = anchors.filter((one) => one === anchor || one.replace(/-\d+$/, '') === anchor).length
+    anchors.push(before > 0 ? `${anchor}-${before}` : anchor)
+  }
+  return anchors
 }
 
 function pathsOf({ text }: Page): string[] {

@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Item, sidebarOf } from '../../docs/site/.vitepress/navigation.ts'
+import { headingAnchor } from '../../docs/site/heading-anchor.ts'
 import { blocksOf, pages, root } from './support/pages.ts'
 
 const flat = (items: readonly Item[]): Item[] => items.flatMap((item) => [item, ...flat(item.items ?? [])])
 const links = flat(sidebarOf(join(root, 'docs'))).flatMap(({ link }) => link ?? [])
+
+const anchorsOf = (page: string): string[] =>
+  [...readFileSync(join(root, `docs${page}.md`), 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    headingAnchor(heading),
+  )
 
 describe('the navigation of the site', () => {
   it('has every page once', () => {
@@ -23,9 +29,10 @@ describe('the navigation of the site', () => {
   it('is led to by the pages that are tried out', () => {
     for (const name of ['try-delays', 'try-history']) {
       const text = readFileSync(join(root, `docs/site/pages/${name}.md`), 'utf8')
-      const targets = [...text.matchAll(/\]\((\/[^)#]*)/g)].map(([, target]) => target)
+      const targets = [...text.matchAll(/\]\((\/[^)#]*)(?:#([^)]*))?\)/g)]
       expect(targets.length).toBeGreaterThan(0)
-      expect(targets.filter((target) => !links.includes(String(target)))).toEqual([])
+      expect(targets.filter(([, page = '']) => !links.includes(page))).toEqual([])
+      expect(targets.filter(([, page = '', anchor]) => anchor && !anchorsOf(page).includes(anchor))).toEqual([])
       expect(blocksOf({ path: name, text })).toEqual([])
     }
   })

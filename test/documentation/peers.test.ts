@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
+import { bundleForPage } from '../support/bundle-for-page.ts'
 import { root } from './support/pages.ts'
 import { type PeerClient, peerClients } from './support/peer-clients.ts'
 
@@ -53,7 +53,7 @@ describe('the sizes', () => {
     ['Holdfast', "export { createClient } from './src/index.ts'"],
   ])('of %s is what the comparison says', async (name, program) => {
     const row = new RegExp(`^\\| ${name} \\| (\\d+) KB \\|$`, 'm').exec(comparison)
-    expect(Number(row?.[1])).toBe(Math.round((await pageSize(program)) / 1000))
+    expect(Number(row?.[1])).toBe(Math.round(gzipSync(await bundleForPage(program), { level: 9 }).length / 1000))
   })
 })
 
@@ -129,19 +129,4 @@ function answer(request: IncomingMessage, response: ServerResponse, does: Return
 function close(server: Server): Promise<void> {
   server.closeAllConnections()
   return new Promise((resolve) => server.close(() => resolve()))
-}
-
-async function pageSize(contents: string): Promise<number> {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: root },
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-    conditions: ['browser'],
-    target: 'es2022',
-    logLevel: 'silent',
-  })
-  return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).length
 }

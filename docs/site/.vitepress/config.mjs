@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
-import { mermaidFence } from '../mermaid-fence.mjs'
+import { headingAnchor } from '../heading-anchor.ts'
+import { markdownOfThePages } from '../markdown.mjs'
 import { apiGroup, sidebarOf } from './navigation.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -58,7 +59,7 @@ export default defineConfig({
   ignoreDeadLinks: [/(SECURITY|CHANGELOG)$/],
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(ICON)}` }]],
   lastUpdated: false,
-  markdown: { config: mermaidFence },
+  markdown: { config: markdownOfThePages, anchor: { slugify: headingAnchor } },
   vite: {
     plugins: [packagesOfTheSite],
     resolve: { conditions: ['browser'] },

@@ -23,7 +23,9 @@ const SUBGROUP = /^(For [a-z ]+|Client|Server|Tests):/
 
 export function sidebarOf(docs: string): Group[] {
   const sections = readFileSync(join(docs, 'README.md'), 'utf8').split(/^## /m).slice(1)
-  const groups = sections.map((section) => groupOf(docs, section)).filter(({ text }) => !LEFT_OUT.has(text))
+  const seen = new Set<string>()
+  const listed = sections.filter((section) => !LEFT_OUT.has(headingOf(section)))
+  const groups = listed.map((section) => groupOf(docs, section, seen))
   for (const [folder, text] of Object.entries(GROUPS)) {
     const group = groups.find((one) => one.text === text)
     group?.items.push(...pagesIn(docs, folder).filter((page) => !isListed(group.items, page)))
@@ -31,17 +33,22 @@ export function sidebarOf(docs: string): Group[] {
   return [...groups, contributors(docs)]
 }
 
-function groupOf(docs: string, section: string): Group {
-  const [text = ''] = section.split('\n')
+function headingOf(section: string): string {
+  return section.split('\n', 1)[0] ?? ''
+}
+
+/** A page that the index names twice is where it is named first. */
+function groupOf(docs: string, section: string, seen: Set<string>): Group {
   const items = section
     .split(/^- /m)
     .slice(1)
     .flatMap((bullet): Item[] => {
-      const pages = linksIn(bullet).map((link) => pageAt(docs, link))
+      const fresh = linksIn(bullet).filter((link) => !seen.has(link) && seen.add(link))
+      const pages = fresh.map((link) => pageAt(docs, link))
       const title = SUBGROUP.exec(bullet)?.[1]
       return title && pages.length > 1 ? [{ text: title, collapsed: false, items: pages }] : pages
     })
-  return { text, collapsed: false, items }
+  return { text: headingOf(section), collapsed: false, items }
 }
 
 function linksIn(text: string): string[] {

@@ -54,7 +54,7 @@ export async function drawPicture({ title, description, spec }: Picture): Promis
   const compiled = compile({ ...spec, title: titleOf(title, spec), config: CONFIG } as TopLevelSpec, { logger: quiet })
   const view = new View(parse(compiled.spec), { renderer: 'none', logger: quiet })
   try {
-    return accessible(withoutRoles(await view.toSVG()), title, description)
+    return accessible(rounded(withoutRoles(await view.toSVG())), title, description)
   } finally {
     view.finalize()
   }
@@ -69,6 +69,14 @@ function titleOf(text: string, spec: TopLevelSpec): object {
 /** The picture is one image with a description; a role and a label on each of its thousand marks would drown that. */
 function withoutRoles(svg: string): string {
   return svg.replaceAll(/ (?:role|aria-[a-z]+)="[^"]*"/g, '')
+}
+
+/** A tenth of a pixel is enough to see, and a third of the bytes. Words keep their numbers as they are. */
+export function rounded(svg: string): string {
+  const isPlace = /(?<= (?:d|transform|x|y|x1|x2|y1|y2|width|height)=")[^"]*(?=")/g
+  return svg.replaceAll(isPlace, (places) =>
+    places.replaceAll(/-?\d+\.\d{2,}/g, (number) => `${+Number(number).toFixed(1)}`),
+  )
 }
 
 function accessible(svg: string, title: string, description: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runExperiments } from '../run-experiments.ts'
-import { drawPicture, type Picture } from './draw.ts'
+import { drawPicture, type Picture, rounded } from './draw.ts'
 import { picturesOf } from './pictures-of.ts'
 
 const results = runExperiments(
@@ -38,6 +38,13 @@ describe('the pictures', () => {
 
   it('bring a ground of their own, so that they can be read on a dark page', async () => {
     expect(await drawPicture(pictureOf('layers.svg'))).toContain('fill="#ffffff"')
+  })
+
+  it('places its marks to a tenth of a pixel, and leaves numbers in words alone', async () => {
+    expect(rounded('<path d="M1.2345,-6.7891Z"/><text transform="translate(0.25,3)">1.86</text>')).toBe(
+      '<path d="M1.2,-6.8Z"/><text transform="translate(0.3,3)">1.86</text>',
+    )
+    expect(await drawPicture(pictureOf('layers.svg'))).not.toMatch(/ d="[^"]*\d\.\d\d/)
   })
 
   it('name their axes, their lines and their values', async () => {
