@@ -39,9 +39,11 @@ async function nodeOf({ node }: Newcomer): Promise<string> {
   return installRuntime(node === '22' ? 'Node 22' : 'Node 24')
 }
 
-async function install(folder: NewcomerFolder, { manager }: Newcomer): Promise<number> {
+async function install(folder: NewcomerFolder, { manager, node }: Newcomer): Promise<number> {
   folder.write('package.json', '{ "name": "shop", "version": "1.0.0", "private": true }')
-  if (manager === 'npm') return (await folder.run('npm', ['install', '--loglevel=error', packed.tarball])).code
+  // Newcomers with a newer Node have no headers to compile with, and need none.
+  const environment = node === '20' ? {} : { npm_config_nodedir: '/nowhere' }
+  if (manager === 'npm') return (await folder.run('npm', ['install', packed.tarball], environment)).code
   // pnpm runs no build script that was not approved, and says so.
   folder.write('pnpm-workspace.yaml', 'allowBuilds:\n  better-sqlite3: false\n')
   return (await folder.run(await installRuntime('pnpm'), ['add', packed.tarball])).code
