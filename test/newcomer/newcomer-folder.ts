@@ -12,6 +12,11 @@ export interface Ran {
   readonly stderr: string
 }
 
+/** Not of the tests, nor of the npm that has started them. */
+function isOfMachine([name]: [string, unknown]): boolean {
+  return !/^(npm_config_user_agent|NODE_OPTIONS|NODE_ENV|HOLDFAST_.*|VITEST.*)$/.test(name)
+}
+
 /** An empty folder, and the Node that its owner has. */
 export class NewcomerFolder {
   readonly path: string
@@ -29,10 +34,9 @@ export class NewcomerFolder {
 
   /** The newcomer's own Node comes first in the path, also for what a package manager starts. */
   run(command: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Ran> {
-    const { HOLDFAST_DB: _ours, ...inherited } = process.env
-    const PATH = dirname(this.#node) + delimiter + inherited.PATH
-    const env = { ...inherited, NODE_OPTIONS: '', NODE_ENV: '', PATH, ...environment }
-    return execute(command, args, { cwd: this.path, env, timeout: 280_000 }).then(
+    const PATH = dirname(this.#node) + delimiter + process.env.PATH
+    const env = { ...Object.fromEntries(Object.entries(process.env).filter(isOfMachine)), PATH, ...environment }
+    return execute(command, args, { cwd: this.path, env, timeout: 600_000 }).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error) => ({ code: Number(error.code) || 1, stdout: String(error.stdout), stderr: String(error.stderr) }),
     )

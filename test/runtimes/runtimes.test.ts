@@ -83,6 +83,14 @@ describe.each(runtimes)('in $name', (runtime) => {
     expect(seen).toHaveLength(2)
     expect(seen[1]).toEqual(seen[0])
   })
+
+  it('the server half does the work of a key once, on a ledger in SQLite', async () => {
+    expect(await project.run(runtime, ['protect.mjs'], `${runtime.name}-ledger`)).toEqual({
+      worked: 1,
+      first: { status: 201, replayed: null },
+      second: { status: 201, replayed: 'true' },
+    })
+  })
 })
 
 describe.runIf(workerd)('in workerd', () => {
