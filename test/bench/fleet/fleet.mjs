@@ -41,6 +41,7 @@ async function openAll(place) {
   const { dbos } = await import('./peers/dbos.mjs')
   return {
     Holdfast: await holdfast(place),
+    'Holdfast, budget: false': await holdfast({ ...place, schema: 'unlimited', budget: false }),
     'graphile-worker': await graphileWorker(place),
     'pg-boss': await pgBoss(place),
     DBOS: await dbos(place),

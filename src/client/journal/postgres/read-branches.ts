@@ -44,9 +44,10 @@ export function survey(operations: string): string {
   const earliest = `min(${claimableAt}) FILTER (WHERE ${WANTED})`
   return `
       ${READ_FILTER}
-      SELECT ${earliest}, jsonb_build_object('owners', coalesce(
-          jsonb_agg(DISTINCT o.owner) FILTER (WHERE o.owner IS NOT NULL AND o.lease_until > now_at), '[]'))
-        INTO due_by, answer FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.held_place > 0;
+      SELECT min(held.earliest), jsonb_build_object('owners', coalesce(
+          jsonb_agg(held.owner) FILTER (WHERE held.until > now_at), '[]')) INTO due_by, answer
+        FROM (SELECT o.owner, max(o.lease_until) AS until, ${earliest} AS earliest FROM ${operations} o
+          WHERE o.namespace = c->>'namespace' AND o.held_place > 0 GROUP BY o.owner) held;
       SELECT least(due_by, ${earliest}) INTO due_by FROM ${operations} o
         WHERE o.namespace = c->>'namespace' AND o.lane_place > 0 AND o.owner IS NULL;${eachKind(operations, EARLIER)}
       IF due_by IS NOT NULL THEN
