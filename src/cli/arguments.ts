@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { parseDuration } from '../foundation/duration.ts'
+import { type Duration, parseDuration } from '../foundation/duration.ts'
 import type { HeaderList } from '../protocol/headers.ts'
-import { type Command, InvalidArgumentError } from './libraries.ts'
+import { type Command, InvalidArgumentError, Option } from './libraries.ts'
 
 /* The options that several commands share, and what their values may be. A wrong value is wrong usage: exit code 2. */
 
@@ -60,8 +60,12 @@ export function readCount(value: string): number {
   return Number(value)
 }
 
+export function durationOption(flags: string, does: string, byDefault: Duration & string): Option {
+  return new Option(flags, does).argParser(readDuration).default(readDuration(byDefault), byDefault)
+}
+
 /** Milliseconds. */
-export function readDuration(value: string): number {
+function readDuration(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new InvalidArgumentError("It has to be a duration, such as '30s' or '5m'.")
   return ms

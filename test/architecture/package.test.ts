@@ -78,6 +78,14 @@ describe('the packed package', () => {
     expect(await attempt(bin('attw'), [packed.tarball, '--profile', 'node16', '--no-emoji'])).toMatchObject({ code: 0 })
   })
 
+  it('has a program that runs where it is installed', async () => {
+    const program = 'node_modules/holdfast/dist/cli/main.cjs'
+    expect(await attempt(process.execPath, [program, 'list'], packed.project)).toEqual({
+      code: 1,
+      output: 'holdfast: There is no file .holdfast/operations.db. Name the database with --db, or with HOLDFAST_DB\n',
+    })
+  })
+
   it.each(['first-program.mjs', 'first-program.cjs'])('works when installed: %s', async (program) => {
     const { code, output } = await attempt(process.execPath, [program], packed.project)
     expect(output).toBe('{"sameKey":true,"sameClass":true,"requests":2,"succeeded":1}\n')

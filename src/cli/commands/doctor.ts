@@ -7,9 +7,9 @@ import { checkJournal } from '../doctor/check-journal.ts'
 import { checkLedger } from '../doctor/check-ledger.ts'
 import { type Finding, problem } from '../doctor/finding.ts'
 import type { Command } from '../libraries.ts'
-import { coloursOf, paintOf } from '../render/colours.ts'
 import { printJson } from '../render/json.ts'
-import { countText, plainText } from '../render/words.ts'
+import { printVerdicts } from '../render/verdicts.ts'
+import { countText } from '../render/words.ts'
 import type { Session, Terminal } from '../terminal.ts'
 
 export function addDoctor(program: Command, session: Session): void {
@@ -22,7 +22,10 @@ export function addDoctor(program: Command, session: Session): void {
       const problems = findings.filter(({ level }) => level === 'problem').length
       if (problems > 0) session.exitCode = 1
       if (options.json) return printJson(terminal, { database: database.place.shown, problems, findings })
-      await printFindings(findings, terminal)
+      await printVerdicts(
+        terminal,
+        findings.map(({ level, check, found, advice }) => ({ word: level, name: check, text: found, note: advice })),
+      )
       const warnings = findings.filter(({ level }) => level === 'warning').length
       await terminal.out(`\n${countText(problems, 'problem')}, ${countText(warnings, 'warning')}\n`)
     }),
@@ -65,15 +68,5 @@ async function attempt(name: string, check: () => Promise<readonly Finding[]>): 
   } catch (error) {
     if (!isHoldfastError(error)) throw error
     return [problem(name, redactText(error.message), 'mend what is named above, then look again')]
-  }
-}
-
-async function printFindings(findings: readonly Finding[], terminal: Terminal): Promise<void> {
-  const colours = coloursOf(terminal)
-  const width = Math.max(...findings.map(({ check }) => check.length))
-  for (const { level, check, found, advice } of findings) {
-    const mark = paintOf(colours, level)(level.padEnd('problem'.length))
-    await terminal.out(`${mark}  ${check.padEnd(width)}  ${plainText(found)}\n`)
-    if (advice !== undefined) await terminal.out(`${' '.repeat('problem'.length)}  ${' '.repeat(width)}  → ${advice}\n`)
   }
 }

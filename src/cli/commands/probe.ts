@@ -1,13 +1,12 @@
 import type { HeaderList } from '../../protocol/headers.ts'
-import { readBytes, readCount, readDuration, readHeader, withExamples } from '../arguments.ts'
+import { durationOption, readBytes, readCount, readHeader, withExamples } from '../arguments.ts'
 import { type Command, InvalidArgumentError, Option } from '../libraries.ts'
 import { DRAFT } from '../probe/draft.ts'
 import { type Judgement, judgeServer, type ServerVerdict } from '../probe/judge.ts'
 import { observeServer, type ProbePlan } from '../probe/observe-server.ts'
 import { changeBody } from '../probe/other-body.ts'
-import { coloursOf, paintOf } from '../render/colours.ts'
 import { printJson } from '../render/json.ts'
-import { plainText } from '../render/words.ts'
+import { printVerdicts } from '../render/verdicts.ts'
 import { Refusal, type Session, type Terminal, WrongUsage } from '../terminal.ts'
 
 interface ProbeOptions {
@@ -55,8 +54,8 @@ function withProbeOptions(command: Command): Command {
     .option('--key-header <name>', 'the header of the key', 'Idempotency-Key')
     .addOption(new Option('--key-format <format>', 'how it is written').choices(['bare', 'structured']).default('bare'))
     .option('--parallel <count>', 'how many at once', readCount, 8)
-    .option('--wait <duration>', 'before the first key is tried for the last time', readDuration, 0)
-    .option('--timeout <duration>', 'for each request', readDuration, 10_000)
+    .addOption(durationOption('--wait <duration>', 'before the first key is tried for the last time', '0s'))
+    .addOption(durationOption('--timeout <duration>', 'for each request', '10s'))
     .option('--without-key', 'also send a request without a key')
     .option('--yes', 'do not ask before sending to another machine')
     .option('--json', 'print JSON')
@@ -114,15 +113,13 @@ const SUMMARIES: Readonly<Record<ServerVerdict, string>> = {
 }
 
 async function printJudgement(url: string, { verdict, checks }: Judgement, terminal: Terminal): Promise<void> {
-  const colours = coloursOf(terminal)
-  const width = Math.max(...checks.map(({ name }) => name.length))
-  const indent = ' '.repeat('unclear'.length + width + 4)
-  for (const { name, verdict: word, seen, draft } of checks) {
-    await terminal.out(
-      `${paintOf(colours, word)(word.padEnd('unclear'.length))}  ${name.padEnd(width)}  ${plainText(seen)}\n`,
-    )
-    if (word !== 'pass') await terminal.out(`${indent}${colours.dim(`draft ${draft.section}: ${draft.text}`)}\n`)
-  }
+  const lines = checks.map(({ name, verdict: word, seen, draft }) => ({
+    word,
+    name,
+    text: seen,
+    note: word === 'pass' ? undefined : `draft ${draft.section}: ${draft.text}`,
+  }))
+  await printVerdicts(terminal, lines)
   await terminal.out(`\n${url} ${SUMMARIES[verdict]}.\nSections are those of ${DRAFT}.\n`)
 }
 

@@ -1,5 +1,5 @@
 import { isHoldfastError } from '../../errors/holdfast-error.ts'
-import { readDuration, type SendingOptions, withExamples, withSending } from '../arguments.ts'
+import { durationOption, type SendingOptions, withExamples, withSending } from '../arguments.ts'
 import { type JournalSession, recordOf, refuseSealed, sendingClient, withJournalOf } from '../journal-session.ts'
 import type { Command } from '../libraries.ts'
 import { printJson } from '../render/json.ts'
@@ -15,7 +15,7 @@ export function addRetry(program: Command, session: Session): void {
   const command = withSending(
     program.command('retry <key>').description('send one operation again, with the same key and bytes'),
   )
-    .option('--deadline <duration>', 'how long to go on', readDuration, 30_000)
+    .addOption(durationOption('--deadline <duration>', 'how long to go on', '30s'))
     .action(async (keyOrId: string, options: RetryOptions) => {
       const client = sendingClient(options)
       await withJournalOf({ options, terminal, access: 'write' }, async (journal) => {

@@ -45,7 +45,11 @@ export class TablePrinter<Row> {
     this.#waiting = []
     const titles = this.#columns.map(({ title }) => title)
     const isFirst = this.#widths === undefined
-    this.#widths ??= fitWidths(this.#columns, [titles, ...cells], this.#terminal.columns)
+    const widths = this.#widths ?? fitWidths(this.#columns, [titles, ...cells], this.#terminal.columns)
+    // A column that is never cut grows with what comes later.
+    this.#widths = widths.map((width, at) =>
+      this.#columns[at]?.least === undefined ? Math.max(width, widestOf(cells, at)) : width,
+    )
     await this.#terminal.out(this.#render(cells, isFirst ? titles : []))
   }
 
@@ -74,7 +78,7 @@ export function fitWidths(
   cells: readonly (readonly string[])[],
   room: number | undefined,
 ): number[] {
-  const widths = columns.map((_, at) => Math.max(...cells.map((row) => [...(row[at] ?? '')].length)))
+  const widths = columns.map((_, at) => widestOf(cells, at))
   if (room === undefined) return widths
   let excess = widths.reduce((sum, width) => sum + width + GAP, -GAP) - room
   while (excess > 0) {
@@ -85,6 +89,10 @@ export function fitWidths(
     excess--
   }
   return widths
+}
+
+function widestOf(cells: readonly (readonly string[])[], at: number): number {
+  return Math.max(...cells.map((row) => [...(row[at] ?? '')].length))
 }
 
 function cut(text: string, width: number): string {

@@ -138,11 +138,9 @@ function readRow(statements: SqliteStatements, namespace: string, keyOrId: strin
 
 function readPage(statements: SqliteStatements, { namespace, status, after, limit }: List): PlacedRow[] {
   const values = { namespace, after, limit: bounded(limit) }
-  const found =
-    status === 'pending'
-      ? statements.listPending.all(values)
-      : statements.list.all({ ...values, status: status ?? null })
-  return found.map((row) => rowFrom(row))
+  if (status === 'pending') return statements.listPending.all(values).map((row) => rowFrom(row))
+  const list = after > 0 ? statements.listBehind : statements.list
+  return list.all({ ...values, status: status ?? null }).map((row) => rowFrom(row))
 }
 
 function surveyRows(statements: SqliteStatements, command: Survey): SurveyResult {

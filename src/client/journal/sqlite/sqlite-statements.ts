@@ -41,7 +41,11 @@ const SOURCES = {
   takeLease: 'UPDATE holdfast_operations SET owner = ?, lease_until = ?, epoch = epoch + 1 WHERE place = ?',
   byId: `${ROWS} WHERE namespace = ? AND id = ?`,
   byKey: `${ROWS} WHERE namespace = ? AND key = ?`,
+  // The first page finds the rows of a small namespace among many others.
   list: `${ROWS} WHERE place > @after AND namespace = @namespace AND (@status IS NULL OR status = @status)
+    ORDER BY place LIMIT @limit`,
+  // Every further page would sort the whole namespace again: the + keeps SQLite from the index that does not have the order.
+  listBehind: `${ROWS} WHERE place > @after AND +namespace = @namespace AND (@status IS NULL OR status = @status)
     ORDER BY place LIMIT @limit`,
   listPending: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status = 'pending' ORDER BY place LIMIT @limit`,
   firstInLane: `SELECT key FROM holdfast_operations INDEXED BY ${LANE_INDEX}

@@ -21,6 +21,7 @@ const INDEXES: Partial<Record<StatementName, string>> = {
   firstInLane: 'holdfast_operations_lane (namespace=? AND lane=?)',
   owners: 'holdfast_operations_open (namespace=?)',
   listPending: 'holdfast_operations_open (namespace=? AND rowid>?)',
+  listBehind: 'INTEGER PRIMARY KEY (rowid>?)',
   findByKey: 'holdfast_operations_key (namespace=? AND key=?)',
   change: 'holdfast_operations_key (namespace=? AND key=?)',
   remove: 'holdfast_operations_key (namespace=? AND key=?)',
