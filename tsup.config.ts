@@ -18,6 +18,7 @@ export const nodeEntries = {
   'sqlite/index': 'src/sqlite/index.ts',
   'postgres/index': 'src/postgres/index.ts',
   'testing/index': 'src/testing/index.ts',
+  'inspector/index': 'src/inspector/index.ts',
 }
 
 /** The doors that differ in a browser; built into dist/browser/. */

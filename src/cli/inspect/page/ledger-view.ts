@@ -1,0 +1,167 @@
+import type { EntriesPage, EntryDetail, EntryRow, LedgerOverview, ShownBody } from '../wire.ts'
+import { type Child, h } from './dom.ts'
+import { ago, plural, until } from './format.ts'
+import { factsView, messageView } from './message-view.ts'
+import { timeView } from './operation-view.ts'
+import { linkTo, parameter, type Route } from './route.ts'
+import { STATES } from './words.ts'
+
+export interface LedgerTerms {
+  readonly route: Route
+  readonly overview: LedgerOverview
+  readonly page: EntriesPage
+  readonly now: number
+}
+
+/** The entries of a ledger with their filters. */
+export function ledgerView({ route, overview, page, now }: LedgerTerms): HTMLElement {
+  const { rows, more } = page
+  const last = rows.at(-1)
+  const next = last && { afterScope: last.scope, afterKey: last.key, afterAt: String(last.createdAt) }
+  return h(
+    'section',
+    { class: 'list', 'aria-labelledby': 'list-title' },
+    h('div', { class: 'list-head' }, h('h1', { id: 'list-title' }, 'Ledger')),
+    h('p', { class: 'lead' }, ...countsOf(overview)),
+    statesView(route, overview),
+    h(
+      'form',
+      { class: 'filters', role: 'search', 'aria-label': 'Filter entries' },
+      h(
+        'label',
+        {},
+        h('span', {}, 'Scope'),
+        h('input', { type: 'search', name: 'scope', value: parameter(route, 'scope'), autocomplete: 'off' }),
+      ),
+    ),
+    rows.length === 0
+      ? h(
+          'p',
+          { class: 'empty' },
+          parameter(route, 'state') === 'unknown'
+            ? 'No entry is unknown. Nothing waits for a decision.'
+            : 'No entry matches.',
+        )
+      : h(
+          'table',
+          { class: 'rows' },
+          h('caption', { class: 'unseen' }, 'Entries, oldest first'),
+          h(
+            'thead',
+            {},
+            h('tr', {}, ...['State', 'Request', 'Answer', 'Created'].map((title) => h('th', { scope: 'col' }, title))),
+          ),
+          h('tbody', {}, ...rows.map((row) => rowView(row, route, now))),
+        ),
+    h(
+      'nav',
+      { class: 'paging', 'aria-label': 'Pages' },
+      parameter(route, 'afterAt') !== '' && h('a', { href: linkTo(route, FIRST) }, 'Oldest'),
+      more && h('a', { href: linkTo(route, next) }, 'Newer'),
+    ),
+  )
+}
+
+const FIRST = { afterScope: undefined, afterKey: undefined, afterAt: undefined }
+
+function countsOf({ entries, inFlight, recorded, replayed }: LedgerOverview): Child[] {
+  const about = entries === undefined ? '' : `About ${plural(entries, 'entrie').replace('entries', 'entries')}. `
+  return [`${about}In this process: ${inFlight} in flight, ${recorded} recorded, ${replayed} replayed.`]
+}
+
+function statesView(route: Route, { unknown }: LedgerOverview): HTMLElement {
+  const current = parameter(route, 'state')
+  const link = (value: string, label: string, count?: number): HTMLElement =>
+    h(
+      'a',
+      { href: linkTo(route, { ...FIRST, state: value }), 'aria-current': current === value && 'true' },
+      label,
+      count !== undefined && h('span', { class: 'count' }, ` ${count}`),
+    )
+  return h(
+    'nav',
+    { class: 'pills', 'aria-label': 'State' },
+    link('', 'All'),
+    link('unknown', STATES.unknown, unknown),
+    link('running', STATES.running),
+    link('done', STATES.done),
+  )
+}
+
+function rowView(
+  { scope, key, state, method, path, external, createdAt, status }: EntryRow,
+  route: Route,
+  now: number,
+) {
+  const isOpen = parameter(route, 'open') === key && parameter(route, 'openScope') === scope
+  return h(
+    'tr',
+    { 'data-key': `${scope} ${key}`, 'data-open': isOpen },
+    h(
+      'td',
+      {},
+      h('span', { class: `state entry-${state}` }, STATES[state]),
+      external && h('span', { class: 'sub' }, 'external'),
+    ),
+    h(
+      'th',
+      { scope: 'row' },
+      h(
+        'a',
+        { href: linkTo(route, { open: key, openScope: scope }), 'aria-current': isOpen && 'true' },
+        h('span', { class: 'method' }, method),
+        ` ${path}`,
+      ),
+      h('span', { class: 'sub' }, `${scope} · ${key}`),
+    ),
+    h('td', { class: 'number' }, status ?? ''),
+    h('td', { class: 'age' }, timeView(createdAt, ago(createdAt, now))),
+  )
+}
+
+export interface EntryTerms {
+  readonly route: Route
+  readonly now: number
+  readonly readOnly: boolean
+  readonly body: ShownBody | undefined
+}
+
+const SUMMARIES = {
+  unknown:
+    'Its handler is gone or failed, and may have done something outside of its transaction. Requests with this key are refused until it is decided.',
+  running: 'A request holds the claim.',
+  done: 'Its answer is recorded, and replayed to every retry.',
+}
+
+/** One entry: what is known of it, and, where it is unknown, the decision. */
+export function entryView(entry: EntryDetail, { route, now, readOnly, body }: EntryTerms): HTMLElement {
+  const { method, path, state, answer, unknownSince, completedAt, leaseUntil } = entry
+  return h(
+    'section',
+    { class: 'detail', 'aria-labelledby': 'detail-title', 'data-key': `${entry.scope} ${entry.key}` },
+    h(
+      'div',
+      { class: 'detail-head' },
+      h('h2', { id: 'detail-title', tabindex: '-1' }, `${method} ${path}`),
+      h('a', { class: 'close', href: linkTo(route, { open: undefined, openScope: undefined }) }, 'Close'),
+    ),
+    h('p', { class: 'outcome' }, h('span', { class: `state entry-${state}` }, STATES[state]), ` ${SUMMARIES[state]}`),
+    !readOnly &&
+      entry.canResolve &&
+      h('p', { class: 'actions' }, h('button', { type: 'button', 'data-action': 'resolve' }, 'Decide…')),
+    h('h3', {}, 'Entry'),
+    factsView([
+      ['Key', h('code', { class: 'key' }, entry.key)],
+      ['Scope', entry.scope],
+      ['Attempt', entry.attempt],
+      ['External', entry.external && 'Its handler has effects that no transaction rolls back.'],
+      ['Created', timeView(entry.createdAt, ago(entry.createdAt, now))],
+      ['Lease until', state === 'running' && timeView(leaseUntil, until(leaseUntil, now))],
+      ['Unknown since', unknownSince !== undefined && timeView(unknownSince, ago(unknownSince, now))],
+      ['Recorded', completedAt !== undefined && timeView(completedAt, ago(completedAt, now))],
+      ['Kept until', timeView(entry.expiresAt, until(entry.expiresAt, now))],
+    ]),
+    answer && h('h3', {}, 'Answer'),
+    answer && messageView(answer, { title: 'Answer', line: String(answer.status), part: 'answer', body }),
+  )
+}
