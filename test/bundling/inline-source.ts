@@ -74,11 +74,12 @@ export function inlineSourceForVite(): VitePlugin {
     resolveId(id, importer) {
       if (!SUFFIX.test(id)) return null
       const from = importer === undefined ? process.cwd() : dirname(importer)
-      return prefix + resolve(from, id)
+      // Without the question mark: what ends in `.css?…` Vite takes for a style sheet, and changes.
+      return prefix + resolve(from, id).replace('?', '!')
     },
     async load(id) {
       if (!id.startsWith(prefix)) return null
-      const { module, files } = await inlineSource(id.slice(prefix.length))
+      const { module, files } = await inlineSource(id.slice(prefix.length).replace('!', '?'))
       for (const file of files) this.addWatchFile(file)
       return module
     },

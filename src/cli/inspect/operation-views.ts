@@ -6,9 +6,9 @@ import { type IsSecret, redactedJson, shownBody, shownMessage } from './shown-bo
 import type { OperationDetail, OperationRow, ShownBody } from './wire.ts'
 
 export function rowOf(record: OperationRecord): OperationRow {
-  const { key, id, name, status, reason, effect, inFlight, attempts, method, url, acceptedAt, nextAttemptAt } =
-    viewOf(record)
-  return { key, id, name, status, reason, effect, inFlight, attempts, method, url, acceptedAt, nextAttemptAt }
+  const { metadata: _, lane: _lane, holdsLane: _holds, horizonAt: _horizon, ...view } = viewOf(record)
+  const last = record.attempts.at(-1)
+  return { ...view, lastResult: last?.status ?? last?.fault }
 }
 
 export async function operationDetail(

@@ -53,6 +53,8 @@ export interface OperationRow {
   readonly url: string
   readonly acceptedAt: number
   readonly nextAttemptAt: number | undefined
+  /** Of the last attempt that ended: its status, or what went wrong. */
+  readonly lastResult: number | string | undefined
 }
 
 export interface OperationsPage {

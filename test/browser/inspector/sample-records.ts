@@ -1,5 +1,5 @@
 import { newRecord } from '../../../src/client/engine/call/call.ts'
-import type { Journal } from '../../../src/client/journal/port.ts'
+import type { Journal, JournalRow } from '../../../src/client/journal/port.ts'
 import { encodeRecord } from '../../../src/client/operation/codec.ts'
 import type { OperationRecord } from '../../../src/client/operation/record.ts'
 import type { StoredResponse } from '../../../src/protocol/stored-message.ts'
@@ -54,7 +54,7 @@ export function sampleRecord(sample: Sample, now: number): OperationRecord {
     ...(typeof result === 'number' ? { status: result } : { fault: result }),
   }))
   const last = attempts.at(-1)?.[2]
-  const settledAt = log.at(-1) && log[log.length - 1]
+  const { startedAt = record.acceptedAt, durationMs = 0 } = log.at(-1) ?? {}
   const settled = more.status !== undefined && more.status !== 'pending'
   return {
     ...record,
@@ -63,7 +63,7 @@ export function sampleRecord(sample: Sample, now: number): OperationRecord {
     inFlightSince: undefined,
     lease: undefined,
     ...(settled && {
-      settledAt: (settledAt?.startedAt ?? 0) + (settledAt?.durationMs ?? 0),
+      settledAt: startedAt + durationMs,
       expiresAt: now + 80_000_000,
     }),
     ...(answer !== undefined && { response: answerOf(Number(last), answer, url) }),
@@ -80,19 +80,13 @@ function answerOf(status: number, value: unknown, url: string): StoredResponse {
   return { status, statusText: '', headers, body, bodyOmitted: false, url, redirected: false }
 }
 
-/** Writes them as they are, many in a transaction. */
-export async function fill(journal: Journal, records: Iterable<OperationRecord>): Promise<void> {
+/** Writes them as they are. */
+export async function fill(journal: Journal, records: readonly OperationRecord[]): Promise<void> {
   await journal.open()
-  let batch: { readonly do: 'append'; readonly row: ReturnType<typeof rowOf> }[] = []
-  for (const record of records) {
-    batch.push({ do: 'append', row: rowOf(record) })
-    if (batch.length < 5000) continue
-    await journal.execute(batch)
-    batch = []
-  }
-  await journal.execute(batch)
+  await journal.execute(records.map((record) => ({ do: 'append', row: rowOf(record) })))
 }
 
-function rowOf(record: OperationRecord) {
+/** As a journal keeps it, without encryption. */
+export function rowOf(record: OperationRecord): JournalRow {
   return { ...encodeRecord(record), body: record.request.body, responseBody: record.response?.body ?? null }
 }

@@ -121,7 +121,7 @@ const SAMPLES = (now: number): readonly Sample[] => [
 export interface SampleShop {
   readonly client: Holdfast.Client
   readonly inspector: InspectorDoor.Inspector
-  readonly ledger: InspectorDoor.InspectedLedger
+  readonly ledger: Pick<Server.Ledger, 'close' | 'find'>
   /** What the client sent: method, path and key. */
   readonly sent: readonly string[]
   close(): Promise<void>
@@ -141,7 +141,7 @@ export async function startShop(doors: Doors, options: InspectorDoor.InspectorOp
   const inspector = await doors.startInspector({ client, ledger, ...options })
   const close = async (): Promise<void> => {
     await inspector.close()
-    await client.close()
+    await Promise.all([client.close(), ledger.close()])
   }
   return { client, inspector, ledger, sent, close }
 }
@@ -177,7 +177,7 @@ export function clientOf(doors: Doors, journal: Journal, sent: string[] = []): H
   })
 }
 
-async function sampleLedger({ createLedger, json, memoryLedger }: Doors): Promise<InspectorDoor.InspectedLedger> {
+async function sampleLedger({ createLedger, json, memoryLedger }: Doors) {
   const ledger = createLedger({ store: memoryLedger(), scope: 'shop-7' })
   const send = (path: string, key: string): Request =>
     new Request(`https://shop.example${path}`, { method: 'POST', body: '{}', headers: { 'idempotency-key': key } })

@@ -65,3 +65,4 @@ for (const colorScheme of ['light', 'dark']) {
 }
 await browser.close()
 await shop.close()
+process.exit(0)

@@ -51,7 +51,7 @@ export async function confirmCancel({ method, url, status, effect }: OperationDe
   const answer = await ask({
     title: isPending ? 'Cancel this operation?' : 'Free its lane?',
     text: isPending
-      ? `${what} is not sent again, by no process. ${done}`
+      ? `${what} is not sent again by any process. ${done}`
       : `${what} stays as it is, and the operations behind it in its lane go on.`,
     confirm: isPending ? 'Cancel the operation' : 'Free the lane',
     refuse: 'Leave it',
@@ -111,13 +111,13 @@ export async function askDecision({ method, path }: EntryDetail): Promise<Decisi
       h(
         'label',
         { class: 'field' },
-        h('span', {}, 'Status'),
+        h('span', {}, 'Status of that answer'),
         h('input', { name: 'status', type: 'number', min: 200, max: 499, value: 200 }),
       ),
       h(
         'label',
         { class: 'field' },
-        h('span', {}, 'Body'),
+        h('span', {}, 'Body of that answer'),
         h('textarea', { name: 'body', rows: 3, spellcheck: 'false' }),
       ),
     ],

@@ -3,7 +3,9 @@ import { type Child, h } from './dom.ts'
 import { ago, plural, until } from './format.ts'
 import { factsView, messageView } from './message-view.ts'
 import { timeView } from './operation-view.ts'
+import { filterView } from './operations-view.ts'
 import { linkTo, parameter, type Route } from './route.ts'
+import { cell, rowView, tableView, titleCell } from './table-view.ts'
 import { STATES } from './words.ts'
 
 export interface LedgerTerms {
@@ -15,24 +17,18 @@ export interface LedgerTerms {
 
 /** The entries of a ledger with their filters. */
 export function ledgerView({ route, overview, page, now }: LedgerTerms): HTMLElement {
-  const { rows, more } = page
-  const last = rows.at(-1)
-  const next = last && { afterScope: last.scope, afterKey: last.key, afterAt: String(last.createdAt) }
+  const { rows } = page
+  const search = { type: 'search', value: parameter(route, 'scope'), autocomplete: 'off', spellcheck: 'false' }
   return h(
     'section',
     { class: 'list', 'aria-labelledby': 'list-title' },
-    h('div', { class: 'list-head' }, h('h1', { id: 'list-title' }, 'Ledger')),
+    h('div', { class: 'list-head' }, h('h2', { id: 'list-title', class: 'title' }, 'Ledger')),
     h('p', { class: 'lead' }, ...countsOf(overview)),
     statesView(route, overview),
     h(
       'form',
       { class: 'filters', role: 'search', 'aria-label': 'Filter entries' },
-      h(
-        'label',
-        {},
-        h('span', {}, 'Scope'),
-        h('input', { type: 'search', name: 'scope', value: parameter(route, 'scope'), autocomplete: 'off' }),
-      ),
+      filterView('scope', 'Scope', h('input', { id: 'scope', name: 'scope', ...search })),
     ),
     rows.length === 0
       ? h(
@@ -42,30 +38,33 @@ export function ledgerView({ route, overview, page, now }: LedgerTerms): HTMLEle
             ? 'No entry is unknown. Nothing waits for a decision.'
             : 'No entry matches.',
         )
-      : h(
-          'table',
-          { class: 'rows' },
-          h('caption', { class: 'unseen' }, 'Entries, oldest first'),
-          h(
-            'thead',
-            {},
-            h('tr', {}, ...['State', 'Request', 'Answer', 'Created'].map((title) => h('th', { scope: 'col' }, title))),
-          ),
-          h('tbody', {}, ...rows.map((row) => rowView(row, route, now))),
-        ),
-    h(
-      'nav',
-      { class: 'paging', 'aria-label': 'Pages' },
-      parameter(route, 'afterAt') !== '' && h('a', { href: linkTo(route, FIRST) }, 'Oldest'),
-      more && h('a', { href: linkTo(route, next) }, 'Newer'),
-    ),
+      : tableView({
+          class: 'rows',
+          label: 'Entries, oldest first',
+          columns: ['State', 'Request', 'Answer', 'Created'],
+          rows: rows.map((row) => entryRow(row, route, now)),
+        }),
+    pagingView(route, page),
   )
 }
 
 const FIRST = { afterScope: undefined, afterKey: undefined, afterAt: undefined }
 
+function pagingView(route: Route, { rows, more }: EntriesPage): Child {
+  const isFirst = parameter(route, 'afterAt') === ''
+  const last = rows.at(-1)
+  if (isFirst && !more) return undefined
+  const next = last && { afterScope: last.scope, afterKey: last.key, afterAt: String(last.createdAt) }
+  return h(
+    'nav',
+    { class: 'paging', 'aria-label': 'Pages' },
+    !isFirst && h('a', { href: linkTo(route, FIRST) }, 'Oldest'),
+    more && h('a', { href: linkTo(route, next) }, 'Newer'),
+  )
+}
+
 function countsOf({ entries, inFlight, recorded, replayed }: LedgerOverview): Child[] {
-  const about = entries === undefined ? '' : `About ${plural(entries, 'entrie').replace('entries', 'entries')}. `
+  const about = entries === undefined ? '' : `About ${plural(entries, 'key')}. `
   return [`${about}In this process: ${inFlight} in flight, ${recorded} recorded, ${replayed} replayed.`]
 }
 
@@ -88,34 +87,25 @@ function statesView(route: Route, { unknown }: LedgerOverview): HTMLElement {
   )
 }
 
-function rowView(
-  { scope, key, state, method, path, external, createdAt, status }: EntryRow,
-  route: Route,
-  now: number,
-) {
+function entryRow(entry: EntryRow, route: Route, now: number): HTMLElement {
+  const { scope, key, state, method, path, external, createdAt, status } = entry
   const isOpen = parameter(route, 'open') === key && parameter(route, 'openScope') === scope
-  return h(
-    'tr',
+  const link = h(
+    'a',
+    { href: linkTo(route, { open: key, openScope: scope }), 'aria-current': isOpen && 'true' },
+    h('span', { class: 'method' }, method),
+    ` ${path}`,
+  )
+  return rowView(
     { 'data-key': `${scope} ${key}`, 'data-open': isOpen },
-    h(
-      'td',
-      {},
+    cell(
+      'first',
       h('span', { class: `state entry-${state}` }, STATES[state]),
       external && h('span', { class: 'sub' }, 'external'),
     ),
-    h(
-      'th',
-      { scope: 'row' },
-      h(
-        'a',
-        { href: linkTo(route, { open: key, openScope: scope }), 'aria-current': isOpen && 'true' },
-        h('span', { class: 'method' }, method),
-        ` ${path}`,
-      ),
-      h('span', { class: 'sub' }, `${scope} · ${key}`),
-    ),
-    h('td', { class: 'number' }, status ?? ''),
-    h('td', { class: 'age' }, timeView(createdAt, ago(createdAt, now))),
+    titleCell(link, h('span', { class: 'sub' }, `${scope} · ${key}`)),
+    cell('number', status ?? ''),
+    cell('age', timeView(createdAt, ago(createdAt, now))),
   )
 }
 

@@ -84,7 +84,7 @@ class Page {
     const bodyOf = (of: string): ShownBody | undefined => this.#bodies.get(of)
     const main = part('main')
     morph(main, h('main', { id: 'main', tabindex: '-1' }, pageView(this.#loaded, { now: this.#api.now(), bodyOf })))
-    document.title = `${main.querySelector('h1')?.textContent ?? ''} · Holdfast inspector`
+    document.title = `${main.querySelector('.title')?.textContent ?? ''} · Holdfast inspector`
   }
 
   /** What was shown stays while the server does not answer. */

@@ -35,8 +35,7 @@ export function operationView(operation: OperationDetail, { route, now, readOnly
       ` ${summary(operation)}`,
     ),
     why !== undefined && h('p', { class: 'muted' }, `Reason: ${why}.`),
-    !readOnly && actionsView(operation),
-    h('h3', {}, 'Attempts'),
+    !readOnly && (operation.canRetry || operation.canCancel) && actionsView(operation),
     attemptsView(operation, now),
     h('h3', {}, 'Record'),
     factsOf(operation, now),
@@ -61,7 +60,6 @@ function actionsView({ canRetry, canCancel, status }: OperationDetail): HTMLElem
     { class: 'actions' },
     canRetry && h('button', { type: 'button', 'data-action': 'retry' }, 'Retry…'),
     canCancel && h('button', { type: 'button', class: 'danger', 'data-action': 'cancel' }, cancel),
-    !canRetry && !canCancel && h('span', { class: 'muted' }, 'Nothing is left to do.'),
   )
 }
 

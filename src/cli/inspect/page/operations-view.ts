@@ -3,6 +3,7 @@ import { type Child, h } from './dom.ts'
 import { ago, counted, plural, until } from './format.ts'
 import { timeView } from './operation-view.ts'
 import { linkTo, parameter, type Route } from './route.ts'
+import { cell, rowView, tableView, titleCell } from './table-view.ts'
 import { reasonText, STATUSES, stateText } from './words.ts'
 
 export interface OperationsTerms {
@@ -33,7 +34,7 @@ export function operationsView({ route, overview, page, now, readOnly }: Operati
     h(
       'div',
       { class: 'list-head' },
-      h('h1', { id: 'list-title' }, 'Operations'),
+      h('h2', { id: 'list-title', class: 'title' }, 'Operations'),
       overview.namespace !== 'default' && h('p', { class: 'muted' }, `Namespace ${overview.namespace}`),
       lastResume !== undefined && h('p', { class: 'muted' }, lastResume),
       !readOnly && counts.pending > 0 && resumeButton(resuming),
@@ -42,21 +43,12 @@ export function operationsView({ route, overview, page, now, readOnly }: Operati
     filtersView(route),
     page.rows.length === 0
       ? h('p', { class: 'empty' }, emptyText(route, page))
-      : h(
-          'table',
-          { class: 'rows' },
-          h('caption', { class: 'unseen' }, 'Operations, newest first'),
-          h(
-            'thead',
-            {},
-            h(
-              'tr',
-              {},
-              ...['State', 'Operation', 'Attempts', 'Accepted'].map((title) => h('th', { scope: 'col' }, title)),
-            ),
-          ),
-          h('tbody', {}, ...page.rows.map((row) => rowView(row, { route, now, isOpen: row.key === open }))),
-        ),
+      : tableView({
+          class: 'rows',
+          label: 'Operations, newest first',
+          columns: ['State', 'Operation', 'Attempts', 'Accepted'],
+          rows: page.rows.map((row) => operationRow(row, { route, now, isOpen: row.key === open })),
+        }),
     pagingView(route, page),
   )
 }
@@ -84,23 +76,18 @@ function statesView(route: Route, { counts, countedTo }: OperationsOverview): HT
 function filtersView(route: Route): HTMLElement {
   const age = parameter(route, 'age')
   const options = AGES.map(([value, label]) => h('option', { value, selected: value === age }, label))
+  const search = { type: 'search', value: parameter(route, 'text'), autocomplete: 'off', spellcheck: 'false' }
   return h(
     'form',
     { class: 'filters', role: 'search', 'aria-label': 'Filter operations' },
-    h(
-      'label',
-      {},
-      h('span', {}, 'Name, id, key or URL'),
-      h('input', {
-        type: 'search',
-        name: 'text',
-        value: parameter(route, 'text'),
-        autocomplete: 'off',
-        spellcheck: 'false',
-      }),
-    ),
-    h('label', {}, h('span', {}, 'Age'), h('select', { name: 'age' }, ...options)),
+    filterView('text', 'Name, id, key or URL', h('input', { id: 'text', name: 'text', ...search })),
+    filterView('age', 'Age', h('select', { id: 'age', name: 'age' }, ...options)),
   )
+}
+
+/** A field of a filter, below its label. */
+export function filterView(id: string, label: string, field: HTMLElement): HTMLElement {
+  return h('div', { class: 'filter' }, h('label', { for: id }, label), field)
 }
 
 interface RowTerms {
@@ -109,26 +96,22 @@ interface RowTerms {
   readonly isOpen: boolean
 }
 
-function rowView(row: OperationRow, { route, now, isOpen }: RowTerms): HTMLElement {
+function operationRow(row: OperationRow, { route, now, isOpen }: RowTerms): HTMLElement {
   const { key, status, inFlight, method, url, attempts, acceptedAt } = row
   const { pathname, host } = new URL(url)
-  return h(
-    'tr',
+  const link = h(
+    'a',
+    { href: linkTo(route, { open: key }), 'aria-current': isOpen && 'true' },
+    h('span', { class: 'method' }, method),
+    ` ${pathname}`,
+  )
+  const state = h('span', { class: `state ${status}`, 'data-in-flight': inFlight }, stateText(row))
+  return rowView(
     { 'data-key': key, 'data-open': isOpen },
-    h('td', {}, h('span', { class: `state ${status}`, 'data-in-flight': inFlight }, stateText(row)), whyView(row, now)),
-    h(
-      'th',
-      { scope: 'row' },
-      h(
-        'a',
-        { href: linkTo(route, { open: key }), 'aria-current': isOpen && 'true' },
-        h('span', { class: 'method' }, method),
-        ` ${pathname}`,
-      ),
-      h('span', { class: 'sub' }, ...namesOf(row, host)),
-    ),
-    h('td', { class: 'number' }, h('span', { class: 'cell-label' }, 'attempts '), attempts),
-    h('td', { class: 'age' }, timeView(acceptedAt, ago(acceptedAt, now))),
+    cell('first', state, whyView(row, now)),
+    titleCell(link, h('span', { class: 'sub' }, ...namesOf(row, host))),
+    cell('number', attempts, h('span', { class: 'cell-label' }, attempts === 1 ? ' attempt' : ' attempts')),
+    cell('age', timeView(acceptedAt, ago(acceptedAt, now))),
   )
 }
 
@@ -137,10 +120,11 @@ function namesOf({ name, id, key }: OperationRow, host: string): Child[] {
   return [[first ?? key, ...more, host].join(' · ')]
 }
 
-function whyView({ status, inFlight, reason, nextAttemptAt }: OperationRow, now: number): Child {
-  if (status === 'succeeded') return undefined
-  const due = nextAttemptAt !== undefined && !inFlight ? `next ${until(nextAttemptAt, now)}` : undefined
-  const why = [reasonText(reason), due].filter((part) => part !== undefined).join(', ')
+function whyView({ status, inFlight, reason, nextAttemptAt, lastResult }: OperationRow, now: number): Child {
+  if (status === 'succeeded' || status === 'cancelled') return undefined
+  const last = lastResult !== undefined && `last ${lastResult}`
+  const due = nextAttemptAt !== undefined && !inFlight && `next ${until(nextAttemptAt, now)}`
+  const why = [status !== 'rejected' && reasonText(reason), last, due].filter(Boolean).join(', ')
   return why === '' ? undefined : h('span', { class: 'sub' }, why)
 }
 
@@ -150,13 +134,14 @@ function emptyText({ query }: Route, { next, looked }: OperationsPage): string {
   return isFiltered ? 'No operation matches.' : 'No operations yet. They appear here as the client accepts them.'
 }
 
-function pagingView(route: Route, { next, rows }: OperationsPage): HTMLElement {
+function pagingView(route: Route, { next, rows }: OperationsPage): Child {
   const isNewest = parameter(route, 'before') === ''
+  if (isNewest && next === undefined) return undefined
+  const older = rows.length === 0 ? 'Search older' : 'Older'
   return h(
     'nav',
     { class: 'paging', 'aria-label': 'Pages' },
     !isNewest && h('a', { href: linkTo(route, { before: undefined }) }, 'Newest'),
-    next !== undefined &&
-      h('a', { href: linkTo(route, { before: String(next) }) }, rows.length === 0 ? 'Search older' : 'Older'),
+    next !== undefined && h('a', { href: linkTo(route, { before: String(next) }) }, older),
   )
 }

@@ -2,6 +2,7 @@ import type { OriginRow, OriginsPage } from '../wire.ts'
 import { type Child, h } from './dom.ts'
 import { ago, plural, until } from './format.ts'
 import { timeView } from './operation-view.ts'
+import { cell, rowView, tableView, titleCell } from './table-view.ts'
 
 const BREAKERS: Readonly<Record<string, string>> = { closed: 'Closed', open: 'Open', 'half-open': 'Half open' }
 
@@ -10,7 +11,7 @@ export function originsView({ origins }: OriginsPage, now: number): HTMLElement 
   return h(
     'section',
     { class: 'list', 'aria-labelledby': 'list-title' },
-    h('div', { class: 'list-head' }, h('h1', { id: 'list-title' }, 'Origins')),
+    h('div', { class: 'list-head' }, h('h2', { id: 'list-title', class: 'title' }, 'Origins')),
     h(
       'p',
       { class: 'lead' },
@@ -18,48 +19,29 @@ export function originsView({ origins }: OriginsPage, now: number): HTMLElement 
     ),
     origins.length === 0
       ? h('p', { class: 'empty' }, 'This client has called no server yet.')
-      : h(
-          'table',
-          { class: 'rows' },
-          h('caption', { class: 'unseen' }, 'Origins'),
-          h(
-            'thead',
-            {},
-            h(
-              'tr',
-              {},
-              ...['Breaker', 'Origin', 'Retry budget', 'Last success'].map((title) => h('th', { scope: 'col' }, title)),
-            ),
-          ),
-          h('tbody', {}, ...origins.map((row) => rowView(row, now))),
-        ),
+      : tableView({
+          class: 'rows',
+          label: 'Origins',
+          columns: ['Breaker', 'Origin', 'Retry budget', 'Last success'],
+          rows: origins.map((row) => originRow(row, now)),
+        }),
   )
 }
 
-function rowView(row: OriginRow, now: number): HTMLElement {
+function originRow(row: OriginRow, now: number): HTMLElement {
   const { origin, breaker, openUntil, failures, succeededAt } = row
   const opens = breaker === 'open' && openUntil !== undefined && `a probe is due ${until(openUntil, now)}`
-  return h(
-    'tr',
+  const record = failures > 0 ? `${plural(failures, 'failure')} in a row` : 'no failure since the last success'
+  return rowView(
     { 'data-key': origin },
-    h(
-      'td',
-      {},
+    cell(
+      'first',
       h('span', { class: `state breaker-${breaker ?? 'none'}` }, breaker ? BREAKERS[breaker] : 'None'),
       opens && h('span', { class: 'sub' }, opens),
     ),
-    h(
-      'th',
-      { scope: 'row' },
-      origin,
-      h(
-        'span',
-        { class: 'sub' },
-        failures > 0 ? `${plural(failures, 'failure')} in a row` : 'no failure since the last success',
-      ),
-    ),
-    h('td', { class: 'budget' }, budgetView(row)),
-    h('td', { class: 'age' }, succeededAt === undefined ? 'never' : timeView(succeededAt, ago(succeededAt, now))),
+    titleCell(origin, h('span', { class: 'sub' }, record)),
+    cell('budget', budgetView(row)),
+    cell('age', succeededAt === undefined ? 'never' : timeView(succeededAt, ago(succeededAt, now))),
   )
 }
 

@@ -73,7 +73,7 @@ export function problemView(title: string, text: string): HTMLElement {
   return h(
     'section',
     { class: 'problem', 'aria-labelledby': 'list-title' },
-    h('h1', { id: 'list-title' }, title),
+    h('h2', { id: 'list-title', class: 'title' }, title),
     h('p', {}, text),
   )
 }
