@@ -22,6 +22,7 @@ export const nodeEntries = {
   'opentelemetry/index': 'src/opentelemetry/index.ts',
   'diagnostics-channel/index': 'src/diagnostics-channel/index.ts',
   'testing/index': 'src/testing/index.ts',
+  'inspector/index': 'src/inspector/index.ts',
 }
 
 /** The command line: no door, but it shares the chunks of the doors. */

@@ -64,6 +64,11 @@ export class HoldfastClient implements Client {
     this.fetch = clientFetch((call) => startFetch(this.#settings, call), engine.options)
   }
 
+  /** For the inspector, which shows records and origins as they are. Undefined: another copy of the package made it. */
+  static coreOf(client: Client): ClientCore | undefined {
+    return #core in client ? client.#core : undefined
+  }
+
   request(method: string, url: string | URL, options?: CallOptions): OperationHandle {
     return new OperationHandle(startCall(this.#settings, { method, url }, options))
   }

@@ -1,14 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { build, type Plugin as EsbuildPlugin } from 'esbuild'
+import { type BuildOptions, build, type Plugin as EsbuildPlugin } from 'esbuild'
 import type { Plugin as VitePlugin } from 'vitest/config'
 
 /**
  * `import { source } from './worker.ts?source'` gives the text of that file, bundled into one CommonJS script.
  * A worker can then be started from memory: no second file to find next to the bundle, wherever the package ends up.
+ *
+ * `import { source } from './page.ts?page'` gives a script for a page, bundled; of any other file its text as it is.
  */
-const SUFFIX = '?source'
+const SUFFIX = /\?(source|page)$/
 const NAMESPACE = 'inline-source'
+
+/** How a TypeScript file is bundled, by what follows the question mark. */
+const BUNDLES: Readonly<Record<string, BuildOptions>> = {
+  source: { format: 'cjs', platform: 'node', target: 'node20', external: ['better-sqlite3'] },
+  page: { format: 'iife', platform: 'browser', target: 'es2022' },
+}
 
 interface InlinedSource {
   /** The module that stands in for the import. */
@@ -17,25 +25,27 @@ interface InlinedSource {
   readonly files: readonly string[]
 }
 
-/** Bundles one TypeScript file for Node and wraps the text into a module. */
-export async function inlineSource(file: string): Promise<InlinedSource> {
-  await readFile(file)
+/** Wraps the text of a file into a module; TypeScript is bundled first. `path` ends in one of the suffixes. */
+export async function inlineSource(path: string): Promise<InlinedSource> {
+  const file = path.replace(SUFFIX, '')
+  const text = await readFile(file, 'utf8')
+  if (!file.endsWith('.ts')) return { module: moduleOf(text), files: [file] }
   const result = await build({
+    ...BUNDLES[SUFFIX.exec(path)?.[1] ?? ''],
     entryPoints: [file],
     bundle: true,
     write: false,
     metafile: true,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    external: ['better-sqlite3'],
     minify: false,
     sourcemap: false,
     logLevel: 'silent',
   })
-  const text = result.outputFiles[0]?.text ?? ''
   const files = Object.keys(result.metafile.inputs).map((input) => resolve(input))
-  return { module: `export const source = ${JSON.stringify(text)}\n`, files }
+  return { module: moduleOf(result.outputFiles?.[0]?.text ?? ''), files }
+}
+
+function moduleOf(text: string): string {
+  return `export const source = ${JSON.stringify(text)}\n`
 }
 
 /** For tsup. */
@@ -43,8 +53,8 @@ export function inlineSourceForEsbuild(): EsbuildPlugin {
   return {
     name: NAMESPACE,
     setup(bundler) {
-      bundler.onResolve({ filter: /\?source$/ }, (request) => ({
-        path: resolve(request.resolveDir, request.path.slice(0, -SUFFIX.length)),
+      bundler.onResolve({ filter: SUFFIX }, (request) => ({
+        path: resolve(request.resolveDir, request.path),
         namespace: NAMESPACE,
       }))
       bundler.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path }) => {
@@ -62,13 +72,14 @@ export function inlineSourceForVite(): VitePlugin {
     name: NAMESPACE,
     enforce: 'pre',
     resolveId(id, importer) {
-      if (!id.endsWith(SUFFIX)) return null
+      if (!SUFFIX.test(id)) return null
       const from = importer === undefined ? process.cwd() : dirname(importer)
-      return prefix + resolve(from, id.slice(0, -SUFFIX.length))
+      // Without the question mark: what ends in `.css?…` Vite takes for a style sheet, and changes.
+      return prefix + resolve(from, id).replace('?', '!')
     },
     async load(id) {
       if (!id.startsWith(prefix)) return null
-      const { module, files } = await inlineSource(id.slice(prefix.length))
+      const { module, files } = await inlineSource(id.slice(prefix.length).replace('!', '?'))
       for (const file of files) this.addWatchFile(file)
       return module
     },

@@ -2,3 +2,8 @@
 declare module '*?source' {
   export const source: string
 }
+
+/** What inline-source.ts makes of an import that ends in `?page`. */
+declare module '*?page' {
+  export const source: string
+}

@@ -67,7 +67,7 @@ function importsTypesOnly(node: ts.ImportDeclaration): boolean {
 function targetsOf(importer: string, specifier: string): string[] {
   if (specifier === '#platform') return ['client/platform/browser.ts', 'client/platform/node.ts']
   if (!specifier.startsWith('.')) return []
-  return [posix.join(posix.dirname(importer), specifier.replace(/\?source$/, ''))]
+  return [posix.join(posix.dirname(importer), specifier.replace(/\?(source|page)$/, ''))]
 }
 
 /** Every node below this one, itself included. */

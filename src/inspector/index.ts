@@ -1,0 +1,6 @@
+export {
+  type InspectedLedger,
+  type Inspector,
+  type InspectorOptions,
+  startInspector,
+} from '../cli/inspect/start-inspector.ts'
