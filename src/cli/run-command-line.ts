@@ -5,6 +5,7 @@ import { addDoctor } from './commands/doctor.ts'
 import { addDrop } from './commands/drop.ts'
 import { addEntries } from './commands/entries.ts'
 import { addExport } from './commands/export.ts'
+import { addInspect } from './commands/inspect.ts'
 import { addList } from './commands/list.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addProbe } from './commands/probe.ts'
@@ -30,6 +31,7 @@ const COMMANDS: readonly ((program: Command, session: Session) => void)[] = [
   addStats,
   addDoctor,
   addExport,
+  addInspect,
   addMigrate,
   addEntries,
   addResolve,

@@ -46,6 +46,7 @@ export function sampleRecord(sample: Sample, now: number): OperationRecord {
     lease: { owner: 'another-runner', epoch: 1, until: now + 30_000 },
     clientCredentials: [],
     honoursKeys: true,
+    trace: undefined,
   })
   const log = attempts.map(([afterMs, durationMs, result], index) => ({
     number: index + 1,

@@ -7,7 +7,7 @@ export interface CliResult {
   readonly err: string
 }
 
-type Surroundings = Partial<Pick<Terminal, 'env' | 'columns' | 'now' | 'confirm' | 'signal'>>
+type Surroundings = Partial<Pick<Terminal, 'env' | 'columns' | 'now' | 'confirm' | 'signal' | 'out'>>
 
 /** One command in this process, as a terminal without colours would see it. */
 export async function cli(args: readonly string[], surroundings: Surroundings = {}): Promise<CliResult> {
