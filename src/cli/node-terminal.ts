@@ -7,16 +7,17 @@ import type { Progress, Terminal } from './terminal.ts'
 /** The terminal of this process. */
 export function nodeTerminal(): Terminal {
   const { stdin, stdout, env } = process
-  const interrupted = new AbortController()
-  // The second Ctrl-C ends the process, as it does by itself.
-  process.once('SIGINT', () => interrupted.abort())
+  let interrupted: AbortController | undefined
   endWithTheReader()
   return {
     env,
     columns: stdout.isTTY ? stdout.columns : undefined,
     hasColour: stdout.isTTY === true && stdout.hasColors() && env.NO_COLOR === undefined,
     now: systemClock.now,
-    signal: interrupted.signal,
+    get signal() {
+      interrupted ??= abortOnInterrupt()
+      return interrupted.signal
+    },
     out: async (text) => {
       if (!stdout.write(text)) await once(stdout, 'drain')
     },
@@ -24,6 +25,13 @@ export function nodeTerminal(): Terminal {
     progress,
     ...(stdin.isTTY && { confirm }),
   }
+}
+
+/** For commands that ask for it: all others end at once. The second Ctrl-C ends these, too. */
+function abortOnInterrupt(): AbortController {
+  const interrupted = new AbortController()
+  process.once('SIGINT', () => interrupted.abort())
+  return interrupted
 }
 
 /** `holdfast list | head` closes the pipe: there is no reader left, and nothing to complain about. */

@@ -90,8 +90,8 @@ describe('show', () => {
     expect(out).toMatch(/^status +succeeded$/m)
     expect(out).toMatch(/^effect +applied: it was done$/m)
     expect(out).toMatch(/^TRY +STARTED +TOOK +ENDED\n1 .* 201$/m)
-    expect(out).toContain('{"token":"***","user":9}')
-    expect(out).not.toMatch(/sk_live|"amount"/)
+    expect(out).toContain('{"note":"***","password":"***","user":9}')
+    expect(out).not.toMatch(/sk_live|geheim|"amount"/)
   })
 
   it('shows bodies only where asked', async () => {

@@ -95,11 +95,11 @@ function planOf(address: string, options: ProbeOptions): ProbePlan {
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** The requests are real: outside of this machine they are sent only where the user has said so. */
-async function insistOnLeave(plan: ProbePlan, { yes, json }: ProbeOptions, terminal: Terminal): Promise<void> {
+async function insistOnLeave(plan: ProbePlan, { yes }: ProbeOptions, terminal: Terminal): Promise<void> {
   const { method, url } = plan.request
   const effects = plan.withoutKey ? 5 : 4
   const says = `This sends ${plan.parallel + 9} real requests, ${method} ${url.origin}${url.pathname}; ${effects} operations are meant to happen, and more where keys are ignored.`
-  if (!json || terminal.confirm) terminal.err(`${says}\n`)
+  terminal.err(`${says}\n`)
   if (yes || LOOPBACK.test(url.hostname)) return
   if (await terminal.confirm?.('Go on?')) return
   throw new Refusal(`Nothing was sent: ${url.host} is not this machine, and --yes was not said`)

@@ -5,7 +5,7 @@ import type { Place } from '../database/place.ts'
 import { bytesText } from '../render/words.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
-/** The database itself: is it whole, who may read it, and what do its writes survive? */
+/** The database itself: is it whole, can other users read it, and what do its writes survive? */
 export async function checkDatabase(database: Database): Promise<readonly Finding[]> {
   const damage = await database.damage()
   const integrity =

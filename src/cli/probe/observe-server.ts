@@ -43,6 +43,8 @@ export type ProbeRun = { readonly first: Seen } | Observations
 /** How often a request that is refused as being in flight is tried again, and how long the pause is. */
 const MOST_TRIES = 20
 const PAUSE_MS = 250
+/** Before it hangs up: the whole request has left by then. */
+const LONGEST_PATIENCE_MS = 25
 
 export async function observeServer(plan: ProbePlan, onStep: (text: string) => void): Promise<ProbeRun> {
   const [one, two, three, four] = [newOperationKey(), newOperationKey(), newOperationKey(), newOperationKey()]
@@ -69,7 +71,7 @@ export async function observeServer(plan: ProbePlan, onStep: (text: string) => v
 
 /** In the middle of the work, as far as the time that it took before tells. The first request may have been slow to start. */
 function halfTimeOf(...seen: readonly Seen[]): number {
-  return Math.min(...seen.filter(isAnswer).map(({ durationMs }) => durationMs)) / 2
+  return Math.min(...seen.filter(isAnswer).map(({ durationMs }) => durationMs / 2), LONGEST_PATIENCE_MS)
 }
 
 function send(plan: ProbePlan, key: string, body = plan.request.body): Promise<Seen> {

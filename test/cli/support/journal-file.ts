@@ -52,7 +52,11 @@ export async function fill(
   file: JournalFile,
 ): Promise<Readonly<Record<'done' | 'rejected' | 'failed' | 'kept', string>>> {
   const works = file.client(() => Response.json({ charge: 7 }, { status: 201 }))
-  const done = works.post('/charges', { json: { amount: 5 }, id: 'order:1', metadata: { token: 'sk_live_1', user: 9 } })
+  const done = works.post('/charges', {
+    json: { amount: 5 },
+    id: 'order:1',
+    metadata: { note: 'sk_live_1', password: 'geheim', user: 9 },
+  })
   await done
   const refuses = file.client(() => Response.json({ no: true }, { status: 400 }))
   const rejected = refuses.post('/charges', { json: { amount: -5 }, id: 'order:2' })

@@ -87,7 +87,7 @@ export function racing(): Promise<ProbedServer> {
     const { key, body } = await read(request)
     const found = known.get(key)
     if (found) return found.body === body ? send(response, 201, found.answer) : send(response, 422, {})
-    await pause(20)
+    await pause(50)
     const answer = work()
     known.set(key, { body, answer })
     send(response, 201, answer)
@@ -104,7 +104,8 @@ export function forgetsLostAnswers(): Promise<ProbedServer> {
     if (found) return send(response.setHeader('idempotency-replayed', 'true'), 201, found)
     if (busy.has(key)) return send(response, 409, {})
     busy.add(key)
-    await pause(60)
+    // Long enough for a client that hangs up at once, also on a machine that is busy.
+    await pause(200)
     const answer = work()
     busy.delete(key)
     if (!response.destroyed) known.set(key, answer)
