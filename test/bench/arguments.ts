@@ -14,7 +14,7 @@ export const HELP = `Measures Holdfast beside other clients, on this machine, ov
 
   npm run bench -- [options]
 
-  --only LIST    some of ${SECTIONS.join(',')}; all of them by default (about half an hour),
+  --only LIST    some of ${SECTIONS.join(',')}; all of them by default (about three quarters of an hour),
                  or "none": nothing is measured, and --write makes the page from the numbers that are there
   --seconds N    how long a round takes, ${FULL.roundMs / 1000} by default
   --rounds N     how many rounds there are, ${FULL.rounds} by default
