@@ -139,21 +139,24 @@ describe('the browser build', () => {
       expect(text).not.toMatch(/['"](node:|better-sqlite3['"]|undici['"])|\brequire\(|import\.meta/)
   })
 
-  it.each(['browser', 'worker', 'workerd', 'edge-light'])('is taken by a bundler with the condition %s', async (condition) => {
-    writeFileSync(join(packed.project, 'page.js'), "import { createClient } from 'holdfast'\ncreateClient()\n")
-    const { metafile } = await build({
-      entryPoints: ['page.js'],
-      absWorkingDir: packed.project,
-      bundle: true,
-      write: false,
-      metafile: true,
-      format: 'esm',
-      platform: 'neutral',
-      conditions: [condition],
-      logLevel: 'silent',
-    })
-    const packages = Object.keys(metafile.inputs).map((path) => path.replace(/^.*node_modules\/([^/]+)\/.*$/, '$1'))
-    const strangers = packages.filter((name) => !['holdfast', 'idb-keyval', 'page.js', 'uuid'].includes(name))
-    expect(strangers).toEqual([])
-  })
+  it.each(['browser', 'worker', 'workerd', 'edge-light'])(
+    'is taken by a bundler with the condition %s',
+    async (condition) => {
+      writeFileSync(join(packed.project, 'page.js'), "import { createClient } from 'holdfast'\ncreateClient()\n")
+      const { metafile } = await build({
+        entryPoints: ['page.js'],
+        absWorkingDir: packed.project,
+        bundle: true,
+        write: false,
+        metafile: true,
+        format: 'esm',
+        platform: 'neutral',
+        conditions: [condition],
+        logLevel: 'silent',
+      })
+      const packages = Object.keys(metafile.inputs).map((path) => path.replace(/^.*node_modules\/([^/]+)\/.*$/, '$1'))
+      const strangers = packages.filter((name) => !['holdfast', 'idb-keyval', 'page.js', 'uuid'].includes(name))
+      expect(strangers).toEqual([])
+    },
+  )
 })

@@ -34,7 +34,9 @@ function loseAtTheEnd(transaction: IDBTransaction): void {
 describe('a browser without storage', () => {
   it('is told apart: there is no IndexedDB', async () => {
     vi.stubGlobal('indexedDB', undefined)
-    expect((await failureOf(openJournal())).message).toMatch(/^There is no IndexedDB here .*journal: \{ fallback: 'memory' \}$/)
+    expect((await failureOf(openJournal())).message).toMatch(
+      /^There is no IndexedDB here .*journal: \{ fallback: 'memory' \}$/,
+    )
   })
 
   it.each([
