@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ExampleServer, exampleServer } from '../documentation/support/example-server.ts'
 import { type PackedPackage, packPackage } from '../support/packed-package.ts'
 import { NewcomerFolder } from './newcomer-folder.ts'
+import { approve, emptyFolderOf, followTutorial, install, needsApproval, newcomers } from './package-managers.ts'
 import { serverBundlers } from './server-bundles.ts'
 import { asCommonJs, asModule, tutorialSteps } from './tutorial.ts'
 import { TYPE_SETTINGS, typeErrorsOf } from './type-check.ts'
@@ -72,3 +73,27 @@ describe('the tutorial in one file with all of its packages, made by', () => {
     expect(stdout.trim().split('\n')).toEqual(first?.prints)
   })
 })
+
+if (isWhole) {
+  describe.each(newcomers)(
+    'with $manager and Node $node, in an empty folder',
+    { timeout: 900_000, retry: 0 },
+    (newcomer) => {
+      it('the tutorial does what it says', async () => {
+        console.log(`${newcomer.manager} and Node ${newcomer.node} …`)
+        const empty = await emptyFolderOf(newcomer)
+        try {
+          expect(await install(empty, newcomer, packed.tarball)).toMatchObject({ code: 0 })
+          if (needsApproval(newcomer)) {
+            expect((await followTutorial(empty, server.url)).join('\n')).toMatch(/`pnpm approve-builds`/)
+            expect(await approve(empty)).toMatchObject({ code: 0 })
+          }
+          const prints = steps.flatMap((step) => [...step.prints, ...step.prints])
+          expect(await followTutorial(empty, server.url)).toEqual(prints)
+        } finally {
+          empty.remove()
+        }
+      })
+    },
+  )
+}
