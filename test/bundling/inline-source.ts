@@ -15,7 +15,7 @@ const NAMESPACE = 'inline-source'
 /** How a TypeScript file is bundled, by what follows the question mark. */
 const BUNDLES: Readonly<Record<string, BuildOptions>> = {
   source: { format: 'cjs', platform: 'node', target: 'node20', external: ['better-sqlite3'] },
-  page: { format: 'iife', platform: 'browser', target: 'es2022' },
+  page: { format: 'iife', platform: 'browser', target: 'es2022', minifyWhitespace: true },
 }
 
 interface InlinedSource {
@@ -36,7 +36,6 @@ export async function inlineSource(path: string): Promise<InlinedSource> {
     bundle: true,
     write: false,
     metafile: true,
-    minify: false,
     sourcemap: false,
     logLevel: 'silent',
   })

@@ -276,7 +276,7 @@ describe('every command', () => {
   it('shows its help with examples', async () => {
     const { out } = await cli(['--help'])
     const commands = [...out.matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].map(([, name = '']) => name)
-    expect(commands).toHaveLength(15)
+    expect(commands).toHaveLength(16)
     for (const command of commands.filter((name) => name !== 'help')) {
       const help = await cli([command, '--help'])
       expect(help.code).toBe(0)

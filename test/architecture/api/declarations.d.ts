@@ -409,6 +409,8 @@ declare function sqliteJournal(options: SqliteJournalOptions): Journal;
 
 declare function sqliteLedger<D extends SqliteDatabase = SqliteDatabase>(options: SqliteLedgerOptions<D>): LedgerStore<D, Reply>;
 
+declare function startInspector(options: InspectorOptions): Promise<Inspector>;
+
 declare function wakeServiceWorker(container?: {
     getRegistration(): Promise<object | undefined>;
 } | undefined): Promise<boolean>;
@@ -979,6 +981,27 @@ interface InboundContext {
 interface IndexedDbJournalOptions {
     readonly name?: string | undefined;
     readonly durability?: 'strict' | 'relaxed' | undefined;
+}
+
+interface InspectedLedger {
+    entries(query?: EntriesQuery): AsyncIterable<Entry>;
+    find(scope: string, key: string): Promise<Entry | undefined>;
+    metrics(): Promise<LedgerMetrics>;
+    resolve?(scope: string, key: string, outcome: Reply | 'rerun'): Promise<boolean>;
+}
+
+interface Inspector {
+    readonly url: string;
+    close(): Promise<void>;
+}
+
+interface InspectorOptions {
+    readonly client?: Client | undefined;
+    readonly ledger?: InspectedLedger | undefined;
+    readonly port?: number | undefined;
+    readonly token?: string | undefined;
+    readonly readOnly?: boolean | undefined;
+    readonly redact?: readonly string[] | undefined;
 }
 
 interface Journal {

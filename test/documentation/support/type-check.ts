@@ -13,6 +13,7 @@ declare global {
 
 const PATHS = {
   holdfast: ['./src/index.ts'],
+  'holdfast/inspector': ['./src/inspector/index.ts'],
   'holdfast/server': ['./src/server/index.ts'],
   'holdfast/server/adapter': ['./src/server/adapter/index.ts'],
   'holdfast/server/express': ['./src/server/express/index.ts'],
