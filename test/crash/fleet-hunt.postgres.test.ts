@@ -1,14 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { endAll } from '../support/child-process.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres-setup.ts'
 import { faultsOf } from './faults-of.ts'
 import { hunt } from './hunt.ts'
 import { postgresPlace } from './postgres-place.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-fleet-'))
 /** One of our own: the Postgres of the run is not ours to restart. */
 let postgres: RunningPostgres
 beforeAll(async () => {
@@ -17,12 +16,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await endAll()
   await postgres.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 it('loses nothing, does nothing twice and tells the truth while the processes of a fleet and their Postgres break', async () => {
   const seed = Number(process.env.HUNT_SEED ?? Math.floor(Math.random() * 2 ** 31))
   process.stdout.write(`hunt seed ${seed}\n`)
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-fleet-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const place = await postgresPlace(postgres, { processes: 4, hosts: 'one' })
   const result = await hunt({ folder, place, operations: 200, processes: 4, seed, killEvery: 8 })
   await place.stop()

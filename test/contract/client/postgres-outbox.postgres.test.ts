@@ -7,6 +7,7 @@ import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ConfigurationError, createClient, KeyReuseError, StorageError } from '../../../src/index.ts'
 import { PrismaClient } from '../../database-libraries/recipes/generated/client.ts'
+import { faultJournal, on } from '../../support/fault-journal.ts'
 import { journalScene } from '../../support/postgres-journal.ts'
 
 const scene = journalScene()
@@ -33,6 +34,13 @@ function shop() {
     return keys
   }
   return { client, pool, sent, listed, prepare: () => client.prepare('POST', '/charges', { body: `it's \\ 5000` }) }
+}
+
+const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%holdfast_journal%'`
+
+/** Looks every 20 ms, for at most two seconds: the other waits no longer than three. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let looks = 0; looks < 100 && !(await isSo()); looks++) await new Promise((go) => setTimeout(go, 20))
 }
 
 type Runner = { query(text: string): Promise<{ rows: readonly unknown[] }> }
@@ -112,6 +120,31 @@ describe.each(Object.entries(libraries))('a record in the transaction of %s', (_
       await tx.query('SELECT 1')
     })
     expect(await listed()).toEqual([prepared.key])
+    await client.close()
+  })
+})
+
+describe('an id under which another transaction is just writing', () => {
+  it('is not told to be free by a call whose own append failed', async () => {
+    const { client, pool } = shop()
+    const options = { id: 'order:7', body: 'charge' }
+    const first = await client.prepare('POST', '/charges', options)
+    const connection = await pool.connect()
+    await connection.query('BEGIN')
+    await first.persist(connection)
+    const journal = faultJournal(scene.journalWith({ pool, schema: scene.schema }))
+    // Once in its batch, and once alone.
+    journal.fault = on('append', 'fail', 2)
+    const second = createClient({ baseUrl: 'http://127.0.0.1:1', namespace: `outbox-${count}`, journal })
+    const told = second.post('/charges', options).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    await until(async () => (await scene.query(WAITING)).length > 0)
+    await connection.query('COMMIT')
+    connection.release()
+    expect(await told).toMatchObject({ name: 'StorageError', pending: true, operation: { key: first.key } })
+    await second.close()
     await client.close()
   })
 })

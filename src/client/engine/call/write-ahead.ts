@@ -61,7 +61,7 @@ async function takenBack(
   const { message, code } = cause
   const details = { code, cause, operation: refOf(record) } as const
   try {
-    const found = await engine.keeper.read(fence.namespace, record.id ?? fence.key)
+    const found = await lookAgain(engine, operation, named)
     const isOurs = found !== undefined && isThisRecord(found, operation)
     // What an earlier call left under this id or key is not ours to take away, nor what another runner has taken over.
     if (found && !isOurs) return errorOfOther(found, record, cause)
@@ -73,6 +73,20 @@ async function takenBack(
     const pending = named || cause.effect !== 'none'
     return new StorageError(message, { ...details, effect: pending ? 'unknown' : 'none', pending })
   }
+}
+
+/**
+ * What the journal has under its id or key. A look does not see what a process that is just dying may yet commit under the
+ * same name; to append it once more does, since the journal holds the one until the other has ended.
+ */
+async function lookAgain(
+  { keeper }: Pick<Engine, 'keeper'>,
+  { record, fence }: LiveOperation,
+  named: boolean,
+): Promise<OperationRecord | undefined> {
+  const again = named ? await keeper.append(record).catch(() => undefined) : undefined
+  if (again) return again.appended ? record : again.existing()
+  return keeper.read(fence.namespace, record.id ?? fence.key)
 }
 
 /** Another runner, or an earlier call, has the operation: what its record says is what counts. */
