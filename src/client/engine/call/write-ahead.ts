@@ -61,7 +61,7 @@ async function takenBack(
   const { message, code } = cause
   const details = { code, cause, operation: refOf(record) } as const
   try {
-    const found = await lookAgain(engine, operation, named)
+    const found = await lookAgain(engine, operation, failure)
     const isOurs = found !== undefined && isThisRecord(found, operation)
     // What an earlier call left under this id or key is not ours to take away, nor what another runner has taken over.
     if (found && !isOurs) return errorOfOther(found, record, cause)
@@ -82,7 +82,7 @@ async function takenBack(
 async function lookAgain(
   { keeper }: Pick<Engine, 'keeper'>,
   { record, fence }: LiveOperation,
-  named: boolean,
+  { named }: Naming,
 ): Promise<OperationRecord | undefined> {
   const again = named ? await keeper.append(record).catch(() => undefined) : undefined
   if (again) return again.appended ? record : again.existing()
