@@ -71,6 +71,8 @@ export default defineConfig({
           // In Node, with a real Postgres at the other end.
           name: 'postgres',
           include: [postgres],
+          // As the fast ones: none of them changes what the others of its process see.
+          isolate: false,
           exclude: leftOut,
           globalSetup: 'test/support/postgres-setup.ts',
           ...slowly,

@@ -7,8 +7,8 @@ import { simulate } from '../../src/testing/simulation/simulate.ts'
 import { MUTATIONS } from './mutations.ts'
 
 /** From here on every fault, crash point, state and transition is met soon; where it no longer is, the run goes on. */
-const FIRST_SEED = 2700
-const BLOCK = 200
+const FIRST_SEED = 2500
+const BLOCK = 100
 const FEWEST = 1000
 const MOST = 10_000
 
