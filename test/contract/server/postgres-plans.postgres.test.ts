@@ -6,6 +6,7 @@ const scene = ledgerScene()
 
 /** Many entries of each state, and messages, that nobody looks for: to read all of them is the dearest way. */
 async function fill(): Promise<void> {
+  await scene.query('TRUNCATE holdfast_entries, holdfast_messages')
   await scene.query(`INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, attempt, external,
     in_effect, created_at, lease_until, completed_at, expires_at, status, headers, unknown_since, version)
     SELECT 's', state || n, 'f', 'POST', '/', state, 't', 1, false, false, now(), later, answer.at, later, answer.status,
@@ -44,6 +45,15 @@ async function useAll(ledger: PgLedger): Promise<void> {
   }
 }
 
+/** A ledger that is used on a connection of its own. What it has read is counted when that has ended. */
+async function apart(use: (ledger: PgLedger) => Promise<unknown>): Promise<void> {
+  const pool = scene.pool()
+  await use(postgresLedger({ pool, schema: scene.schema }))
+  await pool.end()
+  const connected = () => scene.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [scene.schema])
+  await expect.poll(connected, { timeout: 20_000 }).toEqual([])
+}
+
 /** As Postgres counts them, once the connections that used them have ended. */
 interface Reads {
   /** How often a table was read from its beginning to its end. */
@@ -67,20 +77,17 @@ async function reads(): Promise<Reads> {
 }
 
 it('the gauges read the ends of indexes, and what is unknown', async () => {
-  await scene.ledger().stats(0)
+  await apart((ledger) => ledger.stats(0))
   await scene.query(`INSERT INTO holdfast_entries (scope, key, fingerprint, method, path, state, token, attempt, external,
     in_effect, created_at, lease_until, completed_at, expires_at, status, headers, version)
     SELECT 'g', n::text, 'f', 'POST', '/', 'done', 't', 1, false, false, now(), now(), now(),
       now() + n * interval '1 second', 201, '[]', 1 FROM generate_series(1, 20000) n`)
   await scene.query(`INSERT INTO holdfast_messages (scope, id, expires_at)
     SELECT 'g', n::text, now() + interval '1 day' FROM generate_series(1, 20000) n`)
-  const pool = scene.pool()
-  const ledger = postgresLedger({ pool, schema: scene.schema })
-  await ledger.abandon(await claimed(ledger), 0)
+  await apart(async (ledger) => ledger.abandon(await claimed(ledger), 0))
   await scene.query('ANALYZE holdfast_entries, holdfast_messages')
   await scene.query('SELECT pg_stat_reset()')
-  expect(await ledger.gauges(0)).toMatchObject({ unknown: 1, entries: 20_001 })
-  await pool.end()
+  await apart(async (ledger) => expect(await ledger.gauges(0)).toMatchObject({ unknown: 1, entries: 20_001 }))
   await expect
     .poll(async () => Object.keys((await reads()).byIndex).sort(), { timeout: 20_000 })
     .toEqual(expect.arrayContaining(['holdfast_entries_expiry', 'holdfast_entries_unknown']))
@@ -91,14 +98,10 @@ it('the gauges read the ends of indexes, and what is unknown', async () => {
 })
 
 it('no statement of the ledger reads a whole table, or a whole index', async () => {
-  await scene.ledger().stats(0)
+  await apart((ledger) => ledger.stats(0))
   await fill()
-  const pool = scene.pool()
-  const ledger = postgresLedger({ pool, schema: scene.schema })
-  await ledger.find('s', 'done1')
   await scene.query('SELECT pg_stat_reset()')
-  await useAll(ledger)
-  await pool.end()
+  await apart(useAll)
   await expect
     .poll(async () => Object.keys((await reads()).byIndex).sort(), { timeout: 20_000 })
     .toEqual([
