@@ -1,19 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { endAll } from '../support/child-process.ts'
 import { type RunningPostgres, startPostgres } from '../support/postgres-setup.ts'
 import { faultsOf } from './faults-of.ts'
 import { hunt } from './hunt.ts'
 import { postgresPlace } from './postgres-place.ts'
 
-/** One of our own: the Postgres of the run is not ours to restart. */
+/** One of its own for each try: the Postgres of the run is not ours to restart, and ids of an earlier hunt would be known. */
 let postgres: RunningPostgres
-beforeAll(async () => {
+beforeEach(async () => {
   postgres = await startPostgres()
 })
-afterAll(async () => {
+afterEach(async () => {
   await endAll()
   await postgres.stop()
 })
