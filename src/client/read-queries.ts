@@ -8,6 +8,7 @@ import {
 } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
 import type { CloseOptions, DeadLettersQuery, OperationsQuery, ResumeOptions, RetryCallOptions } from './client.ts'
+import { OPERATION_STATUSES } from './operation/record.ts'
 
 /* The options of the functions of a client that are no calls: each value checked, each unknown name refused. */
 
@@ -21,7 +22,7 @@ export function readResume(given: ResumeOptions | undefined) {
 
 export function readQuery(given: OperationsQuery | undefined) {
   return readOptions('operations', given, {
-    status: [undefined, oneOf('pending', 'succeeded', 'rejected', 'failed', 'expired', 'cancelled')],
+    status: [undefined, oneOf(...OPERATION_STATUSES)],
     limit: [undefined, wholeFrom(0)],
     after: [undefined, checkLabel],
   })

@@ -40,11 +40,11 @@ describe('inspect', () => {
     expect(seen?.readOnly).toBe(args.length > 0)
   })
 
-  it('serves the entries of a ledger', async () => {
+  it.each([[[]], [['--read-only']]])('serves the entries of a ledger: %j', async (args) => {
     const file = files.newJournal()
     const ledger = createLedger({ store: sqliteLedger({ database: file.database }), scope: 'public' })
     await ledger.protect(() => json({ charge: 7 }, { status: 201 }))(ask('order-1'))
-    const { code, seen } = await inspected(file)
+    const { code, seen } = await inspected(file, ...args)
     expect(code).toBe(0)
     expect(seen?.operations).toBeUndefined()
     expect(seen?.ledger).toBeDefined()

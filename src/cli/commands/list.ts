@@ -1,5 +1,5 @@
 import { isDeadLetter } from '../../client/operation/dead-letter.ts'
-import type { OperationRecord, OperationStatus } from '../../client/operation/record.ts'
+import { OPERATION_STATUSES, type OperationRecord, type OperationStatus } from '../../client/operation/record.ts'
 import { viewOf } from '../../client/operation/view.ts'
 import { type JournalOptions, readLimit, withExamples, withJournal } from '../arguments.ts'
 import { type JournalSession, recordsOf, withJournalOf } from '../journal-session.ts'
@@ -9,15 +9,6 @@ import { operationJson } from '../render/operation-json.ts'
 import type { Column } from '../render/table.ts'
 import { relativeText } from '../render/words.ts'
 import type { Session, Terminal } from '../terminal.ts'
-
-export const STATUSES: readonly OperationStatus[] = [
-  'pending',
-  'succeeded',
-  'rejected',
-  'failed',
-  'expired',
-  'cancelled',
-]
 
 export interface FilterOptions extends JournalOptions {
   readonly status?: OperationStatus
@@ -32,7 +23,7 @@ interface ListOptions extends FilterOptions {
 
 export function withFilter(command: Command): Command {
   return withJournal(command)
-    .addOption(new Option('--status <status>', 'only operations in this status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only operations in this status').choices(OPERATION_STATUSES))
     .option('--name <name>', 'only operations with this name')
     .option('--after <key>', 'go on behind the operation with this key or id')
 }

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
 /*
- * Who may ask the inspector, and what. Other programs and pages of the same machine reach its port too: each rule
- * answers one of them.
+ * Which requests the inspector answers. Other programs and pages of the same machine reach its port too: each rule
+ * refuses one of them.
  */
 
 /** What of a request decides. */

@@ -1,5 +1,5 @@
 import type { Engine } from '../../client/engine/engine.ts'
-import type { OperationRecord } from '../../client/operation/record.ts'
+import { OPERATION_STATUSES, type OperationRecord } from '../../client/operation/record.ts'
 import { parseDuration } from '../../foundation/duration.ts'
 import { NewestFirst } from './newest-first.ts'
 import { rowOf } from './operation-views.ts'
@@ -14,7 +14,6 @@ export interface OperationFilter {
   readonly before: number | undefined
 }
 
-const STATUSES: readonly Status[] = ['pending', 'succeeded', 'rejected', 'failed', 'expired', 'cancelled']
 const PAGE = 50
 
 /** Counting reads records, so that there is an end to it. */
@@ -62,7 +61,7 @@ export class OperationList {
     const { keeper, options } = this.#engine
     await keeper.open()
     const counts: Partial<Record<Status, number>> = {}
-    for (const status of STATUSES) {
+    for (const status of OPERATION_STATUSES) {
       const query = { namespace: options.namespace, status, after: 0, limit: COUNTED_TO }
       counts[status] = (await keeper.list(query)).records.length
     }

@@ -1,4 +1,5 @@
 import { StorageError } from '../../errors/classes.ts'
+import { OPERATION_STATUSES } from '../operation/record.ts'
 import {
   type Claimant,
   type ClaimByKey,
@@ -204,14 +205,7 @@ export function dueKind({ setAside, version, status, origin, name, deliveryDue }
 /** Half of a character pair. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-const STATUSES: ReadonlySet<unknown> = new Set([
-  'pending',
-  'succeeded',
-  'rejected',
-  'failed',
-  'expired',
-  'cancelled',
-] satisfies JournalRow['status'][])
+const STATUSES: ReadonlySet<unknown> = new Set(OPERATION_STATUSES)
 
 /**
  * Every journal refuses what a store could silently falsify: a lone surrogate comes back from UTF-8 as another

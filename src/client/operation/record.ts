@@ -7,6 +7,9 @@ import type { StoredResponse } from '../../protocol/stored-message.ts'
 export type SettledStatus = 'succeeded' | 'rejected' | 'failed' | 'expired' | 'cancelled'
 export type OperationStatus = 'pending' | SettledStatus
 
+export const SETTLED_STATUSES: readonly SettledStatus[] = ['succeeded', 'rejected', 'failed', 'expired', 'cancelled']
+export const OPERATION_STATUSES: readonly OperationStatus[] = ['pending', ...SETTLED_STATUSES]
+
 /** What JSON can say; `metadata` travels with the record as this. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 

@@ -13,7 +13,7 @@ export function part(id: 'views' | 'main' | 'live' | 'status'): HTMLElement {
   return found
 }
 
-/** Says what has changed: read out politely, and shown for a while unless it is only for those who can't see the list. */
+/** Says what has changed: read out politely, and shown for a while unless the list shows it already. */
 export function announce(text: string, way: 'shown' | 'unseen' = 'shown'): void {
   const status = part('status')
   status.textContent = text

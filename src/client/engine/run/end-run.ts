@@ -5,7 +5,7 @@ import { redactText, redactUrl } from '../../../observe/redact.ts'
 import { showsKeyHonoured } from '../../../protocol/header-names.ts'
 import { isIdempotentMethod } from '../../../protocol/methods.ts'
 import { operationError } from '../../operation/outcome.ts'
-import type { OperationRecord, SettledStatus, StoredFailure } from '../../operation/record.ts'
+import { type OperationRecord, SETTLED_STATUSES, type StoredFailure } from '../../operation/record.ts'
 import { countFruitlessRun, release } from '../../operation/transition.ts'
 import { viewOf } from '../../operation/view.ts'
 import { speaksForTheWhole } from '../../policy/classify.ts'
@@ -98,8 +98,6 @@ async function expire(run: RunState): Promise<Finish> {
   return settle(run, ending)
 }
 
-const SETTLED: readonly SettledStatus[] = ['succeeded', 'rejected', 'failed', 'expired', 'cancelled']
-
 async function reconcile({ options, clock }: Engine, record: OperationRecord): Promise<Ending> {
   const expired: Ending = { status: 'expired', reason: 'horizon', effect: record.effect }
   if (!options.reconcile) return expired
@@ -109,7 +107,7 @@ async function reconcile({ options, clock }: Engine, record: OperationRecord): P
   }
   const known = await waitAtMost(clock, asked, { ms: options.deadlineMs, late })
   if (!known) return expired
-  if (!SETTLED.includes(known.status)) throw new Error(`reconcile answered the status ${String(known.status)}`)
+  if (!SETTLED_STATUSES.includes(known.status)) throw new Error(`reconcile answered the status ${String(known.status)}`)
   const effect = known.effect ?? (known.status === 'succeeded' ? 'applied' : record.effect)
   const response = known.response && (await plainAnswer(known.response))
   return { status: known.status, reason: 'horizon', effect, response }
