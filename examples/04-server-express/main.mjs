@@ -14,15 +14,17 @@ const folder = mkdtempSync(join(tmpdir(), 'holdfast-express-'))
 const db = new Database(join(folder, 'shop.db'))
 db.pragma('journal_mode = WAL')
 db.exec('CREATE TABLE charges (id INTEGER PRIMARY KEY, amount INTEGER)')
-
-const ledger = createLedger({
-  store: sqliteLedger({ database: db }),
-  scope: (request) => request.headers['x-account'], // whose key it is: in real life from the session or token
-})
+// Whose key it is: as the session says, never a header that callers choose.
+const ledger = createLedger({ store: sqliteLedger({ database: db }), scope: (request) => request.account })
+/** In real life: a session store, or a token whose signature is checked. */
+const sessions = new Map(Object.entries({ 'Bearer 4f1d': 'alice', 'Bearer 9b02': 'bob' }))
 
 const app = express()
-app.use(express.json())
-app.post('/charges', idempotent(ledger), (request) =>
+app.use((request, response, next) => {
+  request.account = sessions.get(request.get('authorization'))
+  return request.account ? next() : response.sendStatus(401)
+})
+app.post('/charges', express.json(), idempotent(ledger), (request) =>
   request.idempotency.effect((tx) => {
     const { amount } = request.body
     const { lastInsertRowid } = tx.prepare('INSERT INTO charges (amount) VALUES (?)').run(amount)
@@ -36,8 +38,9 @@ const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const url = `http://127.0.0.1:${server.address().port}/charges`
 
-async function charge(title, { key, amount = 500, account = 'alice' }) {
-  const headers = { 'content-type': 'application/json', 'x-account': account, ...(key && { 'idempotency-key': key }) }
+async function charge(title, { key, amount = 500, token = '4f1d' }) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+  if (key) headers['idempotency-key'] = key
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ amount }) })
   const replayed = answer.headers.get('idempotency-replayed') === 'true' ? ', replayed' : ''
   console.log(`${title}: ${answer.status}${replayed} ${await answer.text()}`)
@@ -45,7 +48,7 @@ async function charge(title, { key, amount = 500, account = 'alice' }) {
 
 await charge('a charge', { key: 'k1' })
 await charge('the same again', { key: 'k1' })
-await charge('the key of another account', { key: 'k1', account: 'bob' })
+await charge('the key of another account', { key: 'k1', token: '9b02' })
 await charge('the key for another amount', { key: 'k1', amount: 700 })
 for (const title of ['declined', 'declined again']) await charge(title, { key: 'k2', amount: 5000 })
 await charge('without a key', {})

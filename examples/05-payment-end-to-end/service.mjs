@@ -14,6 +14,7 @@ db.pragma('journal_mode = WAL')
 db.exec('CREATE TABLE IF NOT EXISTS orders (number INTEGER PRIMARY KEY, cart INTEGER UNIQUE, charge TEXT)')
 
 const client = createClient({ journal: sqliteJournal({ database: db }) })
+// 'public' on purpose: only the shop itself calls it. With log-ins: the account of the verified session.
 const ledger = createLedger({ store: sqliteLedger({ database: db }), scope: 'public' })
 
 /** For the show: the process ends here as if its power had been cut. */

@@ -13,7 +13,8 @@ const PAGE =
 export async function startShop() {
   const script = await bundlePage()
   const shop = { down: false, requests: [], taken: [] }
-  const ledger = createLedger({ store: memoryLedger(), scope: () => 'public' })
+  // 'public' on purpose: the bakery knows no log-in. With one: the account of the verified session.
+  const ledger = createLedger({ store: memoryLedger(), scope: 'public' })
   const takeOrder = nodeHandler(ledger, async (request, response) => {
     shop.taken.push(JSON.parse(await text(request)))
     response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ count: shop.taken.length }))

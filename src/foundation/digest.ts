@@ -24,7 +24,7 @@ export function framed(texts: readonly string[], bytes: Uint8Array | null): Uint
   return whole
 }
 
-function hex(bytes: Uint8Array): string {
+export function hex(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes) text += HEX[byte]
   return text

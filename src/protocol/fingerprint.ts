@@ -1,4 +1,6 @@
-import { canonicalJson } from '../foundation/canonical-json.ts'
+import { readCanonicalJson } from '../foundation/canonical-json.ts'
+import { jsonText } from '../foundation/json-text.ts'
+import { formParts } from './form-parts.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'
 
 /** A request as far as it says what is to be done. Attempt counters, dates, credentials and the like do not. */
@@ -14,15 +16,29 @@ export interface FingerprintRequest {
   readonly body: Uint8Array | ParsedBody | null
 }
 
-/** A body that was read as JSON already. `undefined` stands for none. */
+/** What a body parser made of a body, JSON or a form. `undefined` stands for none. */
 export interface ParsedBody {
   readonly json: unknown
 }
+
+/**
+ * How the body was seen. `bytes…`: as it came. `parsed…`: as a parser in front of the ledger has left it. `…-json`: JSON
+ * that says the same to both. A parser loses the spelling of large JSON, of a form and of what is compressed, and digits
+ * of long numbers, unless it makes BigInts of them.
+ */
+export type BodySeen = 'bytes' | 'bytes-json' | 'parsed' | 'parsed-json' | 'parsed-bigint'
 
 /** What is hashed, in the form that a `Digest` takes. */
 export interface FingerprintInput {
   readonly texts: readonly string[]
   readonly bytes: Uint8Array | null
+  readonly seen: BodySeen
+}
+
+/** Could one request have been seen in both ways, and got two fingerprints? Then a difference between them says nothing. */
+export function areComparable(one: string, other: string): boolean {
+  const areBytes = one.startsWith('bytes') && other.startsWith('bytes')
+  return one === other || areBytes || (one.endsWith('-json') && other.endsWith('-json'))
 }
 
 /** A body and what was said about it. */
@@ -38,50 +54,63 @@ const encoder = new TextEncoder()
 /** Larger JSON is compared as it is spelled: its canonical form would keep the event loop busy for too long. */
 const LARGEST_CANONICAL_BYTES = 256 * 1024
 
-/** A missing body and an empty one are the same, whatever type it is said to have. */
-const NO_BODY: FingerprintInput = { texts: ['none'], bytes: null }
+const CANONICAL = ['json']
+const AS_SPELLED = ['json as spelled']
 
 /**
- * Two requests with the same key are the same request when this is equal. The scope goes in first, as a salt: a
- * fingerprint does not prove to a reader of the ledger that a tenant has made a request which the reader can guess.
+ * Two requests with the same key are the same request if this is equal. The scope goes in first, so that one request of two
+ * tenants has two fingerprints. It hides nothing from a reader of the ledger, who finds it in the same row: only a
+ * secret in the digest does.
  */
 export function fingerprintInput(request: FingerprintRequest): FingerprintInput {
   const { scope, method, path, query } = request
   const body = bodyInput(request)
-  return { texts: [scope, method, path, query, ...body.texts], bytes: body.bytes }
+  return { ...body, texts: [scope, method, path, query, ...body.texts] }
 }
 
 /** The first text says how the bytes are meant, so that a body of one kind never equals one of another. */
 function bodyInput({ body, contentType, contentEncoding }: FingerprintRequest): FingerprintInput {
-  if (body === null) return NO_BODY
-  if (!(body instanceof Uint8Array)) return parsedInput(body.json)
-  if (body.length === 0) return NO_BODY
-  const encoding = (contentEncoding ?? '').trim().toLowerCase()
   const type = parseMediaType(contentType)
+  if (body !== null && !(body instanceof Uint8Array)) return parsedInput(body.json, type)
+  if (body === null || body.length === 0) return noBody('bytes-json')
+  const encoding = (contentEncoding ?? '').trim().toLowerCase()
   const labelled = { bytes: body, type, encoding: encoding === 'identity' ? '' : encoding }
   return jsonInput(labelled) ?? multipartInput(labelled) ?? rawInput(labelled)
+}
+
+/** A missing body and an empty one are the same, whatever type it is said to have. */
+function noBody(seen: BodySeen): FingerprintInput {
+  return { texts: ['none'], bytes: null, seen }
 }
 
 /** JSON is its own description: a media type beside it, vendor names and versions included, says nothing more. */
 function jsonInput({ bytes, type, encoding }: LabelledBody): FingerprintInput | undefined {
   if (encoding !== '' || !isJson(type)) return undefined
-  if (bytes.length > LARGEST_CANONICAL_BYTES) return spelledInput(bytes)
+  if (bytes.length > LARGEST_CANONICAL_BYTES) return { texts: AS_SPELLED, bytes, seen: 'bytes' }
   const text = utf8Text(bytes)
-  const canonical = text === undefined ? undefined : canonicalJson(text)
-  return canonical === undefined ? undefined : { texts: ['json'], bytes: encoder.encode(canonical) }
+  const canonical = text === undefined ? undefined : readCanonicalJson(text)
+  if (!canonical) return undefined
+  return {
+    texts: CANONICAL,
+    bytes: encoder.encode(canonical.text),
+    seen: canonical.isPortable ? 'bytes-json' : 'bytes',
+  }
 }
 
-/** The same as its bytes would have given, as long as all its numbers are exact as numbers of this language. */
-function parsedInput(value: unknown): FingerprintInput {
-  const text = JSON.stringify(value) as string | undefined
-  if (text === undefined) return NO_BODY
+/** The same as its bytes would have given, if a parser loses nothing of them. */
+function parsedInput(value: unknown, type: MediaType): FingerprintInput {
+  const { text, hasBigInt } = jsonText(value)
+  if (text === undefined) return noBody('parsed-json')
   const bytes = encoder.encode(text)
-  if (bytes.length > LARGEST_CANONICAL_BYTES) return spelledInput(bytes)
-  return { texts: ['json'], bytes: encoder.encode(canonicalJson(text) ?? text) }
-}
-
-function spelledInput(bytes: Uint8Array): FingerprintInput {
-  return { texts: ['json as spelled'], bytes }
+  const otherwise = hasBigInt ? 'parsed-bigint' : 'parsed'
+  if (bytes.length > LARGEST_CANONICAL_BYTES) return { texts: AS_SPELLED, bytes, seen: otherwise }
+  const canonical = readCanonicalJson(text)
+  const isJsonToAll = canonical?.isPortable === true && isJson(type)
+  return {
+    texts: CANONICAL,
+    bytes: canonical ? encoder.encode(canonical.text) : bytes,
+    seen: isJsonToAll ? 'parsed-json' : otherwise,
+  }
 }
 
 function isJson({ essence, parameters }: MediaType): boolean {
@@ -102,32 +131,11 @@ function utf8Text(bytes: Uint8Array): string | undefined {
 function multipartInput({ bytes, type, encoding }: LabelledBody): FingerprintInput | undefined {
   const boundary = type.parameters.get('boundary')
   if (encoding !== '' || type.essence !== 'multipart/form-data' || !boundary) return undefined
-  const parts = cutAt(bytes, `--${boundary}`)
-  if (parts.length < 2) return undefined
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return { texts: ['form', parts.map((part) => part.length).join()], bytes: whole }
-}
-
-/** What stands between the delimiters. They are ASCII, and stand at the beginning of a line. */
-function cutAt(bytes: Uint8Array, delimiter: string): Uint8Array[] {
-  // A character for each byte, so that the positions are the same.
-  const text = new TextDecoder('latin1').decode(bytes)
-  const parts: Uint8Array[] = []
-  let from = 0
-  for (let at = text.indexOf(delimiter); at !== -1; at = text.indexOf(delimiter, at + delimiter.length)) {
-    if (at > 0 && text[at - 1] !== '\n') continue
-    parts.push(bytes.subarray(from, at))
-    from = at + delimiter.length
-  }
-  return [...parts, bytes.subarray(from)]
+  const parts = formParts(bytes, boundary)
+  return parts && { texts: ['form', parts.lengths.join()], bytes: parts.bytes, seen: 'bytes' }
 }
 
 /** The same bytes may be a text or a form: here the type belongs to what is said. */
 function rawInput({ bytes, type, encoding }: LabelledBody): FingerprintInput {
-  return { texts: ['bytes', type.essence, encoding], bytes }
+  return { texts: ['bytes', type.essence, encoding], bytes, seen: 'bytes' }
 }

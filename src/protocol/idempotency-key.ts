@@ -10,6 +10,8 @@ const PARAMETER = String.raw`; *[a-z*][a-z\d_.*-]*(?:=(?:${STRING}|[\w!#$%&'*+.^
 const QUOTED = new RegExp(`^${STRING}(?:${PARAMETER})*$`)
 
 const LONGEST = 255
+/** A field with a key of 255 escaped characters and some parameters. A longer one is refused before it is looked at. */
+const LONGEST_FIELD = 2048
 
 export function isValidKey(key: unknown): key is string {
   return typeof key === 'string' && VISIBLE.test(key)
@@ -21,9 +23,22 @@ export function formatKey(key: string, format: KeyFormat): string {
   return isQuoted ? `"${key.replace(/["\\]/g, '\\$&')}"` : key
 }
 
+/** Without the blanks that HTTP allows around a value. A pattern for those at the end would try each blank inside. */
+function withoutBlanks(value: string): string {
+  let [start, end] = [0, value.length]
+  while (isBlank(value[start])) start++
+  while (end > start && isBlank(value[end - 1])) end--
+  return value.slice(start, end)
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t'
+}
+
 /** The key in a header value, bare or as a structured-field string, or undefined where it is malformed or a list. */
 export function parseKey(value: string): string | undefined {
-  const text = value.replace(/^[ \t]+|[ \t]+$/g, '')
+  if (value.length > LONGEST_FIELD) return undefined
+  const text = withoutBlanks(value)
   if (!text.startsWith('"')) return isValidKey(text) ? text : undefined
   const key = QUOTED.exec(text)?.[1]?.replace(/\\(["\\])/g, '$1') ?? ''
   return key.length > 0 && key.length <= LONGEST ? key : undefined

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { ConfigurationError } from '../errors/classes.ts'
+import { fingerprintKeyOf } from '../foundation/encryption.ts'
 import { randomBytes } from '../foundation/random.ts'
 
 const NONCE_BYTES = 12
@@ -8,12 +9,21 @@ const TAG_BYTES = 16
 export interface AesGcmOptions {
   /** Older keys: what they have sealed is opened, nothing is sealed with them. */
   readonly also?: readonly Uint8Array[] | undefined
+  /**
+   * What was recorded without encryption is refused with 503 instead of being replayed. For a ledger that has encrypted for
+   * longer than its retention: without it, whoever can write the table can put an answer of their own in place of a sealed
+   * one. Default `false`.
+   */
+  readonly only?: boolean | undefined
 }
 
 /** An encryption that does not wait, so that it works inside of transactions of SQLite. */
 export interface SynchronousEncryption {
+  readonly only: boolean
   seal(bytes: Uint8Array): Uint8Array
   open(bytes: Uint8Array): Uint8Array
+  /** Secrets that are derived from its keys, for the fingerprints of requests. */
+  fingerprintKeys(): readonly Uint8Array[]
 }
 
 /**
@@ -22,9 +32,11 @@ export interface SynchronousEncryption {
  *
  * @example encryption: aesGcm(newKey, { also: [oldKey] })
  */
-export function aesGcm(key: Uint8Array, { also = [] }: AesGcmOptions = {}): SynchronousEncryption {
+export function aesGcm(key: Uint8Array, { also = [], only = false }: AesGcmOptions = {}): SynchronousEncryption {
   const keys = [key, ...also].map(checkedKey)
+  if (typeof only !== 'boolean') throw new ConfigurationError('The option `only` of aesGcm must be true or false')
   return {
+    only,
     seal: (bytes) => sealWith(keys[0] as Uint8Array, bytes),
     open: (bytes) => {
       const errors: unknown[] = []
@@ -37,6 +49,7 @@ export function aesGcm(key: Uint8Array, { also = [] }: AesGcmOptions = {}): Sync
       }
       throw errors[0]
     },
+    fingerprintKeys: () => keys.map(fingerprintKeyOf),
   }
 }
 

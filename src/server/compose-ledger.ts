@@ -1,8 +1,9 @@
-import { oneOf } from '../configuration/option-checks.ts'
+import { checkFunction, oneOf } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { eraseScope } from './erase-scope.ts'
 import { begin, guarded, type MakeGuard } from './guard/begin.ts'
+import type { KeyFrom } from './guard/guard-options.ts'
 import { resolveEntry } from './guard/reconcile.ts'
 import { serveAtomic } from './guard/serve-atomic.ts'
 import { type AtomicHandler, atomicFetch } from './http/atomic-handler.ts'
@@ -11,18 +12,15 @@ import type { Ledger, LedgerOptions, Reaper } from './ledger.ts'
 import { readMetrics } from './metrics.ts'
 import { once } from './once.ts'
 import { reap, startReaper } from './reaper.ts'
-import {
-  resolveEntriesQuery,
-  resolveLedgerOptions,
-  resolveProtection,
-  type ServerPlatform,
-} from './resolve-ledger-options.ts'
+import { resolveEntriesQuery } from './resolve-entries-query.ts'
+import { resolveLedgerOptions, resolveProtection, type ServerPlatform, withIsFinal } from './resolve-ledger-options.ts'
 
 const NOT_EXTERNAL =
   'atomic() is for handlers that do everything inside of the transaction, and this ledger is for `external` ones: use protect()'
 
 const ATOMIC = {
   isolation: [undefined, oneOf('read committed', 'repeatable read', 'serializable')],
+  keyFrom: [undefined, checkFunction<KeyFrom<unknown> | undefined>],
 } as const
 
 /** A ledger on a platform with its own SHA-256; `createLedger` uses Node's. */
@@ -36,16 +34,17 @@ export function composeLedger<Tx, Returned, Native>(
   const limits = { maxRequestBytes, maxResponseBytes }
   const makeGuard: MakeGuard = (given, own) => {
     const protection = resolveProtection(options, given, own)
-    return { ...limits, begin: (inbound) => begin(guard, inbound, protection) }
+    const served = withIsFinal(guard, given?.isFinal)
+    return { ...limits, begin: (inbound) => begin(served, inbound, protection) }
   }
   const ledger: Ledger = {
     ...guarded(makeGuard),
     protect: (handler, given) => protectFetch(makeGuard(given), handler),
     atomic: (handler, given) => {
       if (options.external) throw new ConfigurationError(NOT_EXTERNAL)
-      const { isolation } = readOptions('atomic', given ?? {}, ATOMIC)
+      const { isolation, keyFrom = guard.keyFrom } = readOptions('atomic', given ?? {}, ATOMIC)
       const serve: Parameters<typeof atomicFetch>[0] = (inbound, run) =>
-        serveAtomic(guard, inbound, { run, options: { isolation } })
+        serveAtomic(guard, inbound, { run, options: { isolation }, keyFrom })
       return atomicFetch(serve, maxRequestBytes, handler as AtomicHandler)
     },
     once: (id, work, given) => once(guard, { id, work }, given),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { framed } from '../foundation/digest.ts'
 import { composeLedger } from './compose-ledger.ts'
+import { decodeBody } from './decode-body.ts'
 import type { EffectReturn } from './entry/reply.ts'
 import type { Ledger, LedgerOptions } from './ledger.ts'
 
@@ -22,7 +23,7 @@ export function createLedger<Tx, Returned, Native>(
 ): Ledger<Tx, Returned, Native> {
   const digest = (texts: readonly string[], bytes: Uint8Array | null): string =>
     hash('sha256', framed(texts, bytes), 'hex')
-  return composeLedger({ digest, warn }, options)
+  return composeLedger({ digest, decodeBody, warn }, options)
 }
 
 /** Each sentence once for the whole process: a service may have several ledgers. */

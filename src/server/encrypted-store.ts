@@ -5,7 +5,9 @@ import type { Entry, RecordedAnswer } from './entry/entry.ts'
 import type { Outcome, WorkOutcome } from './entry/outcome.ts'
 import {
   frameAnswer,
+  isErased,
   isSealed,
+  OF_A_MESSAGE,
   SEALED_VALUE,
   type SealedPlace,
   sealedAnswer,
@@ -30,19 +32,28 @@ const WAITS =
   'The option `encryption` has a seal() that returns a promise, and a transaction of this store does not wait. Nothing ' +
   "was kept: use a synchronous one, such as aesGcm(key) of 'holdfast/server'"
 
+const UNSEALED =
+  'A recorded answer is not encrypted, and the option `encryption` says that all are (`only`): it was recorded before the ' +
+  'encryption, or somebody has changed it'
+
+/** `only`: what is not encrypted is refused. */
+export interface LedgerEncryption extends Encryption {
+  readonly only?: boolean | undefined
+}
+
 /** Any store, with the headers and bodies of its answers encrypted, and the values of its messages. */
 export function encryptedStore<Tx, Returned>(
   store: LedgerStore<Tx, Returned>,
-  encryption: Encryption,
+  encryption: LedgerEncryption,
 ): LedgerStore<Tx, Returned> {
   return new EncryptedStore(store, encryption)
 }
 
 class EncryptedStore<Tx, Returned> implements LedgerStore<Tx, Returned> {
   readonly #store: LedgerStore<Tx, Returned>
-  readonly #encryption: Encryption
+  readonly #encryption: LedgerEncryption
 
-  constructor(store: LedgerStore<Tx, Returned>, encryption: Encryption) {
+  constructor(store: LedgerStore<Tx, Returned>, encryption: LedgerEncryption) {
     this.#store = store
     this.#encryption = encryption
   }
@@ -128,13 +139,13 @@ class EncryptedStore<Tx, Returned> implements LedgerStore<Tx, Returned> {
   }
 
   #sealed(place: SealedPlace, answer: RecordedAnswer): RecordedAnswer | Promise<RecordedAnswer> {
-    // There is nothing to hide, and an erasure should see so.
-    if (answer.headers.length === 0 && answer.body === null) return answer
+    // There is nothing to hide, and an erasure should see so. But with `only` its status is worth protecting.
+    if (!this.#encryption.only && answer.headers.length === 0 && answer.body === null) return answer
     return next(this.#seal(frameAnswer(place, answer)), (bytes) => sealedAnswer(answer, bytes))
   }
 
   #sealText(place: SealedPlace, text: string): string | Promise<string> {
-    const frame = frameAnswer(place, { headers: [], body: new TextEncoder().encode(text) })
+    const frame = frameAnswer(place, { status: OF_A_MESSAGE, headers: [], body: new TextEncoder().encode(text) })
     return next(this.#seal(frame), (bytes) => `${SEALED_VALUE}${Buffer.from(bytes).toString('base64')}`)
   }
 
@@ -153,22 +164,34 @@ class EncryptedStore<Tx, Returned> implements LedgerStore<Tx, Returned> {
 
   async #openEntry(entry: Entry): Promise<Entry> {
     const { answer } = entry
-    if (!answer || !isSealed(answer)) return entry
-    return { ...entry, answer: { ...answer, ...(await this.#open(entry, sealedBytes(answer))) } }
+    if (!answer || isErased(answer)) return entry
+    if (!isSealed(answer)) return this.#unsealed(entry)
+    return { ...entry, answer: { ...answer, ...(await this.#open(entry, answer.status, sealedBytes(answer))) } }
+  }
+
+  #unsealed<T>(value: T): T {
+    if (this.#encryption.only) throw new StorageError(UNSEALED, { effect: 'unknown' })
+    return value
   }
 
   async #openText(place: SealedPlace, value: string | null): Promise<string | null> {
-    if (!value?.startsWith(SEALED_VALUE)) return value
-    const { body } = await this.#open(place, Buffer.from(value.slice(SEALED_VALUE.length), 'base64'))
+    if (value === null) return value
+    if (!value.startsWith(SEALED_VALUE)) return this.#unsealed(value)
+    const { body } = await this.#open(place, OF_A_MESSAGE, Buffer.from(value.slice(SEALED_VALUE.length), 'base64'))
     return new TextDecoder().decode(body ?? undefined)
   }
 
-  async #open(place: SealedPlace, bytes: Uint8Array): Promise<Pick<RecordedAnswer, 'headers' | 'body'>> {
+  async #open(
+    place: SealedPlace,
+    status: number,
+    bytes: Uint8Array,
+  ): Promise<Pick<RecordedAnswer, 'headers' | 'body'>> {
     try {
-      return unframeAnswer(place, await this.#encryption.open(bytes))
+      return unframeAnswer(place, status, await this.#encryption.open(bytes))
     } catch (cause) {
       throw new StorageError(
-        'A recorded answer could not be decrypted: the option `encryption` has another key than the one it was sealed with',
+        'A recorded answer could not be decrypted: it was sealed with another key than the option `encryption` has, or was ' +
+          'changed since',
         { cause, effect: 'unknown' },
       )
     }

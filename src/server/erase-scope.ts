@@ -1,7 +1,8 @@
-import { checkLabel, oneOf, refuseOption } from '../configuration/option-checks.ts'
+import { oneOf, refuseOption } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
 import { abortReason } from '../foundation/abort.ts'
 import { takeTurn } from '../foundation/clock.ts'
+import { checkScopeName } from './check-scope-name.ts'
 import type { ErasePlace } from './entry/upkeep.ts'
 import { emit } from './guard/events.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
@@ -12,7 +13,7 @@ const BATCH = 1000
 
 /** Batch after batch, so that no request waits long. What was erased before an abort stays erased. */
 export async function eraseScope(guard: GuardOptions, scope: string, options: EraseOptions = {}): Promise<ErasedScope> {
-  checkLabel('scope', scope)
+  checkScopeName('scope', scope)
   const { what, signal } = readOptions('erase', options, {
     what: ['answers', oneOf('answers', 'entries')],
     signal: [undefined, checkSignal],

@@ -1,9 +1,10 @@
 import type { Clock } from '../foundation/clock.ts'
 import type { Duration } from '../foundation/duration.ts'
-import type { Encryption } from '../foundation/encryption.ts'
+import type { LedgerEncryption } from './encrypted-store.ts'
 import type { Entry } from './entry/entry.ts'
 import type { EffectReturn, Reply } from './entry/reply.ts'
 import type { LedgerStats } from './entry/upkeep.ts'
+import type { FingerprintSecret } from './fingerprint-keys.ts'
 import type { GuardedLedger } from './guard/begin.ts'
 import type { IdempotencyContext } from './guard/context.ts'
 import type { LedgerMetrics } from './guard/counters.ts'
@@ -15,12 +16,12 @@ import type { AtomicRequest } from './http/atomic-handler.ts'
 import type { EntriesQuery, LedgerStore, Reaped, TransactOptions } from './ledger/port.ts'
 import type { LedgerTelemetry } from './telemetry.ts'
 
-export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
+export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions<Native> {
   /** `sqliteLedger(…)`, `postgresLedger(…)` or, for tests, `memoryLedger()`. */
   readonly store: LedgerStore<Tx, Returned>
   /**
-   * Whose key it is: the tenant, account or caller. Two scopes never see each other's keys. `'public'` has to be said
-   * on purpose.
+   * Whose key it is: the tenant, account or caller, as its verified identity says. Two scopes never see each other's
+   * keys. `'public'` has to be said on purpose. An accident such as `tenant-undefined` is refused, and the request fails.
    *
    * @example scope: (request) => accountOf(request.headers.get('authorization'))
    */
@@ -63,24 +64,42 @@ export interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Reques
   readonly maxResponseBytes?: number | undefined
   /** A larger request is refused with 413. Default 10 MiB. */
   readonly maxRequestBytes?: number | undefined
-  /** Response headers that are not recorded, beside cookies, credentials, dates and hop-by-hop fields. */
+  /**
+   * Response headers that are recorded and replayed although they are not by default: cookies, `Date`, credentials such as
+   * `WWW-Authenticate` or a `Location` with a token in it. Fields of the connection never are.
+   *
+   * @example keepHeaders: ['Location']
+   */
+  readonly keepHeaders?: readonly string[] | undefined
+  /** Further response headers that are not recorded. They win over `keepHeaders`. */
   readonly dropHeaders?: readonly string[] | undefined
   /** A store that takes longer to answer counts as down: 503. Default `'5s'`. */
   readonly storeTimeout?: Duration | undefined
   /**
-   * How many keys a scope may hold at a time, for all or for each; `undefined`: any number. More new ones are refused with
-   * 429, retries are served. Approximate, by up to what all processes begin in a minute. Default: no limit.
+   * How many keys a scope may hold at a time, for all or for each; `false`, or `undefined` for a scope: any number. More new
+   * ones are refused with 429, retries are served. Approximate, by up to what all processes begin in a minute, or a hundredth
+   * of the quota for each process. Default: 1,000,000 if `scope` is a function, otherwise `false`.
    *
-   * @example quota: (scope) => (scope === 'internal' ? undefined : 1_000_000)
+   * @example quota: (scope) => (scope === 'internal' ? undefined : 100_000)
    */
-  readonly quota?: Quota | undefined
+  readonly quota?: Quota | false | undefined
   /**
    * Encrypts headers and bodies of recorded answers, and values of messages: `aesGcm(key)`. Status, scope, key and path are
-   * stored as they are. Default: none.
+   * stored as they are; a changed status, scope or key is noticed. Fingerprints of requests are made with a secret: one
+   * that `aesGcm` derives from its key, or `fingerprintKey`. With `only`, answers that are not encrypted are refused.
+   * Default: none.
    *
    * @example encryption: aesGcm(Buffer.from(process.env.LEDGER_KEY, 'base64'), { also: [oldKey] })
    */
-  readonly encryption?: Encryption | undefined
+  readonly encryption?: LedgerEncryption | undefined
+  /**
+   * A secret of at least 16 bytes for the fingerprints of requests, so that a reader of the store can't find out by trying
+   * what a short body said. Several: the first makes new ones, the others are still compared. Default: derived from `encryption`,
+   * or none.
+   *
+   * @example fingerprintKey: [process.env.FINGERPRINT_KEY, process.env.OLD_FINGERPRINT_KEY]
+   */
+  readonly fingerprintKey?: FingerprintSecret | readonly FingerprintSecret[] | undefined
   /** Called with each event; an error of it can't break a request. */
   readonly observe?: ObserveLedger | undefined
   /** Traces and metrics: `openTelemetry()` of `holdfast/opentelemetry`. Default none. */
@@ -96,8 +115,10 @@ export interface OnceOptions<Tx> extends TransactOptions<Tx> {
   readonly retention?: Duration | undefined
 }
 
-/** Postgres only. */
-export type AtomicOptions = Pick<TransactOptions<unknown>, 'isolation'>
+export interface AtomicOptions extends Pick<ProtectOptions<Request>, 'keyFrom'> {
+  /** Postgres only. */
+  readonly isolation?: TransactOptions<unknown>['isolation']
+}
 
 export interface Once<T> {
   /** True where the message was consumed before: the work was not called. */
@@ -153,7 +174,7 @@ export interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request>
   /** A fetch-style handler, protected. Further arguments of the framework are passed on. */
   protect<Rest extends unknown[]>(
     handler: FetchHandler<Tx, Returned, Rest>,
-    options?: ProtectOptions,
+    options?: ProtectOptions<Request>,
   ): (request: Request, ...rest: Rest) => Promise<Response>
   /**
    * For a handler that does everything inside of its transaction: one commit, the cheapest way. Its request has been read.

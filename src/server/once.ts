@@ -1,6 +1,7 @@
 import { checkDuration, checkLabel, checkObject, refuseOption } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { isThenable } from '../foundation/thenable.ts'
+import { checkScopeName } from './check-scope-name.ts'
 import { refuseSealed } from './entry/sealed-answer.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
 import { inDoubt } from './guard/store-call.ts'
@@ -20,7 +21,7 @@ export async function once<T>(
   if (options?.scope === undefined) {
     throw new ConfigurationError('The option `scope` is missing: whose message it is, e.g. the queue, topic or tenant')
   }
-  const scope = checkLabel('scope', options.scope)
+  const scope = checkScopeName('scope', options.scope)
   const retentionMs =
     options.retention === undefined ? guard.retentionMs : checkDuration('retention', options.retention)
   let value: T | undefined

@@ -10,27 +10,31 @@ import {
   refuseUnknown,
   wholeFrom,
 } from '../configuration/option-checks.ts'
-import { readFields, readOptions } from '../configuration/read-options.ts'
+import { readFields } from '../configuration/read-options.ts'
 import { ConfigurationError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
-import type { Encryption } from '../foundation/encryption.ts'
 import { HEADER } from '../protocol/header-names.ts'
-import { encryptedStore } from './encrypted-store.ts'
+import { isAccidentalScope } from './admission/check-scope.ts'
+import { encryptedStore, type LedgerEncryption } from './encrypted-store.ts'
+import { checkFingerprintKeys, fingerprintKeysOf } from './fingerprint-keys.ts'
 import type { AdapterOptions } from './guard/begin.ts'
 import { LedgerCounters } from './guard/counters.ts'
+import { decideFinalBy } from './guard/decide-final.ts'
 import type { GuardOptions, Protection, ProtectOptions } from './guard/guard-options.ts'
 import { InFlightWaiters } from './guard/in-flight-waiters.ts'
 import { ReaperWatch } from './guard/reaper-watch.ts'
-import { type Quota, ScopeQuota } from './guard/scope-quota.ts'
 import { Background } from './guard/store-call.ts'
-import type { EntriesQuery, EntryPlace } from './ledger/port.ts'
 import type { LedgerOptions } from './ledger.ts'
+import { checkKept, checkName, checkNames, lowerCase } from './name-options.ts'
+import { checkQuota, defaultQuota, scopeQuota } from './quota-option.ts'
 import type { LedgerTelemetry } from './telemetry.ts'
 
 const PROTECTION = {
   external: [undefined, checkBoolean],
   reconcile: [undefined, checkFunction],
   onAbandoned: [undefined, oneOf('rerun', 'hold')],
+  keyFrom: [undefined, checkFunction],
+  isFinal: [undefined, checkFunction],
 } as const
 
 const MIB = 1024 * 1024
@@ -53,17 +57,19 @@ const FIELDS = {
   store5xx: [false, checkBoolean],
   maxResponseBytes: [MIB, wholeFrom(0)],
   maxRequestBytes: [10 * MIB, wholeFrom(1)],
+  keepHeaders: [[] as readonly string[], checkKept],
   dropHeaders: [[] as readonly string[], checkNames],
   storeTimeout: [5_000, checkPositiveDuration],
   observe: [undefined, checkFunction],
   telemetry: [undefined, objectWith<LedgerTelemetry>('ledgerObserver', 'attachLedger')],
   quota: [undefined, checkQuota],
-  encryption: [undefined, objectWith<Encryption>('seal', 'open')],
+  encryption: [undefined, objectWith<LedgerEncryption>('seal', 'open')],
+  fingerprintKey: [undefined, checkFingerprintKeys],
   clock: [systemClock, objectWith('now', 'sleep')],
 } as const
 
 /** What a ledger needs of the platform that it runs on. */
-export interface ServerPlatform extends Pick<GuardOptions, 'digest'> {
+export interface ServerPlatform extends Pick<GuardOptions, 'digest' | 'decodeBody'> {
   /** A sentence for the operator, beside the events: printed once. */
   readonly warn: (sentence: string) => void
 }
@@ -71,7 +77,7 @@ export interface ServerPlatform extends Pick<GuardOptions, 'digest'> {
 /** Checked once, so that a mistake shows at start-up and not with the first request. */
 export function resolveLedgerOptions(
   given: LedgerOptions<unknown, unknown, unknown>,
-  { digest, warn }: ServerPlatform,
+  { digest, decodeBody, warn }: ServerPlatform,
 ): GuardOptions {
   const read = readTopLevel(given, FIELDS)
   if (given.store === undefined)
@@ -81,7 +87,7 @@ export function resolveLedgerOptions(
   checkTimes(read)
   const clock = given.clock ?? systemClock
   const scope = read.scope as unknown as GuardOptions['scope'] | string
-  return {
+  const guard = {
     store: read.encryption ? encryptedStore(given.store, read.encryption) : given.store,
     scope: typeof scope === 'string' ? () => scope : scope,
     authorize: given.authorize as GuardOptions['authorize'],
@@ -100,16 +106,26 @@ export function resolveLedgerOptions(
     store5xx: read.store5xx,
     maxResponseBytes: read.maxResponseBytes,
     maxRequestBytes: read.maxRequestBytes,
-    dropHeaders: new Set(read.dropHeaders.map((name) => name.toLowerCase())),
+    keepHeaders: lowerCase(read.keepHeaders),
+    dropHeaders: lowerCase(read.dropHeaders),
     observe: read.telemetry?.ledgerObserver(given.observe) ?? given.observe,
     counters: new LedgerCounters(),
     reconcile: given.reconcile,
+    keyFrom: given.keyFrom,
     clock,
     background: new Background(),
     reaperWatch: new ReaperWatch(clock.now(), warn),
-    quota: read.quota === undefined ? undefined : new ScopeQuota(read.quota),
+    fingerprintKeys: fingerprintKeysOf(read.fingerprintKey, read.encryption, warn),
+    quota: scopeQuota(read.quota ?? defaultQuota(scope), read.quota === undefined ? warn : undefined),
     digest,
+    decodeBody,
   }
+  return withIsFinal(guard, given.isFinal)
+}
+
+/** The guard of a handler with its own `isFinal`. */
+export function withIsFinal(guard: GuardOptions, isFinal: ProtectOptions['isFinal']): GuardOptions {
+  return isFinal ? { ...guard, decideFinal: decideFinalBy(guard, isFinal) } : guard
 }
 
 /** The options of a handler win over those of the ledger. `own` are those of the handler's adapter. */
@@ -123,6 +139,7 @@ export function resolveProtection(
     external: given.external ?? ledger.external ?? false,
     reconcile: given.reconcile ?? ledger.reconcile,
     onAbandoned: given.onAbandoned ?? ledger.onAbandoned,
+    keyFrom: given.keyFrom ?? ledger.keyFrom,
   }
 }
 
@@ -136,29 +153,6 @@ function readTopLevel<const Fields extends Parameters<typeof readFields>[2]>(giv
 
 function withoutDefaults(own: AdapterOptions) {
   return Object.fromEntries(Object.entries(own).map(([name, check]) => [name, [undefined, check] as const]))
-}
-
-/** Checked at the call, not when the first entry is read. */
-export function resolveEntriesQuery(given: EntriesQuery = {}): EntriesQuery {
-  return readOptions('entries', given, {
-    state: [undefined, oneOf('running', 'done', 'unknown')],
-    scope: [undefined, checkText],
-    after: [undefined, checkPlace],
-    limit: [undefined, wholeFrom(1)],
-  })
-}
-
-function checkText(option: string, value: unknown): string {
-  return typeof value === 'string' && value !== '' ? value : refuseOption(option, 'a string that is not empty', value)
-}
-
-function checkPlace(option: string, value: unknown): EntryPlace {
-  const fits =
-    isObject(value) &&
-    typeof value.scope === 'string' &&
-    typeof value.key === 'string' &&
-    typeof value.createdAt === 'number'
-  return fits ? (value as unknown as EntryPlace) : refuseOption(option, 'an entry, the last one seen', value)
 }
 
 function checkTimes({
@@ -187,27 +181,12 @@ function missing(option: string, what: string): ConfigurationError {
 }
 
 function checkScope(option: string, value: unknown): unknown {
-  if (typeof value === 'function' || (typeof value === 'string' && value !== '')) return value
+  if (typeof value === 'function' || !isAccidentalScope(value)) return value
   return refuseOption(option, "a function from a request to a string, or 'public'", value)
-}
-
-function checkQuota(option: string, value: unknown): Quota {
-  if (typeof value === 'function' || (Number.isInteger(value) && Number(value) >= 1)) return value as Quota
-  return refuseOption(option, 'a whole number of at least 1, or a function from a scope to one', value)
 }
 
 /** As it may stand between `<` and `>` in a header. */
 function checkLink(option: string, value: unknown): string {
   if (typeof value === 'string' && /^(?:https?:\/\/|\/)[\x21\x23-\x3b\x3d\x3f-\x7e]+$/.test(value)) return value
   return refuseOption(option, "the beginning of a URL, such as 'https://docs.example.com/problems/'", value)
-}
-
-function checkName(option: string, value: unknown): string {
-  if (typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return value
-  return refuseOption(option, 'a name of HTTP', value)
-}
-
-function checkNames(option: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) return refuseOption(option, 'an array of names', value)
-  return value.map((name, index) => checkName(`${option}[${index}]`, name))
 }

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 /**
  * Makes a folder for the eyes of this user only, and those above it that are missing. One by one: Node's recursive
@@ -16,8 +16,18 @@ export function makeFolder(path: string): void {
 function makeOne(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
+    if (basename(folder) === '.holdfast') keepOutOfGit(folder)
   } catch (error) {
     // Another process may have been faster.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
+}
+
+/** The default folder stands in the working directory, which often is a repository; requests and answers do not belong there. */
+function keepOutOfGit(folder: string): void {
+  try {
+    writeFileSync(join(folder, '.gitignore'), '*\n')
+  } catch {
+    // The database can do without it, and says itself what is wrong with the disk.
   }
 }

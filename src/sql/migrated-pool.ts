@@ -1,4 +1,6 @@
 import { ConfigurationError, StorageError } from '../errors/classes.ts'
+import { openMigrationPool, openOwnPool } from './own-pool.ts'
+import { guardPool } from './pool-events.ts'
 import { openPostgresPool, type PostgresPool } from './postgres-driver.ts'
 import { postgresFailure } from './postgres-failure.ts'
 import { isUpToDate, migratePostgres, type PostgresSchema } from './postgres-migrate.ts'
@@ -22,20 +24,42 @@ export interface MigratedPoolTerms {
   readonly migration: string
 }
 
-/** The application's pool or one of our own, opened and migrated on first use. */
+/**
+ * The application's pool, or one like it from a connection string, and a small one of the library's own beside it: what
+ * must not wait for the application goes over that one. Opened and migrated on first use.
+ */
 export class MigratedPool {
   readonly #terms: MigratedPoolTerms
   readonly #standby: StandbyCheck | undefined
   #own: PostgresPool | undefined
   #opening: Promise<PostgresPool> | undefined
+  #shared: Promise<PostgresPool> | undefined
   #closed = false
 
   constructor(terms: MigratedPoolTerms) {
     this.#terms = terms
-    this.#standby = terms.place.requireSynchronousStandby ? new StandbyCheck(terms.subject) : undefined
+    const { pool, requireSynchronousStandby } = terms.place
+    this.#standby = requireSynchronousStandby ? new StandbyCheck(terms.subject, pool) : undefined
+    if (pool) guardPool(pool)
   }
 
-  readonly get = (): Promise<PostgresPool> => {
+  /** The pool that the application gave; with a connection string, one of that size. For work of the application's. */
+  readonly get = async (): Promise<PostgresPool> => {
+    await this.own()
+    const { pool, connectionString } = this.#terms.place
+    if (connectionString === undefined) return pool as PostgresPool
+    this.#shared ??= openPostgresPool(connectionString).catch((error: unknown) => {
+      this.#shared = undefined
+      throw postgresFailure(error, this.#terms.subject)
+    })
+    return this.#shared
+  }
+
+  /**
+   * Up to two connections that no other code uses, with a time limit of 5 s for each statement and for each wait. If the
+   * application's pool is of another make, it is that one.
+   */
+  readonly own = (): Promise<PostgresPool> => {
     const { subject } = this.#terms
     if (this.#closed) return Promise.reject(new StorageError(`${subject} has been closed`))
     this.#opening ??= this.#open().catch((error: unknown) => {
@@ -57,28 +81,40 @@ export class MigratedPool {
     this.#closed = true
     await this.#opening?.catch(() => {})
     this.#standby?.stop()
-    const own = this.#own
+    const pools = [this.#own, await this.#shared?.catch(() => undefined)]
     this.#own = undefined
-    await own?.end()
+    this.#shared = undefined
+    for (const pool of pools) await this.#end(pool)
   }
 
-  async #prepare(pool: PostgresPool): Promise<void> {
-    const { schema, place, subject, migration } = this.#terms
-    if (place.migrate !== false) return migratePostgres(pool, schema).catch((error) => notMigrated(error, subject))
-    if (await isUpToDate(pool, schema)) return
-    throw new StorageError(
-      `${subject} finds no tables of this version in the schema ${schema.name}, and the option \`migrate\` is false: call ` +
-        `${migration} as a role that may create them, before this version is deployed`,
-    )
+  async #end(pool: PostgresPool | undefined): Promise<void> {
+    if (pool !== this.#terms.place.pool) await pool?.end()
   }
 
   async #open(): Promise<PostgresPool> {
-    const { pool, connectionString } = this.#terms.place
-    if (connectionString !== undefined) this.#own ??= await openPostgresPool(connectionString)
-    const opened = (pool ?? this.#own) as PostgresPool
-    await this.#standby?.ensure(opened)
-    await this.#prepare(opened)
-    return opened
+    this.#own ??= await openOwnPool(this.#terms.place)
+    await this.#standby?.ensure(this.#own)
+    await this.#prepare(this.#own)
+    return this.#own
+  }
+
+  async #prepare(own: PostgresPool): Promise<void> {
+    const { schema, place, subject, migration } = this.#terms
+    if (await isUpToDate(own, schema)) return
+    if (place.migrate === false) {
+      throw new StorageError(
+        `${subject} finds no tables of this version in the schema ${schema.name}, and the option \`migrate\` is false: call ` +
+          `${migration} as a role that may create them, before this version is deployed`,
+      )
+    }
+    const pool = await openMigrationPool(place)
+    try {
+      await migratePostgres(pool, schema)
+    } catch (error) {
+      notMigrated(error, subject)
+    } finally {
+      await this.#end(pool)
+    }
   }
 }
 

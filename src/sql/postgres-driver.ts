@@ -48,13 +48,15 @@ export interface PostgresNote {
 
 type ListenerClass = new (options: object) => PostgresListener
 
+export type PoolClass = new (
+  options: object,
+) => PostgresPool & {
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
 interface Driver {
   readonly Client: ListenerClass
-  readonly Pool: new (
-    options: Partial<typeof PATIENCE> & { readonly connectionString: string; readonly allowExitOnIdle: boolean },
-  ) => PostgresPool & {
-    on(event: 'error', listener: (error: Error) => void): unknown
-  }
+  readonly Pool: PoolClass
 }
 
 /**
@@ -62,7 +64,7 @@ interface Driver {
  * slow statement comes before the driver stops listening. A parameter of the connection string wins, except for
  * `connectionTimeoutMillis`.
  */
-const PATIENCE = {
+export const PATIENCE = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
   connectionTimeoutMillis: 10_000,
@@ -79,20 +81,26 @@ const PATIENCE = {
 export async function openPostgresPool(connectionString: string): Promise<PostgresPool> {
   // A program that forgets to close ends all the same.
   const place = { connectionString, allowExitOnIdle: true }
+  const { Pool } = await loadPostgresDriver()
   try {
-    return await connectedPool({ ...place, ...PATIENCE })
+    return await connectedPool(Pool, { ...place, ...PATIENCE })
   } catch (error) {
     if (!isRefusedSetting(error)) throw error
     const { statement_timeout: _, ...known } = PATIENCE
-    return connectedPool({ ...place, ...known })
+    return connectedPool(Pool, { ...place, ...known })
   }
 }
 
-async function connectedPool(options: ConstructorParameters<Driver['Pool']>[0]): Promise<PostgresPool> {
-  const { Pool } = await loadPostgresDriver()
+/** A pool with its first connection; `prepare` gets it before that is opened. */
+export async function connectedPool(
+  Pool: PoolClass,
+  options: object,
+  prepare?: (pool: PostgresPool) => void,
+): Promise<PostgresPool> {
   const pool = new Pool(options)
   // The pool replaces an idle connection that dies; without a listener the error would end the process.
   pool.on('error', () => {})
+  prepare?.(pool)
   try {
     const client = await pool.connect()
     client.release()
@@ -103,7 +111,7 @@ async function connectedPool(options: ConstructorParameters<Driver['Pool']>[0]):
   }
 }
 
-function isRefusedSetting(error: unknown): boolean {
+export function isRefusedSetting(error: unknown): boolean {
   return postgresCode(error) === '08P01' && error instanceof Error && /startup parameter/.test(error.message)
 }
 
@@ -126,7 +134,7 @@ export async function newPostgresListener({
   return typeof Client === 'function' && typeof options === 'object' ? new Client(options) : undefined
 }
 
-async function loadPostgresDriver(): Promise<Driver> {
+export async function loadPostgresDriver(): Promise<Driver> {
   try {
     const loaded = (await import('pg')) as unknown as Driver & { readonly default?: Driver }
     return loaded.default ?? loaded

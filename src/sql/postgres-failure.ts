@@ -78,3 +78,8 @@ export function isAnswered(error: unknown): boolean {
   const code = postgresCode(error)
   return /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code) && code !== '25P03' && code !== 'EPIPE'
 }
+
+/** Did a row, a table or an advisory lock that another transaction holds make the statement fail? */
+export function isHeldError(error: unknown): boolean {
+  return postgresCode(error) === '55P03'
+}

@@ -5,6 +5,11 @@ export const LOCK_PATIENCE_MS = 5_000
 
 /** By the beginning of the error's code; the first match wins. Each says what happened and what to do. */
 const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
+  [
+    'SQLITE_BUSY_LOG',
+    'has deleted the rows, but its write-ahead log still has them: another connection was reading for more than ' +
+      `${LOCK_PATIENCE_MS / 1000} s. Do it again`,
+  ],
   ['SQLITE_BUSY', `is locked: another connection held its write lock for more than ${LOCK_PATIENCE_MS / 1000} s`],
   ['SQLITE_LOCKED', 'is locked by another statement of the same connection'],
   ['SQLITE_FULL', 'cannot grow: the disk is full. Nothing was written'],
@@ -32,7 +37,8 @@ export function storageFailure(error: unknown, subject: string): StorageError {
   const detail = error instanceof Error ? error.message : String(error)
   const text = sentence ? `${subject} ${sentence} (${code})` : `${subject} failed: ${detail}`
   // Where the disk itself failed, a commit may be on it all the same; everything else was rolled back.
-  return new StorageError(text, { cause: error, effect: /^SQLITE_IOERR/.test(code) ? 'unknown' : 'none' })
+  const isUnknown = /^SQLITE_(?:IOERR|BUSY_LOG)/.test(code)
+  return new StorageError(text, { cause: error, effect: isUnknown ? 'unknown' : 'none' })
 }
 
 /** Another connection holds a lock; the same batch may succeed if it is tried again. */

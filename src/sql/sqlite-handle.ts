@@ -1,5 +1,6 @@
 import { StorageError } from '../errors/classes.ts'
 import { systemClock } from '../foundation/clock.ts'
+import { useSecureDelete } from './secure-delete.ts'
 import type { SqliteDatabase, SqliteStatement } from './sqlite-driver.ts'
 import { isBusy, LOCK_PATIENCE_MS, storageFailure } from './sqlite-failure.ts'
 import { migrate, type Schema } from './sqlite-migrate.ts'
@@ -39,6 +40,7 @@ export class SqliteHandle {
   prepare(): void {
     this.#refuseUnsafe()
     if (this.#durability === 'full') insistOnFull(this.database)
+    useSecureDelete(this.database)
     migrate(this.database, this.#schema)
   }
 

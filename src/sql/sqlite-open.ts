@@ -1,8 +1,6 @@
-import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { StorageError } from '../errors/classes.ts'
-import { newRunnerId } from '../foundation/identity.ts'
-import { makeFolder } from './make-folder.ts'
+import { createPrivately } from './private-file.ts'
+import { useSecureDelete } from './secure-delete.ts'
 import type { SqliteDatabase, SqliteDriver } from './sqlite-driver.ts'
 import { isBusy, LOCK_PATIENCE_MS } from './sqlite-failure.ts'
 import { migrate, type Schema, versionOf } from './sqlite-migrate.ts'
@@ -22,13 +20,14 @@ const RETRY_MS = 20
 
 /** Opens a file that is ours, on a thread that may block. Closes it again if anything is not as asked. */
 export function openSqliteFile(driver: SqliteDriver, file: SqliteFile): SqliteDatabase {
-  createPrivately(file)
+  createPrivately(file.path, file.schema.component)
   const database = new driver(file.path, { timeout: LOCK_PATIENCE_MS })
   try {
     // First of all: a file of a newer library must be left as it is.
     untilFree(() => versionOf(database, file.schema))
     untilFree(() => useWal(database))
     useSynchronous(database, file.durability)
+    useSecureDelete(database)
     database.pragma(`journal_size_limit = ${KEPT_WAL_BYTES}`)
     untilFree(() => migrate(database, file.schema))
     return database
@@ -53,29 +52,6 @@ export function useSynchronous(database: SqliteDatabase, durability: SqliteDurab
 function useWal(database: SqliteDatabase): void {
   const mode = database.pragma('journal_mode = WAL', { simple: true })
   if (mode !== 'wal') throw new StorageError(`SQLite cannot use write-ahead logging on this file system (mode ${mode})`)
-}
-
-/**
- * Makes the file readable by its owner only (SQLite gives the same mode to -wal and -shm) and its folder if
- * there is none. The file is made under another name and linked: closing a descriptor of a database that this
- * process already has open would drop the locks of all its connections.
- */
-function createPrivately({ path, schema }: SqliteFile): void {
-  makeFolder(dirname(path))
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StorageError(`The ${schema.component} ${path} cannot be opened: it is a folder`)
-  }
-  if (existsSync(path)) return
-  const draft = `${path}.${newRunnerId()}`
-  closeSync(openSync(draft, 'wx', 0o600))
-  try {
-    linkSync(draft, path)
-  } catch {
-    // Another process was faster, or the file system has no links.
-    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
-  } finally {
-    rmSync(draft)
-  }
 }
 
 /** Switching to WAL does not wait for others by itself; this does, for as long as a write would. */

@@ -38,10 +38,13 @@ export class StandbyCheck {
   #passedAt: number | undefined
   #hasReconnected = false
   #checking: Promise<void> | undefined
+  readonly #given: PostgresPool | undefined
   #pool: PostgresPool | undefined
 
-  constructor(subject: string) {
+  /** `given`: the application's pool, which hears of every new connection, also of those beside it. */
+  constructor(subject: string, given?: PostgresPool) {
     this.#subject = subject
+    this.#given = given
   }
 
   /** Rejects with a StorageError, and then checks anew for each call. */
@@ -70,7 +73,7 @@ export class StandbyCheck {
     this.#hasReconnected = false
     this.#passedAt = systemClock.now()
     if (this.#pool) return
-    this.#pool = pool
-    pool.on?.('connect', this.#onConnect)
+    this.#pool = this.#given ?? pool
+    this.#pool.on?.('connect', this.#onConnect)
   }
 }

@@ -15,7 +15,7 @@ let amounts = 0
 const nextAmount = (atLeast: number): number => atLeast + ++amounts
 
 export function order(key: string, amount: number): Request {
-  const headers = { 'idempotency-key': key, 'content-type': 'application/json' }
+  const headers = { authorization: 'Bearer 4f1d', 'idempotency-key': key, 'content-type': 'application/json' }
   return new Request('http://127.0.0.1/charges', { method: 'POST', headers, body: JSON.stringify({ amount }) })
 }
 

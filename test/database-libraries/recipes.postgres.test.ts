@@ -44,7 +44,7 @@ async function charging(charge: Charging['charge']): Promise<Charging> {
       const { rows } = await pool.query('SELECT count(*)::integer AS count FROM charges WHERE amount = $1', [amount])
       return rows[0].count
     },
-    state: async (key) => (await ledger.find('public', key))?.state,
+    state: async (key) => (await ledger.find('account-7', key))?.state,
   }
 }
 
@@ -122,6 +122,6 @@ describe('a library that ends the transaction by itself', () => {
     const key = randomUUID()
     const handler = ledger.protect((_request, { effect }) => way(effect, pool))
     await expect(handler(order(key, 1))).rejects.toThrow('ended its transaction')
-    expect((await ledger.find('public', key))?.state).toBe('unknown')
+    expect((await ledger.find('account-7', key))?.state).toBe('unknown')
   })
 })

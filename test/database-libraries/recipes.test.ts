@@ -23,7 +23,7 @@ async function charging(charge: Charging['charge']): Promise<Charging> {
   return {
     charge,
     rows: async (amount) => count.get(amount) as number,
-    state: async (key) => (await ledger.find('public', key))?.state,
+    state: async (key) => (await ledger.find('account-7', key))?.state,
   }
 }
 

@@ -106,8 +106,10 @@ describe.each(Object.keys(FRAMEWORKS) as Framework[])('with %s', (framework) => 
       post(origin, 'a', { 'do-not-retry': 'true' }),
       post(origin, 'b', {}),
       post(origin, 'c', { 'do-not-retry': 'true' }),
+      post(origin, 'outside', { 'do-not-retry': 'true', 'x-from-outside': '1' }),
     ])
-    expect(Object.fromEntries(seen)).toEqual({ first: true, second: false, third: true, a: true, b: false, c: true })
+    const expected = { first: true, second: false, third: true, a: true, b: false, c: true, outside: false }
+    expect(Object.fromEntries(seen)).toEqual(expected)
     expect(retryContext.current()).toBeUndefined()
   })
 })

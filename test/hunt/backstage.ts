@@ -16,8 +16,12 @@ export type StoreBlow =
   /** No file of the store can grow for a moment. */
   | 'disk full'
   | 'backend terminated'
-  /** Connections of one replica let nothing through for longer than the lease, and are not closed. */
+  /** A connection of one replica lets nothing through for longer than the lease, and is not closed. */
   | 'half-open connection'
+  /** The same with all connections of one replica: it is cut off from its store, and the others are not. */
+  | 'replica cut off'
+  /** All connections of the application's pool are busy for longer than the lease. */
+  | 'pool exhausted'
   | 'Postgres restart'
   /** SIGKILL of the postmaster, and a recovery. */
   | 'Postgres kill'

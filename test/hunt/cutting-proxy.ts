@@ -6,7 +6,7 @@ import type { HuntBlow, NetworkBlow } from './hunt-blows.ts'
 import { pause } from './pause.ts'
 
 /** What may become of a request on its way, and how often where the dice decide. */
-const FATES: Readonly<Record<NetworkBlow | 'straight' | 'delayed', number>> = {
+const FATES: Readonly<Record<Exclude<NetworkBlow, 'copied'> | 'straight' | 'delayed', number>> = {
   straight: 44,
   delayed: 10,
   'cut before': 8,
@@ -16,6 +16,10 @@ const FATES: Readonly<Record<NetworkBlow | 'straight' | 'delayed', number>> = {
   doubled: 8,
   'doubled late': 6,
 }
+
+/** Beside each request, and within this time after it. */
+const MOST_COPIES = 3
+const COPIES_WITHIN_MS = 300
 
 type Fate = keyof typeof FATES
 
@@ -33,8 +37,8 @@ interface Passing {
 
 /** Stands between the client and the replicas of the server, and breaks what passes through. */
 export class CuttingProxy {
-  /** How many final answers of the servers came by, by key, and where the fresh ones say that their result is. */
-  readonly answers = new Map<string, { fresh: number; replayed: number; readonly locations: Set<string> }>()
+  /** How many final answers of the servers came by, by key. */
+  readonly answers = new Map<string, { fresh: number; replayed: number }>()
   readonly #blows: BlowTable<HuntBlow>
   readonly #random: () => number
   readonly #upstreams: () => readonly number[]
@@ -80,6 +84,7 @@ export class CuttingProxy {
     const fate = this.isPeaceful ? 'straight' : this.#roll()
     try {
       const passing = { inbound, response, body: await buffer(inbound) }
+      if (!this.isPeaceful) this.#copy(passing)
       await this.#meet(fate, passing)
     } catch {
       // The replica was killed, or none is up: the client sees a connection that breaks.
@@ -100,6 +105,14 @@ export class CuttingProxy {
     if (fate === 'cut within') return cutWithin(response, answer, this.#random())
     if (fate === 'doubled late') this.#track(this.#again(passing))
     response.writeHead(answer.status, answer.headers).end(answer.body)
+  }
+
+  /** Around every request: while it is served, or just before, or just after. */
+  #copy(passing: Passing): void {
+    for (let copies = 1 + Math.floor(this.#random() * MOST_COPIES); copies > 0; copies--) {
+      const sent = pause(this.#random() * COPIES_WITHIN_MS).then(() => this.#forward(passing))
+      this.#track(sent.then(() => this.#blows.struck('copied')))
+    }
   }
 
   async #cutBefore(passing: Passing): Promise<void> {
@@ -147,8 +160,7 @@ export class CuttingProxy {
     // The shop's own answers: what the ledger says for itself, or for now, is no answer of the work.
     if (!isReplayed && statusCode !== 201 && statusCode !== 402) return
     const key = String(inbound.headers['idempotency-key']).replaceAll('"', '')
-    const seen = this.answers.get(key) ?? { fresh: 0, replayed: 0, locations: new Set() }
-    if (!isReplayed) seen.locations.add(String(headers.location))
+    const seen = this.answers.get(key) ?? { fresh: 0, replayed: 0 }
     seen[isReplayed ? 'replayed' : 'fresh']++
     this.answers.set(key, seen)
   }

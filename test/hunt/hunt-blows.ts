@@ -15,6 +15,8 @@ export type NetworkBlow =
   | 'doubled'
   /** It arrives once more, long after it was answered. */
   | 'doubled late'
+  /** Copies of it arrive around it, at any replica: so it is with every request. */
+  | 'copied'
 
 /** What is done to the processes and to their stores. */
 export type HandBlow =
@@ -30,14 +32,21 @@ export type HandBlow =
   | 'late store answer'
   | StoreBlow
 
-export type HuntBlow = NetworkBlow | HandBlow
+/** What the shop does to its own handlers. */
+export type ShopBlow =
+  /** Its framework answers 503 in the place of a handler, which goes on. */
+  'framework timeout'
+
+export type HuntBlow = NetworkBlow | HandBlow | ShopBlow
 
 /** Those that count when a process tells that its store has failed so. */
-export const TOLD_BLOWS: ReadonlySet<string> = new Set<HandBlow>([
+export const TOLD_BLOWS: ReadonlySet<string> = new Set<HandBlow | ShopBlow>([
   'journal blink',
   'ledger blink',
   'late store answer',
   'disk full',
+  'pool exhausted',
+  'framework timeout',
 ])
 
 /** How often each comes where the dice decide. */
@@ -51,7 +60,9 @@ export const HAND_WEIGHTS: Readonly<Record<HandBlow, number>> = {
   'store locked': 15,
   'disk full': 6,
   'backend terminated': 15,
-  'half-open connection': 8,
+  'half-open connection': 6,
+  'replica cut off': 8,
+  'pool exhausted': 10,
   'Postgres restart': 2,
   'Postgres kill': 2,
 }
@@ -71,6 +82,8 @@ export function huntBlows({ blows }: Backstage): BlowTable<HuntBlow> {
     'cut while working': 'dealt',
     doubled: 'dealt',
     'doubled late': 'dealt',
+    copied: 'dealt',
+    'framework timeout': 'dealt',
     'journal blink': 'dealt',
     'ledger blink': 'dealt',
     'late store answer': 'dealt',
@@ -78,6 +91,8 @@ export function huntBlows({ blows }: Backstage): BlowTable<HuntBlow> {
     'disk full': ofStore('disk full'),
     'backend terminated': ofStore('backend terminated'),
     'half-open connection': ofStore('half-open connection'),
+    'replica cut off': ofStore('replica cut off'),
+    'pool exhausted': ofStore('pool exhausted'),
     'Postgres restart': ofStore('Postgres restart'),
     'Postgres kill': ofStore('Postgres kill'),
   })

@@ -53,16 +53,6 @@ export interface Heard extends Claim {
 interface Answers {
   readonly fresh: number
   readonly replayed: number
-  /** Of the fresh ones. */
-  readonly locations: ReadonlySet<string>
-}
-
-/**
- * A replica that stood still, and lost its claim while its store was down, does not know it: it answers with its payment,
- * which is the one that another replica has answered with. Two answers of a payment are one if they name the same charge.
- */
-function freshOf(number: number, { fresh, locations }: Answers): number {
-  return kindOf(number) === 'payment' ? locations.size : fresh
 }
 
 /** What only the servers know. */
@@ -141,6 +131,8 @@ export class HuntJudge {
       if (done.length > expected) count.doubled += this.#complain(number, `${done.length} effects`)
       if (!operation.accepted) continue
       if (done.length < expected) count.lost += this.#complain(number, `${done.length} effects`)
+      const booked = rows.get(number)?.length ?? 0
+      if (done.length !== booked) count.lost += this.#complain(number, `${done.length} effects, ${booked} rows`)
       const status = expected ? 'succeeded' : 'rejected'
       if ([...operation.statuses].join() !== status) {
         count.untold += this.#complain(number, `told: ${[...operation.statuses].join() || 'nothing'}`)
@@ -162,11 +154,13 @@ export class HuntJudge {
   #falseClaims({ charges, answers }: Evidence, rows: ReadonlyMap<number, readonly OrderRow[]>): string[] {
     const factsOf = (number: number): ServerFacts => {
       const keys = [...(this.#operations.get(number)?.keys ?? [])]
-      const effects = [...(rows.get(number) ?? []), ...keys.flatMap((key) => charges.get(key) ?? [])]
+      // A charge has a row of the shop's own beside it.
+      const isPaid = kindOf(number) === 'payment'
+      const effects = isPaid ? keys.flatMap((key) => charges.get(key) ?? []) : (rows.get(number) ?? [])
       const answered = keys.flatMap((key) => answers.get(key) ?? [])
       return {
         effectsAt: effects.map(({ at }) => at),
-        fresh: answered.reduce((sum, answers) => sum + freshOf(number, answers), 0),
+        fresh: answered.reduce((sum, { fresh }) => sum + fresh, 0),
         replayed: answered.reduce((sum, { replayed }) => sum + replayed, 0),
       }
     }

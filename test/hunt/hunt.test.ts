@@ -8,6 +8,8 @@ it('does each operation once, answers it alike and tells the truth, while both h
   expect(Object.keys(result.notDealt)).toEqual([
     'backend terminated',
     'half-open connection',
+    'replica cut off',
+    'pool exhausted',
     'Postgres restart',
     'Postgres kill',
   ])

@@ -36,7 +36,15 @@ export async function postgresBackstage(place: PostgresPlace, schema: string): P
   const wires = await openWires(shopUrl)
   return {
     addressOf: (replica) => ({ kind: 'postgres', url: wires.urlOf(replica), schema }),
-    blows: { ...blowsAt(place), ...blowsAmong(pool, `${CONNECTIONS}-${schema}`), 'half-open connection': wires.strike },
+    blows: {
+      ...blowsAt(place),
+      ...blowsAmong(pool, `${CONNECTIONS}-${schema}`),
+      ...wires.blows,
+      'pool exhausted': async (random, { say }) => {
+        say(`exhaust ${LEASE_MS * (1.5 + random() * 2)}`)
+        return false
+      },
+    },
     healed: wires.healed,
     rows: async () => (await pool.query<OrderRow>(`SELECT number, nonce, key, at FROM ${schema}.orders`)).rows,
     find: (key) => store.find('public', key),
@@ -105,9 +113,8 @@ async function openWires(url: string) {
   const proxies = REPLICAS.map(() => new SilentProxy(new URL(url)))
   const ports = await Promise.all(proxies.map((proxy) => proxy.start()))
   const silences = new Set<Promise<void>>()
-  const strike: Strike = async (random, { index }) => {
+  const strike = async (of: 'one' | 'all', random: () => number, index: number): Promise<boolean> => {
     const ms = LEASE_MS * (1.5 + random() * 3)
-    const of = random() < 0.5 ? 'one' : 'all'
     const silenced = proxies[index]?.silence({ ms, of, end: random() < 0.5 ? 'broken' : 'resumed' })
     if (!silenced) return false
     const over: Promise<void> = silenced.over.finally(() => silences.delete(over))
@@ -120,7 +127,10 @@ async function openWires(url: string) {
       through.host = `127.0.0.1:${ports[replica]}`
       return through.href
     },
-    strike,
+    blows: {
+      'half-open connection': (random, { index }) => strike('one', random, index),
+      'replica cut off': (random, { index }) => strike('all', random, index),
+    } satisfies Partial<Record<StoreBlow, Strike>>,
     healed: async () => void (await Promise.all(silences)),
     stop: () => {
       for (const proxy of proxies) proxy.stop()

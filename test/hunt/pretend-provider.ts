@@ -6,6 +6,8 @@ import { pause } from './pause.ts'
 export interface Charge {
   readonly id: string
   readonly reference: string
+  /** Of the operation that is paid for. */
+  readonly number: number
   /** Epoch milliseconds. */
   readonly at: number
 }
@@ -43,21 +45,22 @@ export class PretendProvider {
     const key = String(request.headers['idempotency-key'])
     if (request.method === 'GET') return send(response, this.#byKey.get(key))
     const reference = request.url?.slice('/charges/'.length) ?? ''
-    await text(request)
+    const number = Number(await text(request))
     this.requests++
     // Sometimes it charges only after the one who asked has given up, and has asked whether it did.
     await pause(this.#random() * (this.#random() < 0.15 ? 1500 : 60))
     if (this.#random() < 0.08) return send(response, undefined, 503)
-    const charge = this.#charge(key, reference)
+    const charge = this.#charge(key, { reference, number })
     await pause(this.#random() * 60)
     if (this.#random() < 0.08) return void response.destroy()
     send(response, charge, 201)
   }
 
-  #charge(key: string, reference: string): Charge {
+  #charge(key: string, of: Pick<Charge, 'reference' | 'number'>): Charge {
     const before = this.#byKey.get(key)
     if (before) return before
-    const charge = { id: `ch_${this.#byKey.size + 1}`, reference, at: Date.now() }
+    const { reference } = of
+    const charge = { id: `ch_${this.#byKey.size + 1}`, ...of, at: Date.now() }
     this.#byKey.set(key, charge)
     this.charges.set(reference, [...(this.charges.get(reference) ?? []), charge])
     return charge

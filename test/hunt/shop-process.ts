@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { buffer, json as readJson } from 'node:stream/consumers'
 import { HoldfastError } from '../../src/errors/holdfast-error.ts'
+import { guardOf } from '../../src/server/guard/begin.ts'
 import { nodeHandler } from '../../src/server/http/node/node-handler.ts'
 import {
   createLedger,
@@ -13,14 +14,15 @@ import {
 } from '../../src/server/index.ts'
 import { inputOf, onOrder, say } from '../support/child-voice.ts'
 import { Blink, faultyLedger, LateAnswers } from '../support/faulty-store.ts'
-import { openShopStore, type StoreAddress } from './shop-store.ts'
+import { impatient } from './impatient-framework.ts'
+import { openShopStore, type REPLICAS, type StoreAddress } from './shop-store.ts'
 import { ShopWork, type StopPoint } from './shop-work.ts'
 
 export interface ShopInput {
   readonly store: StoreAddress
   readonly provider: string
   /** How requests reach the ledger. */
-  readonly adapter: 'fetch' | 'node'
+  readonly adapter: (typeof REPLICAS)[number]
   readonly leaseMs: number
   readonly stopAt?: StopPoint | undefined
 }
@@ -36,6 +38,7 @@ const late = new LateAnswers(STORE_TIMEOUT_MS, () => say('late store answer'))
 onOrder('blink', (ms) => blink.begin(Number(ms)))
 onOrder('late', (ms) => late.begin(Number(ms)))
 onOrder('fill', (ms) => store.fill?.(Number(ms)))
+onOrder('exhaust', (ms) => void store.exhaust?.(Number(ms)).then(() => say('pool exhausted')))
 const terms = {
   store: faultyLedger(faultyLedger(store.ledger, blink), late),
   scope: 'public',
@@ -96,10 +99,15 @@ function serve(ledger: typeof orders, handle: Work, options: ProtectOptions = {}
       { ...options, onError: () => {} },
     ) as RequestListener
   }
-  const handler = ledger.protect(async (request, context) => {
+  const run = async (request: Request, context: IdempotencyContext<unknown, unknown>): Promise<Reply> => {
     const { number } = (await request.json()) as { number: number }
     return handle({ number, context })
-  }, options)
+  }
+  const onTimeout = (): void => say('framework timeout')
+  const handler =
+    input.adapter === 'framework'
+      ? impatient(guardOf(ledger, options), run, onTimeout)
+      : ledger.protect(run as Parameters<typeof ledger.protect>[0], options)
   return (request, response) => void bridge(handler, request, response)
 }
 

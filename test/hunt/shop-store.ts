@@ -25,12 +25,16 @@ export interface ShopStore {
   effect(context: IdempotencyContext<unknown, unknown>, written: Written, answer: () => Reply): Promise<Reply>
   /** The same inside of the transaction of an atomic handler; no promise where the store's transactions are synchronous. */
   write(tx: unknown, written: Written, answer: () => Reply): Reply | Promise<Reply>
+  /** Writes the row outside of any effect, unless there is one of its key. */
+  writeIfAbsent(written: Written): Promise<void>
+  /** All connections of the shop's own pool are busy for so long; resolves when they are. Only where there is a pool. */
+  exhaust?(ms: number): Promise<void>
   /** The disk is full for so long, as this process sees it. Only where the store runs inside of it. */
   fill?(ms: number): void
 }
 
 /** How requests reach the ledger of each replica. */
-export const REPLICAS = ['fetch', 'node', 'node'] as const
+export const REPLICAS = ['fetch', 'node', 'framework'] as const
 
 export const LEASE_MS = 1000
 
@@ -56,11 +60,36 @@ async function postgresShop({ url, schema }: StoreAddress & { kind: 'postgres' }
     return answer()
   }
   return {
+    writeIfAbsent: async ({ number, nonce, key }) => {
+      const client = await pool.connect()
+      let failed = true
+      try {
+        await client.query('BEGIN')
+        await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [key])
+        const text = `INSERT INTO ${schema}.orders (number, nonce, key, at) SELECT $1, $2, $3, $4
+          WHERE NOT EXISTS (SELECT FROM ${schema}.orders WHERE key = $3)`
+        await client.query(text, [number, nonce, key, Date.now()])
+        await client.query('COMMIT')
+        failed = false
+      } finally {
+        client.release(failed)
+      }
+    },
+    exhaust: (ms) => exhaustPool(pool, ms),
     ledger: postgresLedger({ pool, schema }) as LedgerStore<unknown, unknown>,
     effect: (context, written, answer) =>
       (context as IdempotencyContext<pg.PoolClient>).effect((tx) => write(tx, written, answer)),
     write: (tx, written, answer) => write(tx as pg.PoolClient, written, answer),
   }
+}
+
+/** As a burst of slow queries does it, or a leak. */
+async function exhaustPool(pool: pg.Pool, ms: number): Promise<void> {
+  const taken = await Promise.allSettled(Array.from({ length: pool.options.max ?? 10 }, () => pool.connect()))
+  const clients = taken.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  setTimeout(() => {
+    for (const client of clients) client.release()
+  }, ms)
 }
 
 /** More pages than SQLite has. */
@@ -78,7 +107,13 @@ async function sqliteShop({ path }: StoreAddress & { kind: 'sqlite' }): Promise<
     tx.prepare(text).run(number, nonce, key, Date.now())
     return answer()
   }
+  const own = new Database(path, { timeout: 2000 })
   return {
+    writeIfAbsent: async ({ number, nonce, key }) => {
+      const text = `INSERT INTO orders (number, nonce, key, at) SELECT ?, ?, ?, ?
+        WHERE NOT EXISTS (SELECT 1 FROM orders WHERE key = ?)`
+      own.prepare(text).run(number, nonce, key, Date.now(), key)
+    },
     ledger: ledger as LedgerStore<unknown, unknown>,
     effect: (context, written, answer) =>
       (context as IdempotencyContext<SqliteDatabase, Reply>).effect((tx) => write(tx, written, answer)),

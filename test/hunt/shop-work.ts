@@ -34,9 +34,16 @@ export class ShopWork {
     if (isSlow && Math.random() < 0.1) stall()
     const { key = '' } = context
     const written: Written = { number, key, nonce: randomUUID(), pauseMs: isSlow ? Math.random() * 300 : 0 }
-    const reply = await this.#store.effect(context, written, () => orderAnswer(written))
-    if (isSlow) await pause(Math.random() * 100)
-    return reply
+    try {
+      const reply = await this.#store.effect(context, written, () => orderAnswer(written))
+      if (isSlow) await pause(Math.random() * 100)
+      return reply
+    } catch (error) {
+      if (!(error instanceof Declined)) throw error
+      // As a framework with hooks between an error and its answer.
+      await pause(Math.random() * 100)
+      return error.answer
+    }
   }
 
   /** The same where the whole handler is one transaction: nothing is done before it and after it. */
@@ -46,7 +53,7 @@ export class ShopWork {
     return this.#store.write(tx, written, () => orderAnswer(written))
   }
 
-  /** Charged at somebody else's, and recorded afterwards. In between is where one wants to be killed. */
+  /** Charged at somebody else's, then recorded with a row of our own. In between is where one wants to be killed. */
   async pay({ number, context }: Work): Promise<Reply> {
     await this.#pass('before the charge')
     const answer = await fetch(`${this.#provider}/charges/${context.key}`, {
@@ -60,7 +67,8 @@ export class ShopWork {
     await this.#pass('after the charge')
     await pause(Math.random() * 250)
     if (Math.random() < 0.03) stall()
-    return paymentAnswer(charge)
+    const row = bookingOf(charge, Math.random() * 50)
+    return this.#store.effect(context, row, () => paymentAnswer(charge))
   }
 
   async #pass(point: StopPoint): Promise<void> {
@@ -73,7 +81,25 @@ export class ShopWork {
   async reconcile(providerKey: string): Promise<Reply | 'rerun'> {
     const answer = await fetch(`${this.#provider}/charges`, { headers: { 'idempotency-key': providerKey } })
     if (answer.status === 404) return 'rerun'
-    return paymentAnswer((await answer.json()) as Charge)
+    const charge = (await answer.json()) as Charge
+    // The shop that charged may have been killed before it wrote its row.
+    await this.#store.writeIfAbsent(bookingOf(charge, 0))
+    return paymentAnswer(charge)
+  }
+}
+
+/** The shop's own row about a charge. */
+function bookingOf({ number, id, reference }: Charge, pauseMs: number): Written {
+  return { number, nonce: id, key: reference, pauseMs }
+}
+
+/** An error of the domain, thrown out of a transaction. */
+class Declined extends Error {
+  readonly answer: Reply
+
+  constructor(answer: Reply) {
+    super('Declined')
+    this.answer = answer
   }
 }
 
@@ -88,7 +114,11 @@ function orderAnswer({ number, nonce }: Written): Reply {
   const luck = Math.random()
   if (luck < (kind === 'busy' ? 0.35 : 0.04)) return json({ problem: 'busy' }, { status: 503 })
   if (luck < (kind === 'busy' ? 0.6 : 0.06)) throw new Error('The shop fell over')
-  if (kind === 'refused') return json({ refused: number, nonce }, { status: 402 })
+  if (kind === 'refused') {
+    const answer = json({ refused: number, nonce }, { status: 402 })
+    if (luck < 0.6) throw new Declined(answer)
+    return answer
+  }
   const headers = { location: `/orders/${nonce}` }
   return json({ ordered: number, nonce, filling: fillingOf(number) }, { status: 201, headers })
 }

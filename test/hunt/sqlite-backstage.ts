@@ -40,6 +40,8 @@ export async function sqliteBackstage(folder: string): Promise<Backstage> {
       },
       'backend terminated': NO_BACKEND,
       'half-open connection': NO_BACKEND,
+      'replica cut off': NO_BACKEND,
+      'pool exhausted': NO_BACKEND,
       'Postgres restart': NO_POSTGRES,
       'Postgres kill': NO_POSTGRES,
     },

@@ -7,7 +7,7 @@ export interface CuttingProxy {
   readonly cuts: number
   /** Cuts the connection on which the next COMMIT comes: before the server gets it, or before its answer is told. */
   cutCommit(when: 'before' | 'after'): void
-  /** The same for the next statement that has this text in it; from then on, where that is said, no connection is let through. */
+  /** The same for the next statement that has this text in it; if that is said, also all other connections, until `setDown(false)`. */
   cutStatement(text: string, when: 'before' | 'after', then?: 'down'): void
   /** From now on no connection is let through, and those that are there are cut; or they are again. */
   setDown(isDown: boolean): void
@@ -21,6 +21,10 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
   const sockets = new Set<Socket>()
   let cut: { readonly text: string; readonly when: 'before' | 'after'; readonly then?: 'down' | undefined } | undefined
   let down = false
+  const setDown = (isDown: boolean): void => {
+    down = isDown
+    if (isDown) for (const socket of sockets) socket.destroy()
+  }
   let cuts = 0
   const server = createServer((client) => {
     if (down) return void client.destroy()
@@ -32,15 +36,22 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     let silent = false
     client.on('data', (data) => {
       const when = cut && data.includes(cut.text) ? cut.when : undefined
-      if (when) down ||= cut?.then === 'down'
+      const isLast = when !== undefined && cut?.then === 'down'
       if (when) cuts++
       if (when) cut = undefined
       if (when === 'before') upstream.destroy()
       else upstream.write(data)
       silent ||= when !== undefined
       if (when === 'before') client.destroy()
+      // What the server has got already, it may still do.
+      if (isLast && when === 'before') setDown(true)
+      else down ||= isLast
     })
-    upstream.on('data', (data) => (silent ? client.destroy() : client.write(data)))
+    upstream.on('data', (data) => {
+      if (!silent) client.write(data)
+      else if (down) setDown(true)
+      else client.destroy()
+    })
     client.on('end', () => upstream.end())
     upstream.on('end', () => client.end())
   })
@@ -57,10 +68,7 @@ export async function cuttingProxy(url: string): Promise<CuttingProxy> {
     cutStatement: (text, when, then) => {
       cut = { text, when, then }
     },
-    setDown: (isDown) => {
-      down = isDown
-      if (isDown) for (const socket of sockets) socket.destroy()
-    },
+    setDown,
     close: async () => {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
@@ -18,6 +18,11 @@ export interface Service {
 
 /** Does the service hold itself to what a request asks? */
 export type Containment = 'contained' | 'uncontained'
+
+/** A request that a gateway has marked is not trusted. */
+const TRUST = {
+  trust: ({ headers }: { readonly headers: IncomingHttpHeaders }) => headers['x-from-outside'] === undefined,
+}
 
 export const FRAMEWORKS = {
   'node:http': ofNode,
@@ -40,7 +45,7 @@ async function serving(listener: RequestListener): Promise<Service> {
 }
 
 function ofNode(work: Work, containment: Containment): Promise<Service> {
-  const context = nodeRetryContext()
+  const context = nodeRetryContext(TRUST)
   const serve: RequestListener = async (request, response) => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
@@ -52,7 +57,7 @@ function ofNode(work: Work, containment: Containment): Promise<Service> {
 
 /** The body comes by events, which the socket raises and nobody's await carries. */
 function ofEvents(work: Work, containment: Containment): Promise<Service> {
-  const context = nodeRetryContext()
+  const context = nodeRetryContext(TRUST)
   const serve: RequestListener = (request, response) => {
     let body = ''
     request.on('data', (chunk) => {
@@ -66,7 +71,7 @@ function ofEvents(work: Work, containment: Containment): Promise<Service> {
 
 function ofExpress(work: Work, containment: Containment): Promise<Service> {
   const app = express()
-  if (containment === 'contained') app.use(nodeRetryContext())
+  if (containment === 'contained') app.use(nodeRetryContext(TRUST))
   app.use(express.text({ type: '*/*' }))
   app.post('/', async (request, response) => void response.status(await work(String(request.body))).end())
   return serving(app)
@@ -75,7 +80,7 @@ function ofExpress(work: Work, containment: Containment): Promise<Service> {
 function ofExpressBehindParser(work: Work, containment: Containment): Promise<Service> {
   const app = express()
   app.use(express.text({ type: '*/*' }))
-  if (containment === 'contained') app.use(nodeRetryContext())
+  if (containment === 'contained') app.use(nodeRetryContext(TRUST))
   app.post('/', async (request, response) => void response.status(await work(String(request.body))).end())
   return serving(app)
 }
@@ -83,7 +88,7 @@ function ofExpressBehindParser(work: Work, containment: Containment): Promise<Se
 async function ofFastify(work: Work, containment: Containment): Promise<Service> {
   const app = fastify()
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
-  if (containment === 'contained') app.register(fastifyRetryContext)
+  if (containment === 'contained') app.register(fastifyRetryContext, TRUST)
   // In a part of its own: the plugin acts on the whole app.
   app.register(async (part) => {
     part.post('/', async (request, reply) => reply.code(await work(String(request.body))).send())
@@ -94,7 +99,8 @@ async function ofFastify(work: Work, containment: Containment): Promise<Service>
 
 function ofHono(work: Work, containment: Containment): Promise<Service> {
   const app = new Hono()
-  if (containment === 'contained') app.use(honoRetryContext())
+  if (containment === 'contained')
+    app.use(honoRetryContext({ trust: (request) => !request.headers.has('x-from-outside') }))
   app.post('/', async (context) => new Response(null, { status: await work(await context.req.text()) }))
   return serving(getRequestListener(app.fetch))
 }

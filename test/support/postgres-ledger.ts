@@ -76,15 +76,15 @@ export type Work = (tx: PgTransaction) => WorkOutcome | Promise<WorkOutcome>
 export async function effect(
   ledger: PgLedger,
   claim: Claim | null,
-  more: { work?: Work; options?: TransactOptions<PgTransaction>; leaseMs?: number } = {},
+  more: { work?: Work; options?: TransactOptions<PgTransaction>; leaseMs?: number; effectLeaseMs?: number } = {},
 ): Promise<Outcome['kind']> {
-  const { work = () => keep(), options = {}, leaseMs } = more
+  const { work = () => keep(), options = {}, leaseMs, effectLeaseMs } = more
   const { kind } = await ledger.transact({
     claim,
     now: 0,
     leaseMs,
+    effectLeaseMs,
     options,
-    onFailure: 'released',
     work: async (tx) => {
       await tx.query('INSERT INTO charges (name) VALUES ($1)', [claim?.key ?? 'no key'])
       return work(tx)

@@ -74,8 +74,18 @@ express.Router().post('/c', idempotent(letIn), (req, res) => void res.send(req.i
 middleware.post('/d', idempotent(ofFetch), (_req, res) => void res.end())
 // @ts-expect-error an option that does not exist
 idempotent(anybody, { externall: true })
-// @ts-expect-error a handler stands behind it
-idempotent(anybody, (_req: express.Request, res: express.Response) => void res.end())
+// Around a handler, the ledger gives its transaction, and Express the parameters of the route.
+middleware.post(
+  '/e/:id',
+  idempotent(ofExpress, async (req, res) => {
+    await req.idempotency.effect((tx) => json(tx.onRollback(() => req.params.id)))
+    res.status(201).json(req.idempotency.key)
+  }),
+)
+idempotent(anybody, (_req: express.Request, res: express.Response) => void res.end(), { external: true })
+const misplaced = idempotent(ofFetch, (_req, res) => void res.end())
+// @ts-expect-error this ledger asks about requests of fetch
+middleware.post('/f', misplaced)
 // The transaction of nodeHandler's own ledger wins over the loosely typed one.
 nodeHandler(ofExpress, (req) => req.idempotency.effect((tx) => json(tx.onRollback(() => {}))))
 
@@ -103,3 +113,12 @@ new Hono<{ Variables: IdempotencyVariables<typeof ofFetch> }>().post('/c', async
 new Hono().use(honoLedger(ofNode, { native: (c) => c }))
 // @ts-expect-error and is told of one of fetch
 new Hono().use(honoLedger(ofNode))
+
+// `keyFrom` gets the request of its framework.
+ofFetch.protect(() => json({}), { keyFrom: (request) => request.headers.get('webhook-id') })
+// @ts-expect-error a key is a string
+ofFetch.protect(() => json({}), { keyFrom: () => 5 })
+createLedger({ store, scope: 'public', keyFrom: (request: FastifyRequest) => request.id })
+createLedger({ store, scope: (req: express.Request) => req.ip ?? '', keyFrom: (req) => req.get('webhook-id') })
+idempotent(ofExpress, { keyFrom: async (req: express.Request) => req.get('webhook-id') })
+honoLedger(ofHono, { native: (c) => c, keyFrom: (c: Context) => c.req.header('webhook-id') })

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../errors/classes.ts'
-import type { Encryption } from '../../foundation/encryption.ts'
+import { type Encryption, fingerprintKeyOf } from '../../foundation/encryption.ts'
 import { randomBytes } from '../../foundation/random.ts'
 
 const NONCE_BYTES = 12
@@ -20,7 +20,10 @@ export function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption {
   const imported = importKey(key)
   // `seal` and `open` await it: they report the failure, so it is no unhandled rejection.
   imported.catch(() => {})
+  // Nothing can be derived from a CryptoKey that may not be exported.
+  const derived = key instanceof Uint8Array ? [fingerprintKeyOf(key)] : undefined
   return {
+    ...(derived && { fingerprintKeys: () => derived }),
     async seal(bytes) {
       const iv = randomBytes(NONCE_BYTES)
       const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await imported, bytes as BufferSource)

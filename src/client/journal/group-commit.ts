@@ -1,21 +1,11 @@
 import type { StorageError } from '../../errors/classes.ts'
 import { yieldToEventLoop } from '../../foundation/clock.ts'
+import type { CommandQueue, Queued, QueueTerms } from '../../foundation/command-queue.ts'
 import { asStorageError } from './as-storage-error.ts'
 import type { Journal, JournalCommand, JournalResult } from './port.ts'
 
-/** A command, and how its caller is answered. */
-export interface Queued {
-  readonly command: JournalCommand
-  readonly resolve: (result: never) => void
-  readonly reject: (error: StorageError) => void
-}
-
-export interface CommitTerms {
-  /** How writes wait for others that are ready to share their transaction. */
-  readonly turn?: (() => Promise<void>) | undefined
-  /** The caller's clock, for journals that have another one. */
-  readonly now?: (() => number) | undefined
-}
+export type QueuedCommand = Queued<JournalCommand, StorageError>
+export type JournalQueue = CommandQueue<JournalCommand, StorageError>
 
 /** At most this many commands share one transaction, so that no caller waits for an endless one. */
 const LARGEST_BATCH = 512
@@ -29,21 +19,21 @@ const FAILURES_THAT_TELL = 2
  *
  * Callers are answered by callback: a command makes no promise here, and a batch two.
  */
-export class GroupCommit {
+export class GroupCommit implements JournalQueue {
   readonly #journal: Journal
   readonly #turn: () => Promise<void>
   readonly #now: (() => number) | undefined
-  #queue: Queued[] = []
+  #queue: QueuedCommand[] = []
   #isFlushing = false
   #onIdle: (() => void)[] = []
 
-  constructor(journal: Journal, { turn = yieldToEventLoop, now }: CommitTerms = {}) {
+  constructor(journal: Journal, { turn = yieldToEventLoop, now }: QueueTerms = {}) {
     this.#journal = journal
     this.#turn = turn
     this.#now = now
   }
 
-  push(queued: Queued): void {
+  push(queued: QueuedCommand): void {
     this.#queue.push(queued)
     if (this.#isFlushing) return
     this.#isFlushing = true
@@ -85,7 +75,7 @@ export class GroupCommit {
   }
 
   /** Nothing of the batch was written. Alone, each command shows whether it is the one at fault. */
-  async #blame(batch: readonly Queued[], error: StorageError): Promise<void> {
+  async #blame(batch: readonly QueuedCommand[], error: StorageError): Promise<void> {
     let failures = 0
     for (const queued of batch) {
       if (batch.length === 1 || failures >= FAILURES_THAT_TELL) queued.reject(error)
@@ -94,7 +84,7 @@ export class GroupCommit {
     this.#flush()
   }
 
-  async #succeedsAlone({ command, resolve, reject }: Queued, first: StorageError): Promise<boolean> {
+  async #succeedsAlone({ command, resolve, reject }: QueuedCommand, first: StorageError): Promise<boolean> {
     try {
       const [result] = await this.#journal.execute([command], this.#now?.())
       resolve(result as never)

@@ -1,3 +1,5 @@
+import type { StorageError } from '../../errors/classes.ts'
+import type { CommandQueue, QueueTerms } from '../../foundation/command-queue.ts'
 import type { PeerMessage } from '../coordination/port.ts'
 import type { OperationStatus } from '../operation/record.ts'
 
@@ -236,6 +238,8 @@ export interface Journal {
    */
   execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>
   close(): Promise<void>
+  /** Optional: for a store whose rows other transactions may hold. By default one batch follows the other. */
+  queue?(terms: QueueTerms): CommandQueue<JournalCommand, StorageError>
   /** Optional: one retry budget for all processes on the store. */
   readonly sharedBudget?: SharedBudget | undefined
   /** Optional: a way to other processes on the same store. Hints only; neither throws. */

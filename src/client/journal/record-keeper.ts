@@ -1,8 +1,9 @@
 import type { StorageError } from '../../errors/classes.ts'
+import type { QueueTerms } from '../../foundation/command-queue.ts'
 import type { Encryption } from '../../foundation/encryption.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
-import { type CommitTerms, GroupCommit } from './group-commit.ts'
+import { GroupCommit, type JournalQueue } from './group-commit.ts'
 import { type LevelSource, levelCommands, readLevels } from './level-rows.ts'
 import { persistIn } from './persist-in.ts'
 import type {
@@ -41,7 +42,7 @@ export interface ClaimedRecord extends PlacedRecord {
 /** Called with each row that cannot be decoded. */
 export type UnreadableListener = (error: StorageError, key: string) => void
 
-export interface KeeperTerms extends CommitTerms {
+export interface KeeperTerms extends QueueTerms {
   readonly encryption?: Encryption | undefined
   readonly onUnreadable: UnreadableListener
   /** What is known of the origins is kept beside the records. */
@@ -53,7 +54,7 @@ const ignore = (): void => {}
 /** The engine's journal: records instead of rows, writes in groups, and unreadable rows set aside. */
 export class RecordKeeper {
   readonly #journal: Journal
-  readonly #writes: GroupCommit
+  readonly #writes: JournalQueue
   readonly #codec: RowCodec
   readonly #onUnreadable: UnreadableListener
   readonly #levels: LevelSource | undefined
@@ -63,7 +64,7 @@ export class RecordKeeper {
 
   constructor(journal: Journal, terms: KeeperTerms) {
     this.#journal = journal
-    this.#writes = new GroupCommit(journal, terms)
+    this.#writes = journal.queue?.(terms) ?? new GroupCommit(journal, terms)
     this.#codec = new RowCodec(terms.encryption)
     this.#onUnreadable = terms.onUnreadable
     this.#levels = terms.levels

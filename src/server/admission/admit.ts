@@ -20,12 +20,12 @@ export type Admission =
   /** Replace the claim of a dead handler. `next`: what to do under the new one. */
   | { readonly kind: 'take-over'; readonly next: 'run' | 'reconcile' | 'hold' }
 
-export function admit(found: FoundEntry, fingerprint: string, policy: AdmissionPolicy): Admission {
+export function admit(found: FoundEntry, fingerprints: string | readonly string[], policy: AdmissionPolicy): Admission {
   const { entry, now } = found
   if (entry.version > ENTRY_VERSION) return refuse('written-by-newer')
   if (entry.state === 'done' && entry.expiresAt <= now) return takeOver('run')
   // First of all: another request under the same key must not see the state of this one.
-  const compared = compareFingerprints(entry.fingerprint, fingerprint)
+  const compared = compareFingerprints(entry.fingerprint, fingerprints)
   if (compared === 'different') return refuse('key-reused')
   // Perhaps the same request, perhaps another: neither run nor refused for good.
   if (compared === 'incomparable') return refuse('other-version')
@@ -39,13 +39,14 @@ export function onAbandonedOf(policy: Pick<AdmissionPolicy, 'external' | 'onAban
   return policy.onAbandoned ?? (policy.external ? 'hold' : 'rerun')
 }
 
-/** The lease counts only where the store itself can't see whether the handler is alive. */
+/** The lease decides, unless the store itself sees whether the handler is alive. */
 function isAlive({ entry, owner, now }: FoundEntry): boolean {
   return owner === 'alive' || (owner === 'unsure' && entry.leaseUntil > now)
 }
 
 function admitAbandoned({ entry }: FoundEntry, policy: AdmissionPolicy): Admission {
-  const external = entry.external || policy.external
+  // An outcome that is unknown is held, whatever its handler was declared as: something may have been done.
+  const external = entry.external || entry.state === 'unknown' || policy.external
   // Its transaction was rolled back, and it did nothing outside of that.
   if (entry.state === 'running' && entry.inEffect && !external) return takeOver('run')
   if (policy.canReconcile) return takeOver('reconcile')

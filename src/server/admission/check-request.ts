@@ -1,7 +1,8 @@
+import { jsonText } from '../../foundation/json-text.ts'
 import { HEADER } from '../../protocol/header-names.ts'
 import { type HeaderList, headerValue } from '../../protocol/headers.ts'
 import { parseHttpDate } from '../../protocol/http-date.ts'
-import { parseKey } from '../../protocol/idempotency-key.ts'
+import { isValidKey, parseKey } from '../../protocol/idempotency-key.ts'
 import type { InboundBody } from '../http/port.ts'
 
 export interface RequestPolicy {
@@ -11,6 +12,11 @@ export interface RequestPolicy {
   readonly keyHeader: string
   readonly retentionMs: number
   readonly maxRequestBytes: number
+}
+
+/** The key as `keyFrom` gave it, in place of the header's. */
+export interface GivenKey {
+  readonly key: string | undefined
 }
 
 /** What method and headers alone decide, before the store is asked. */
@@ -24,20 +30,24 @@ export type RequestCheck =
 const NEED_A_KEY = new Set(['POST', 'PATCH'])
 
 export function checkRequest(
-  request: { readonly method: string; readonly headers: HeaderList },
+  request: { readonly method: string; readonly headers: HeaderList; readonly given?: GivenKey | undefined },
   policy: RequestPolicy,
   now: number,
 ): RequestCheck {
   if (!policy.methods.has(request.method)) return { kind: 'pass' }
-  const given = headerValue(request.headers, policy.keyHeader)
-  if (given === undefined) return withoutKey(request.method, policy)
-  const key = parseKey(given)
+  const field = request.given ? request.given.key : headerValue(request.headers, policy.keyHeader)
+  if (field === undefined) return withoutKey(request.method, policy)
+  const key = request.given ? validKey(field) : parseKey(field)
   if (key === undefined) return { kind: 'refuse', reason: 'key-malformed' }
   if (isPastWindow(request.headers, policy, now)) return { kind: 'refuse', reason: 'window-passed' }
   const announcedBytes = Number(headerValue(request.headers, 'content-length') ?? 0)
   return announcedBytes > policy.maxRequestBytes
     ? { kind: 'refuse', reason: 'body-too-large' }
     : { kind: 'protect', key }
+}
+
+function validKey(key: string): string | undefined {
+  return isValidKey(key) ? key : undefined
 }
 
 function withoutKey(method: string, policy: RequestPolicy): RequestCheck {
@@ -61,6 +71,15 @@ const encoder = new TextEncoder()
 /** A parsed body is measured as JSON: its bytes are gone. */
 export function checkBodySize(body: InboundBody, limit: number): void {
   if (body === null) return
-  const bytes = body instanceof Uint8Array ? body : encoder.encode(JSON.stringify(body.json))
+  const bytes = body instanceof Uint8Array ? body : encoder.encode(writtenJson(body.json))
   if (bytes.length > limit) throw new BodyTooLarge()
+}
+
+function writtenJson(value: unknown): string {
+  try {
+    return jsonText(value).text ?? ''
+  } catch (error) {
+    // Nested more deeply than the stack reaches: a parser may read that, but nobody can write it.
+    throw error instanceof RangeError ? new BodyTooLarge() : error
+  }
 }

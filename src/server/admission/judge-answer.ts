@@ -1,17 +1,15 @@
-import { HEADER } from '../../protocol/header-names.ts'
-import { type HeaderList, headerValue } from '../../protocol/headers.ts'
+import { headerValue } from '../../protocol/headers.ts'
 import { PROBLEM, readRefusal } from '../../protocol/problem-details.ts'
-import { isCredentialHeader, isCredentialValue } from '../../protocol/sensitive-names.ts'
 import type { RecordedAnswer } from '../entry/entry.ts'
 import type { WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
-import { SEALED_HEADER } from '../entry/sealed-answer.ts'
 import type { Answer } from '../http/port.ts'
+import { type HeaderPolicy, storedHeaders } from './stored-headers.ts'
 
-export interface AnswerPolicy {
+export interface AnswerPolicy extends HeaderPolicy {
   readonly store5xx: boolean
   readonly maxResponseBytes: number
-  /** Names in lower case. */
-  readonly dropHeaders: ReadonlySet<string>
+  /** The option `isFinal`. Undefined, or a result of undefined: the status decides. */
+  readonly decideFinal?: ((answer: Answer) => boolean | undefined) | undefined
 }
 
 /** 4xx about this moment or about the caller's credentials, not about the request: a retry may get another answer. */
@@ -20,10 +18,21 @@ const UNDECIDED: ReadonlySet<unknown> = new Set([PROBLEM.inFlight, PROBLEM.outco
 
 /** Is this answer final? A transient one is not recorded, and the claim ends as `transient` says. */
 export function judgeAnswer(answer: Answer, policy: AnswerPolicy, transient: WithoutAnswer): WorkOutcome {
-  if (answer.status < 400) return { kind: 'recorded', writes: 'committed', answer: recordedAnswer(answer, policy) }
-  const isFinal = policy.store5xx && answer.status >= 500
-  if (!isFinal && (isTransient(answer.status) || isInFlightDownstream(answer))) return { kind: transient }
-  return { kind: 'recorded', writes: 'rolled-back', answer: recordedAnswer(answer, policy) }
+  if (!isFinal(answer, policy)) return { kind: transient }
+  const writes = answer.status < 400 ? 'committed' : 'rolled-back'
+  return { kind: 'recorded', writes, answer: recordedAnswer(answer, policy) }
+}
+
+function isFinal(answer: Answer, { decideFinal, store5xx }: AnswerPolicy): boolean {
+  // Whatever the option says: recorded, it would tell every retry that the operation is in flight.
+  if (isUndecided(answer)) return false
+  const decided = decideFinal?.(answer)
+  if (decided !== undefined) return decided
+  const { status, headers } = answer
+  if (status < 400) return true
+  // With `Retry-After`, a 409 speaks of this moment.
+  if (status === 409) return headerValue(headers, 'retry-after') === undefined
+  return status >= 500 ? store5xx : !isTransient(status)
 }
 
 /** By the status alone. */
@@ -31,48 +40,17 @@ export function isTransient(status: number): boolean {
   return status >= 500 || TRANSIENT.has(status)
 }
 
-/** A 409 passed on from a ledger downstream, where the operation is in flight or its outcome unknown. */
-function isInFlightDownstream({ status, headers, body }: Answer): boolean {
-  if (status !== 409) return false
-  return headerValue(headers, 'retry-after') !== undefined || UNDECIDED.has(readRefusal(headers, body)?.type)
+/** A 409 of a ledger downstream, where the operation is in flight or its outcome unknown. */
+function isUndecided({ status, headers, body }: Answer): boolean {
+  return status === 409 && UNDECIDED.has(readRefusal(headers, body)?.type)
 }
+
+type RecordingPolicy = HeaderPolicy & Pick<AnswerPolicy, 'maxResponseBytes'>
 
 /** What is stored of an answer. The entry says where a body was too large for it. */
-export function recordedAnswer(answer: Answer, policy: Omit<AnswerPolicy, 'store5xx'>): RecordedAnswer {
+export function recordedAnswer(answer: Answer, policy: RecordingPolicy): RecordedAnswer {
   const bodyOmitted = 'streamed' in answer || (answer.body?.length ?? 0) > policy.maxResponseBytes
   const { status } = answer
-  const headers = storedHeaders(answer.headers, policy.dropHeaders)
+  const headers = storedHeaders(answer.headers, policy)
   return { status, headers, body: bodyOmitted || !answer.body?.length ? null : answer.body, bodyOmitted }
-}
-
-/** Fields of one exchange or one connection, and fields that the ledger sets on each answer. `proxy-…` too. */
-const NEVER_STORED = new Set([
-  'connection',
-  'content-length',
-  'date',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  // A challenge to the caller of one request.
-  'www-authenticate',
-  SEALED_HEADER,
-  HEADER.idempotencyBody,
-  HEADER.idempotencyReplayed,
-  HEADER.idempotencyRetention,
-])
-
-/** The headers that are stored with an answer. `dropped`: further names, in lower case. */
-export function storedHeaders(headers: HeaderList, dropped: ReadonlySet<string>): HeaderList {
-  return headers.filter(([name, value]) => !isOfOneExchange(name) && !dropped.has(name) && !isCredential(name, value))
-}
-
-function isOfOneExchange(name: string): boolean {
-  return NEVER_STORED.has(name) || name.startsWith('proxy-')
-}
-
-/** Cookies too: a replay may go to another caller, and the credential may have been revoked since. */
-function isCredential(name: string, value: string): boolean {
-  return isCredentialHeader(name) || isCredentialValue(value)
 }

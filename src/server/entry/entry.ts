@@ -1,3 +1,6 @@
+import { hex } from '../../foundation/digest.ts'
+import { hmacSha256 } from '../../foundation/hmac.ts'
+import { areComparable, type BodySeen } from '../../protocol/fingerprint.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 
 /** The version of a stored row. A store upgrades older rows as it reads them, and never changes newer ones. */
@@ -24,7 +27,7 @@ export interface RecordedAnswer {
 export interface Entry {
   readonly scope: string
   readonly key: string
-  /** A digest of the request, prefixed with the version of how it was made. */
+  /** A digest of the request, prefixed with how it was made. */
   readonly fingerprint: string
   readonly method: string
   readonly path: string
@@ -74,24 +77,60 @@ export const ENTRY_MOVES: Readonly<
 }
 
 /**
+ * While the transaction of a claim is open, the store itself shows that its handler is alive. The lease is then no longer
+ * than this, so that a key whose process has died inside of its transaction is free again soon.
+ */
+export const LONGEST_EFFECT_LEASE_MS = 10_000
+
+/**
  * Goes up with every change of what makes two requests equal (what is hashed, how a body is canonicalised). Without it,
  * a retry across a deploy would be refused as another request, for good.
  */
-const FINGERPRINT_VERSION = 1
+const FINGERPRINT_VERSION = 2
 
-/** As it is stored: `1:<digest>`. Digests from before the first version have no prefix. */
-export function versionedFingerprint(digest: string): string {
-  return `${FINGERPRINT_VERSION}:${digest}`
+/** A secret that fingerprints are made with. `id` is stored with each of them, and says nothing about the secret. */
+export interface FingerprintKey {
+  readonly id: string
+  readonly secret: Uint8Array
 }
 
-/** `incomparable`: of different versions and not equal, which says nothing. */
-export function compareFingerprints(stored: string, received: string): 'same' | 'different' | 'incomparable' {
-  const [first, second] = [splitFingerprint(stored), splitFingerprint(received)]
-  if (first.digest === second.digest) return 'same'
-  return first.version === second.version ? 'different' : 'incomparable'
+/** A request's digest, and how its body was seen. */
+export interface RequestDigest {
+  readonly digest: string
+  readonly seen: BodySeen
 }
 
-function splitFingerprint(fingerprint: string): { readonly version: string; readonly digest: string } {
+/**
+ * The fingerprints of a request: the first is stored, all are compared. `2/<how the body was seen>:<digest>`, or with a
+ * secret `2/<how>/<id of the secret>:<HMAC of the digest>`. Before version 2 it was `1:<digest>`, and at first the digest alone.
+ * The one without a secret is last: it knows what was stored before there was one.
+ */
+export function requestFingerprints(
+  { digest, seen }: RequestDigest,
+  keys: readonly FingerprintKey[],
+): readonly [string, ...string[]] {
+  const made = `${FINGERPRINT_VERSION}/${seen}`
+  const keyed = keys.map(({ id, secret }) => `${made}/${id}:${hex(hmacSha256(secret, digest))}`)
+  const [first, ...others] = [...keyed, `${made}:${digest}`]
+  return [first as string, ...others]
+}
+
+/** `incomparable`: not equal, and made in ways in which one request may get two fingerprints. */
+export function compareFingerprints(
+  stored: string,
+  received: string | readonly string[],
+): 'same' | 'different' | 'incomparable' {
+  const one = splitFingerprint(stored)
+  const others = [received].flat().map(splitFingerprint)
+  if (others.some(({ digest }) => digest === one.digest)) return 'same'
+  const isComparable = others.some(
+    ({ version, keyId, seen }) => version === one.version && keyId === one.keyId && areComparable(seen, one.seen),
+  )
+  return isComparable ? 'different' : 'incomparable'
+}
+
+function splitFingerprint(fingerprint: string) {
   const at = fingerprint.indexOf(':')
-  return { version: fingerprint.slice(0, Math.max(0, at)), digest: fingerprint.slice(at + 1) }
+  const [version = '', seen = '', keyId = ''] = fingerprint.slice(0, Math.max(0, at)).split('/')
+  return { version, seen, keyId, digest: fingerprint.slice(at + 1) }
 }

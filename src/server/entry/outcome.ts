@@ -8,6 +8,7 @@ import type { RecordedAnswer } from './entry.ts'
  * |---|---|---|
  * | `recorded` | as `writes` says | `done`, in one commit with them |
  * | `uncommitted` | in a transaction of the caller | `done` once the caller commits, else `running` |
+ * | `kept` | rolled back | `running` under the same claim: what the framework answers decides |
  * | `released` | rolled back | absent: the key is free |
  * | `abandoned` | rolled back | `unknown`: something may have been done outside of the transaction |
  * | `lost` | rolled back | under the claim of another request: not changed |
@@ -16,6 +17,7 @@ import type { RecordedAnswer } from './entry.ts'
 export type Outcome<Answer = RecordedAnswer> =
   | { readonly kind: 'recorded'; readonly writes: 'committed' | 'rolled-back'; readonly answer: Answer }
   | { readonly kind: 'uncommitted'; readonly answer: Answer }
+  | RolledBack<'kept', Answer>
   | RolledBack<'released', Answer>
   | RolledBack<'abandoned', Answer>
   | { readonly kind: 'lost' }
@@ -31,7 +33,7 @@ interface RolledBack<Kind, Answer> {
 /** The outcomes that the work itself can ask for. The other ones happen to it. */
 export type WorkOutcome<Answer = RecordedAnswer> = Extract<
   Outcome<Answer>,
-  { kind: 'recorded' | 'released' | 'abandoned' }
+  { kind: 'recorded' | 'kept' | 'released' | 'abandoned' }
 >
 
 /** What becomes of an entry without a final answer. */

@@ -3,8 +3,8 @@ import type { HeaderList } from '../../protocol/headers.ts'
 import type { RecordedAnswer } from './entry.ts'
 
 /*
- * How an encrypted answer is stored: its status as it is, this one header, and as its body the sealed bytes of headers and
- * body. Stores know nothing of it, and answers from before the encryption are read as they are.
+ * How an encrypted answer is stored: its status as it is, this one header, and as its body the sealed bytes of status, headers
+ * and body. Stores know nothing of it, and answers from before the encryption are read as they are.
  */
 
 /** Never stored for a handler: see `judge-answer.ts`. */
@@ -20,19 +20,27 @@ export interface SealedPlace {
 }
 
 interface Frame extends SealedPlace {
+  /** Undefined in frames of earlier builds. */
+  readonly status?: number
   readonly headers: HeaderList
   readonly hasBody: boolean
 }
 
-type Framed = Pick<RecordedAnswer, 'headers' | 'body'>
+type Framed = Pick<RecordedAnswer, 'status' | 'headers' | 'body'>
+
+/** In place of a status, for the value of a message. */
+export const OF_A_MESSAGE = 0
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const LENGTH_BYTES = 4
 
-/** What is sealed. With its scope and key, so that sealed bytes that were moved to another key are not opened there. */
-export function frameAnswer({ scope, key }: SealedPlace, { headers, body }: Framed): Uint8Array {
-  const frame: Frame = { scope, key, headers, hasBody: body !== null }
+/**
+ * What is sealed. With its scope and key, so that sealed bytes that were moved to another key are not opened there, and with
+ * its status, which is stored as it is, so that a change of that is noticed.
+ */
+export function frameAnswer({ scope, key }: SealedPlace, { status, headers, body }: Framed): Uint8Array {
+  const frame: Frame = { scope, key, status, headers, hasBody: body !== null }
   const head = encoder.encode(JSON.stringify(frame))
   const whole = new Uint8Array(LENGTH_BYTES + head.length + (body?.length ?? 0))
   new DataView(whole.buffer).setUint32(0, head.length)
@@ -41,13 +49,15 @@ export function frameAnswer({ scope, key }: SealedPlace, { headers, body }: Fram
   return whole
 }
 
-/** Throws where the bytes are no frame, or that of another key. */
-export function unframeAnswer({ scope, key }: SealedPlace, whole: Uint8Array): Framed {
+/** Throws if the bytes are no frame, or that of another key or another status than the one that is stored. */
+export function unframeAnswer({ scope, key }: SealedPlace, status: number, whole: Uint8Array): Framed {
   const length = new DataView(whole.buffer, whole.byteOffset, whole.byteLength).getUint32(0)
   const end = LENGTH_BYTES + length
   const frame = JSON.parse(decoder.decode(whole.subarray(LENGTH_BYTES, end))) as Frame
   if (frame.scope !== scope || frame.key !== key) throw new Error('The answer was sealed for another key')
-  return { headers: frame.headers, body: frame.hasBody ? whole.slice(end) : null }
+  if (frame.status !== undefined && frame.status !== status)
+    throw new Error('The answer was sealed with another status')
+  return { status, headers: frame.headers, body: frame.hasBody ? whole.slice(end) : null }
 }
 
 /** The stored form: `body` is the sealed frame. */
@@ -57,6 +67,11 @@ export function sealedAnswer({ status, bodyOmitted }: RecordedAnswer, body: Uint
 
 export function isSealed({ headers }: RecordedAnswer): boolean {
   return headers.length === 1 && headers[0]?.[0] === SEALED_HEADER
+}
+
+/** `erase()` has removed it. Only its status is left, which nothing seals any more. */
+export function isErased({ headers, body, bodyOmitted }: RecordedAnswer): boolean {
+  return headers.length === 0 && body === null && bodyOmitted
 }
 
 /** The sealed frame. */

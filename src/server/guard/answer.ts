@@ -6,6 +6,8 @@ import { isRefusal, problemPage, type Refusal, reworded } from '../admission/ref
 import type { RecordedAnswer } from '../entry/entry.ts'
 import { isReply, type Reply } from '../entry/reply.ts'
 import type { Answer } from '../http/port.ts'
+import { inAcceptedCoding } from './accepted-coding.ts'
+import type { KeyRequest } from './claim-key.ts'
 import { emit } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 
@@ -50,8 +52,13 @@ const BODY_HEADERS: readonly string[] = [
   'content-digest',
 ]
 
-/** A recorded answer, marked as replayed, and as without its body where that was too large to store. */
-export function replayedAnswer(guard: Retention, recorded: RecordedAnswer): Answer {
+/** A recorded answer for this request: marked as replayed, and as without its body if that was too large to store. */
+export function replayedAnswer(
+  guard: Retention & Pick<GuardOptions, 'decodeBody'>,
+  stored: RecordedAnswer,
+  { acceptEncoding }: Pick<KeyRequest, 'acceptEncoding'>,
+): Answer {
+  const recorded = inAcceptedCoding(guard, stored, acceptEncoding)
   const { status, body, bodyOmitted } = recorded
   const marks: HeaderList = [retentionHeader(guard), [HEADER.idempotencyReplayed, 'true']]
   const headers = handlerHeaders(recorded.headers)

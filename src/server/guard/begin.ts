@@ -1,17 +1,16 @@
 import { ConfigurationError, StorageError } from '../../errors/classes.ts'
-import { fingerprintInput } from '../../protocol/fingerprint.ts'
-import { headerValue } from '../../protocol/headers.ts'
-import { BodyTooLarge, checkBodySize, checkRequest } from '../admission/check-request.ts'
+import { BodyTooLarge, checkRequest } from '../admission/check-request.ts'
 import { type RefusalReason, refusal } from '../admission/refusal.ts'
-import { type Entry, type RecordedAnswer, versionedFingerprint } from '../entry/entry.ts'
+import type { Entry, RecordedAnswer } from '../entry/entry.ts'
 import type { EffectReturn } from '../entry/reply.ts'
 import { refuseSealed } from '../entry/sealed-answer.ts'
 import type { Answer, Inbound } from '../http/port.ts'
 import { answerOfReturned, outgoingAnswer, replayedAnswer } from './answer.ts'
 import { type ClaimResult, claimKey, type KeyRequest, reclaimKey } from './claim-key.ts'
 import type { IdempotencyContext } from './context.ts'
+import { describeRequest, keyGivenBy, scopeOf } from './describe-request.ts'
 import { emit, emitForEntry } from './events.ts'
-import type { GuardOptions, Protection, ProtectOptions } from './guard-options.ts'
+import type { GuardOptions, KeyFrom, Protection, ProtectOptions } from './guard-options.ts'
 import { reconcileClaim } from './reconcile.ts'
 import { refusalByQuota } from './scope-quota.ts'
 import { Session } from './session.ts'
@@ -34,7 +33,7 @@ export type AdapterOptions = { readonly [name: string]: (option: string, value: 
 
 /** Checks the options of a handler, once for all of its requests. */
 export type MakeGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> = (
-  options?: ProtectOptions,
+  options?: ProtectOptions<Native>,
   own?: AdapterOptions,
 ) => LedgerGuard<Tx, Returned, Native>
 
@@ -54,7 +53,7 @@ export interface GuardedLedger<Tx = unknown, Returned = EffectReturn, Native = u
  */
 export function guardOf<Tx, Returned, Native>(
   ledger: GuardedLedger<Tx, Returned, Native>,
-  options?: ProtectOptions,
+  options?: ProtectOptions<Native>,
   own?: AdapterOptions,
 ): LedgerGuard<Tx, Returned, Native> {
   const makeGuard = (ledger as Partial<GuardedLedger<Tx, Returned, Native>> | undefined)?.[GUARD]
@@ -71,7 +70,7 @@ export function guarded(makeGuard: MakeGuard): GuardedLedger {
 /** Everything before the handler: authorization, the key, the claim. */
 export async function begin(ledger: GuardOptions, inbound: Inbound, protection: Protection): Promise<Begun> {
   const guard = servingGuard(ledger, inbound)
-  const screened = await screen(guard, inbound)
+  const screened = await screen(guard, inbound, protection.keyFrom)
   if (screened.kind === 'answered') return screened
   if (screened.kind === 'pass') return { kind: 'run', session: new Session(guard, null) }
   guard.reaperWatch.look(guard)
@@ -96,15 +95,20 @@ type Answered = Extract<Begun, { kind: 'answered' }>
 export type Screened = Answered | { readonly kind: 'pass' } | { readonly kind: 'keyed'; readonly request: KeyRequest }
 
 /** Everything before the store is asked. `pass`: the request needs no key. */
-export async function screen(guard: GuardOptions, inbound: Inbound): Promise<Screened> {
+export async function screen(
+  guard: GuardOptions,
+  inbound: Inbound,
+  keyFrom: KeyFrom<unknown> | undefined,
+): Promise<Screened> {
   const receivedAt = guard.clock.now()
   const forbidden = await guard.authorize?.(inbound.native)
   if (forbidden) {
     return { kind: 'answered', answer: outgoingAnswer(guard, await answerOfReturned(forbidden, 'authorize()')) }
   }
-  const check = checkRequest(inbound, guard, guard.clock.now())
+  const { method, path, headers } = inbound
+  const given = keyFrom && guard.methods.has(method) ? await keyGivenBy(guard, keyFrom, inbound) : undefined
+  const check = checkRequest({ method, headers, given }, guard, guard.clock.now())
   if (check.kind === 'pass') return check
-  const { method, path } = inbound
   if (check.kind === 'refuse') return refuseRequest(guard, { method, path, receivedAt }, check.reason)
   const named = { scope: await scopeOf(guard, inbound), key: check.key }
   try {
@@ -119,20 +123,6 @@ export async function screen(guard: GuardOptions, inbound: Inbound): Promise<Scr
   }
 }
 
-async function scopeOf(guard: GuardOptions, { native }: Inbound): Promise<string> {
-  try {
-    const scope = await guard.scope(native)
-    if (typeof scope === 'string' && scope !== '') return scope
-    throw new ConfigurationError(
-      "The option `scope` must give a non-empty string for each request, such as the account's id; say 'public' where " +
-        'all callers share their keys on purpose',
-    )
-  } catch (error) {
-    emit(guard, { type: 'ledger.failed', error })
-    throw error
-  }
-}
-
 interface Asked {
   readonly request: KeyRequest
   readonly protection: Protection
@@ -142,42 +132,22 @@ interface Asked {
 async function act(guard: GuardOptions, { request, protection, result }: Asked): Promise<Begun> {
   if (result.kind === 'refused') return refuseRequest(guard, request, result.reason)
   if (result.kind === 'replay') return replayEntry(guard, request, result.entry)
-  const { claim, from } = result
+  const { claim, heldFrom, from } = result
   if (!from) guard.quota?.added(claim.scope)
   emitForEntry(guard, request, { type: 'entry.claimed', attempt: claim.attempt, takenOver: from !== undefined })
   // An entry that was claimed as external stays so, whatever the handler is declared as by now.
   const external = protection.external || from?.external === true
-  const claimed = { request, protection: { ...protection, external }, claim }
+  const claimed = { request, protection: { ...protection, external }, claim, heldFrom }
   if (result.next === 'run' || from === undefined) return { kind: 'run', session: new Session(guard, claimed) }
   const outcome = await reconcileClaim(guard, claimed, from)
   if (outcome === 'rerun') {
     const fresh = await reclaimKey(guard, claimed)
     return fresh
-      ? { kind: 'run', session: new Session(guard, { ...claimed, claim: fresh }) }
+      ? { kind: 'run', session: new Session(guard, { ...claimed, ...fresh }) }
       : refuseRequest(guard, request, 'in-flight')
   }
-  if (outcome.kind === 'recorded') return { kind: 'answered', answer: replayedAnswer(guard, outcome.answer) }
+  if (outcome.kind === 'recorded') return { kind: 'answered', answer: replayedAnswer(guard, outcome.answer, request) }
   return refuseRequest(guard, request, outcome.kind === 'lost' ? 'in-flight' : 'outcome-unknown')
-}
-
-async function describeRequest(
-  guard: GuardOptions,
-  inbound: Inbound,
-  { scope, key }: Pick<KeyRequest, 'scope' | 'key'>,
-): Promise<KeyRequest> {
-  const { method, path, query, headers, body } = inbound
-  const given = await body()
-  checkBodySize(given, guard.maxRequestBytes)
-  const { texts, bytes } = fingerprintInput({
-    scope,
-    method,
-    path,
-    query,
-    contentType: headerValue(headers, 'content-type'),
-    contentEncoding: headerValue(headers, 'content-encoding'),
-    body: given,
-  })
-  return { scope, key, method, path, fingerprint: versionedFingerprint(guard.digest(texts, bytes)) }
 }
 
 /** A request, with its scope and key as far as they are known by then. */
@@ -197,7 +167,7 @@ export function replayEntry(guard: GuardOptions, request: KeyRequest, entry: Ent
   try {
     const recorded = readableAnswer(entry)
     emitForEntry(guard, request, { type: 'entry.replayed', status: recorded.status })
-    return { kind: 'answered', answer: replayedAnswer(guard, recorded) }
+    return { kind: 'answered', answer: replayedAnswer(guard, recorded, request) }
   } catch (error) {
     emit(guard, { type: 'ledger.failed', error })
     return refuseRequest(guard, request, 'unavailable')

@@ -1,9 +1,11 @@
 import { newClaimToken } from '../../foundation/identity.ts'
 import { type Admission, admit } from '../admission/admit.ts'
 import type { Entry } from '../entry/entry.ts'
+import { isSealed } from '../entry/sealed-answer.ts'
 import type { Claim, EntryDraft } from '../ledger/port.ts'
 import { type GuardOptions, mustSurvive, type Protection } from './guard-options.ts'
 import { isInFlight } from './in-flight-waiters.ts'
+import type { Held } from './lease.ts'
 import { withinStoreTime } from './store-call.ts'
 
 /** A request with a key, as the ledger sees it. */
@@ -11,17 +13,26 @@ export interface KeyRequest {
   readonly scope: string
   readonly key: string
   readonly fingerprint: string
+  /** The same request's with older secrets, and without one: compared with a stored one, never stored. */
+  readonly otherFingerprints?: readonly string[]
   readonly method: string
   readonly path: string
   /** When it reached the ledger, on the ledger's clock. Undefined where no request is served. */
   readonly receivedAt?: number | undefined
+  /** As the caller sends it, for a replay. */
+  readonly acceptEncoding?: string | undefined
 }
 
 export type ClaimResult =
-  /** `from`: the entry that was taken over. */
-  | { readonly kind: 'claimed'; readonly claim: Claim; readonly from: Entry | undefined; readonly next: NextStep }
+  /** `heldFrom`: when the store was asked. `from`: the entry that was taken over. */
+  | (Held & { readonly kind: 'claimed'; readonly from: Entry | undefined; readonly next: NextStep })
   | { readonly kind: 'replay'; readonly entry: Entry }
-  | { readonly kind: 'refused'; readonly reason: Extract<Admission, { kind: 'refuse' }>['reason'] }
+  | RefusedClaim
+
+interface RefusedClaim {
+  readonly kind: 'refused'
+  readonly reason: Extract<Admission, { kind: 'refuse' }>['reason']
+}
 
 export type NextStep = Extract<Admission, { kind: 'take-over' }>['next']
 
@@ -45,20 +56,34 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
       late.kind === 'inserted' ? guard.store.release(late.claim) : undefined,
     )
     if (insertion.kind === 'inserted') {
-      return { kind: 'claimed', claim: insertion.claim, from: undefined, next: 'run' }
+      return { kind: 'claimed', claim: insertion.claim, heldFrom: draft.now, from: undefined, next: 'run' }
     }
     const { entry } = insertion.found
-    const admission = admit(insertion.found, request.fingerprint, policy)
+    const admission = admit(insertion.found, allFingerprints(request), policy)
     if (admission.kind === 'replay') return { kind: 'replay', entry }
-    if (admission.kind === 'refuse') return { kind: 'refused', reason: admission.reason }
+    if (admission.kind === 'refuse') return refused(entry, admission.reason)
     const taking = takeOverDraft(entry, draft, admission.next)
     const undo = admission.next === 'run' && !taking.external ? 'release' : 'abandon'
     const claim = await withinStoreTime(guard, guard.store.takeOver(entry, taking), (late) =>
       late ? guard.store[undo](late, guard.clock.now()) : undefined,
     )
-    if (claim) return { kind: 'claimed', claim, from: entry.state === 'done' ? undefined : entry, next: admission.next }
+    const from = entry.state === 'done' ? undefined : entry
+    if (claim) return { kind: 'claimed', claim, heldFrom: draft.now, from, next: admission.next }
   }
   return { kind: 'refused', reason: 'in-flight' }
+}
+
+/**
+ * A sealed answer that no encryption has opened says more than a fingerprint with a secret that is not known: its replay
+ * fails, and tells the operator that the option is missing.
+ */
+export function refused(entry: Entry, reason: RefusedClaim['reason']): ClaimResult {
+  const isUnopened = reason === 'other-version' && entry.answer !== null && isSealed(entry.answer)
+  return isUnopened ? { kind: 'replay', entry } : { kind: 'refused', reason }
+}
+
+export function allFingerprints({ fingerprint, otherFingerprints = [] }: KeyRequest): readonly string[] {
+  return [fingerprint, ...otherFingerprints]
 }
 
 /**
@@ -76,11 +101,13 @@ function takeOverDraft(entry: Entry, draft: EntryDraft, next: NextStep): EntryDr
 export async function reclaimKey(
   guard: GuardOptions,
   { request, protection, claim }: Reclaiming,
-): Promise<Claim | undefined> {
+): Promise<Held | undefined> {
   const entry = await withinStoreTime(guard, guard.store.find(request.scope, request.key))
   if (entry?.token !== claim.token) return undefined
   const draft = draftOf(guard, request, protection)
-  return withinStoreTime(guard, guard.store.takeOver(entry, draft), (late) => late && guard.store.release(late))
+  const taking = guard.store.takeOver(entry, draft)
+  const fresh = await withinStoreTime(guard, taking, (late) => late && guard.store.release(late))
+  return fresh && { claim: fresh, heldFrom: draft.now }
 }
 
 interface Reclaiming {

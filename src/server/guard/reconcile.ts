@@ -7,12 +7,13 @@ import { recordedAnswer } from '../admission/judge-answer.ts'
 import type { Entry } from '../entry/entry.ts'
 import type { Outcome } from '../entry/outcome.ts'
 import { isReply, type Reply } from '../entry/reply.ts'
-import type { Claim, EntryPlace } from '../ledger/port.ts'
+import type { EntryPlace } from '../ledger/port.ts'
 import { answerOfReturned } from './answer.ts'
 import { deriveKey } from './context.ts'
 import { emit, emitForEntry } from './events.ts'
 import type { GuardOptions, Reconcile, Reconciled } from './guard-options.ts'
-import { abandonClaim, type ClaimedRequest, endWithoutAnswer, renewLease } from './settle-claim.ts'
+import { type Held, HeldLease } from './lease.ts'
+import { abandonClaim, type ClaimedRequest, endWithoutAnswer } from './settle-claim.ts'
 import { inDoubt, withinStoreTime } from './store-call.ts'
 
 /*
@@ -43,7 +44,7 @@ export async function reconcileClaim(
 async function callReconcile(guard: GuardOptions, claimed: ClaimedRequest, from: Entry): Promise<Reconciled> {
   const { reconcile } = claimed.protection
   if (!reconcile) return undefined
-  const stop = renewLease(guard, claimed.claim, { needsNoLease: () => false, onLost: () => {} })
+  const lease = new HeldLease(guard, claimed, { onLost: () => {}, onLapsed: () => {} })
   try {
     const { scope, key } = claimed.request
     return await reconcile(from, { deriveKey: (label) => deriveKey(guard, { scope, key }, label) })
@@ -51,7 +52,7 @@ async function callReconcile(guard: GuardOptions, claimed: ClaimedRequest, from:
     emit(guard, { type: 'ledger.failed', error })
     return undefined
   } finally {
-    stop()
+    lease.stop()
   }
 }
 
@@ -83,11 +84,12 @@ export async function reconcileUnknown(
 
 /** Is its outcome known now? */
 async function reconcileEntry(guard: GuardOptions, entry: Entry): Promise<boolean> {
-  const claim = await claimUnknown(guard, entry)
-  if (!claim) return false
+  const held = await claimUnknown(guard, entry)
+  if (!held) return false
+  const { claim } = held
   emitForEntry(guard, entry, { type: 'entry.claimed', attempt: claim.attempt, takenOver: true })
   const reconcile = guard.reconcile && withTimeout(guard, guard.reconcile)
-  const claimed = { request: entry, claim, protection: { external: true, onAbandoned: undefined, reconcile } }
+  const claimed = { request: entry, ...held, protection: { external: true, onAbandoned: undefined, reconcile } }
   const outcome = await reconcileClaim(guard, claimed, entry)
   // There is no request to run: the key is free for the next one.
   if (outcome === 'rerun') await endWithoutAnswer(guard, { ...claimed, notDone: true }, {})
@@ -132,8 +134,9 @@ export async function resolveEntry(
   }
   const entry = await guard.store.find(scope, key)
   if (entry?.state !== 'unknown') return false
-  const claim = await claimUnknown(guard, entry)
-  if (!claim) return false
+  const held = await claimUnknown(guard, entry)
+  if (!held) return false
+  const { claim } = held
   const { store, clock } = guard
   const ended =
     outcome === 'rerun' ? store.release(claim) : store.complete(claim, recordedAnswer(outcome, guard), clock.now())
@@ -143,9 +146,11 @@ export async function resolveEntry(
 }
 
 /** Undefined where another claim came first. */
-function claimUnknown({ store, clock, ...guard }: GuardOptions, entry: Entry): Promise<Claim | undefined> {
+async function claimUnknown({ store, clock, ...guard }: GuardOptions, entry: Entry): Promise<Held | undefined> {
   const { leaseMs, retentionMs } = guard
-  const claim = { token: newClaimToken(), durable: true, external: true, leaseMs, retentionMs, now: clock.now() }
+  const heldFrom = clock.now()
+  const draft = { token: newClaimToken(), durable: true, external: true, leaseMs, retentionMs, now: heldFrom }
   // Everything else, its age included, stays as it is.
-  return store.takeOver(entry, { ...entry, ...claim })
+  const claim = await store.takeOver(entry, { ...entry, ...draft })
+  return claim && { claim, heldFrom }
 }

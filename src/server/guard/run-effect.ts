@@ -1,7 +1,9 @@
 import { StorageError } from '../../errors/classes.ts'
 import { isThenable } from '../../foundation/thenable.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
-import type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
+import { EndedTransactionError } from '../entry/ended-transaction.ts'
+import { LONGEST_EFFECT_LEASE_MS } from '../entry/entry.ts'
+import type { Outcome, WorkOutcome } from '../entry/outcome.ts'
 import type { Answer } from '../http/port.ts'
 import type { TransactOptions } from '../ledger/port.ts'
 import { answerOfReturned } from './answer.ts'
@@ -15,7 +17,11 @@ export interface EffectCall {
   readonly options: TransactOptions<unknown>
 }
 
-/** Runs the work in one transaction of the store. Never rejects; calls the store before the first await. */
+/**
+ * Runs the work in one transaction of the store. Never rejects; calls the store before the first await.
+ *
+ * A throw of the work keeps the claim: what the framework answers decides what becomes of the entry.
+ */
 export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<Outcome<Answer>> {
   const { claimed, options } = call
   const seen: Seen = {}
@@ -24,25 +30,32 @@ export async function runEffect(guard: GuardOptions, call: EffectCall): Promise<
       claim: claimed?.claim ?? null,
       now: guard.clock.now(),
       leaseMs: guard.leaseMs,
+      effectLeaseMs: effectLease(guard),
       work: watched(guard, call, seen),
-      onFailure: endOf(claimed),
       options,
     })
     if (outcome.kind === 'lost' || outcome.kind === 'in-doubt') return outcome
     // As it is sent, not as it is stored.
-    return seen.thrown ? undone(claimed, seen.thrown.error) : { ...outcome, answer: seen.answer as Answer }
+    return { ...outcome, answer: seen.answer as Answer }
   } catch (error) {
-    if (seen.thrown) return undone(claimed, error)
+    // Any other error is one of the store, which could not keep the claim.
+    if (seen.thrown && error === seen.thrown.error) return { kind: 'kept', error }
     const mayHaveHappened = seen.answer !== undefined || claimed?.protection.external
     const marked = mayHaveHappened ? inDoubt(error) : error
-    return error instanceof StorageError ? { kind: 'in-doubt', error: marked } : undone(claimed, marked)
+    if (error instanceof StorageError) return { kind: 'in-doubt', error: marked }
+    return { kind: isEnded(error) ? 'abandoned' : 'kept', error: marked }
   }
 }
 
-type UndoneEffect = Extract<Outcome<Answer>, { kind: 'released' | 'abandoned' }>
+/** The lease while a transaction is open. */
+export function effectLease({ leaseMs }: Pick<GuardOptions, 'leaseMs'>): number {
+  return Math.min(leaseMs, LONGEST_EFFECT_LEASE_MS)
+}
+
+type UndoneEffect = Extract<Outcome<Answer>, { kind: 'kept' | 'released' | 'abandoned' }>
 
 export function isUndone(outcome: Outcome<Answer>): outcome is UndoneEffect {
-  return outcome.kind === 'released' || outcome.kind === 'abandoned'
+  return outcome.kind === 'kept' || outcome.kind === 'released' || outcome.kind === 'abandoned'
 }
 
 /** Rolled back because of an error, in contrast to a transient answer. */
@@ -50,12 +63,9 @@ export function isThrown(outcome: Outcome<Answer>): outcome is UndoneEffect & { 
   return isUndone(outcome) && 'error' in outcome
 }
 
-function undone(claimed: ClaimedRequest | null, error: unknown): Outcome<Answer> {
-  return { kind: endOf(claimed), error }
-}
-
-function endOf(claimed: ClaimedRequest | null): WithoutAnswer {
-  return claimed ? withoutAnswer(claimed) : 'released'
+/** Has the work ended the transaction itself, so that its writes may be there? */
+function isEnded(error: unknown): boolean {
+  return error instanceof EndedTransactionError
 }
 
 /** How the work ended, whatever becomes of its transaction. */
@@ -70,12 +80,11 @@ type WatchedWork = (tx: unknown) => WorkOutcome | Promise<WorkOutcome>
 function watched(guard: GuardOptions, { claimed, work }: EffectCall, seen: Seen): WatchedWork {
   const judge = (answer: Answer): WorkOutcome => {
     seen.answer = answer
-    return judgeAnswer(answer, guard, endOf(claimed))
+    return judgeAnswer(answer, guard, claimed ? withoutAnswer(claimed) : 'released')
   }
-  const fail = (error: unknown): WorkOutcome => {
+  const fail = (error: unknown): never => {
     seen.thrown = { error }
-    if (!claimed?.notDone) throw error
-    return { kind: 'released' }
+    throw error
   }
   return (tx) => {
     let answer: Answer | Promise<Answer>

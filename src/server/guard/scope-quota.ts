@@ -14,22 +14,44 @@ const FULL_RECOUNT_MS = 1_000
 /** Of more, the counts of the first are forgotten. */
 const MOST_SCOPES = 10_000
 
+/**
+ * A count takes as long as there are keys to count. While this process has made less than a hundredth of the quota since
+ * the last count, it does not count: most scopes never are.
+ */
+function allowance(limit: number): number {
+  return Math.floor(limit / 100)
+}
+
+/** A scope with a million keys that is full is counted every ten seconds. */
+function fullRecountMs(limit: number): number {
+  return Math.max(FULL_RECOUNT_MS, allowance(limit))
+}
+
 interface Counted {
+  /** As far as this process knows: what was counted, and what it has made since. */
   count: number
-  readonly countedAt: number
+  /** Made by this process since the last count. */
+  added: number
+  countedAt: number
+}
+
+export interface QuotaOptions {
+  readonly quota: Quota
+  /** Called when a scope has used four fifths of it. */
+  readonly onNearlyFull?: ((limit: number) => void) | undefined
 }
 
 /**
- * Keeps one scope from filling the table. Approximate, so that it is cheap: keys are counted once a minute, and claims of
- * this process are added in between.
+ * Keeps one scope from filling the table. Approximate, so that it is cheap: keys are counted once a minute at most, and
+ * claims of this process are added in between.
  */
 export class ScopeQuota {
-  readonly #quota: Quota
+  readonly #options: QuotaOptions
   readonly #counted = new Map<string, Counted>()
   readonly #counting = new Map<string, Promise<Counted>>()
 
-  constructor(quota: Quota) {
-    this.#quota = quota
+  constructor(options: QuotaOptions) {
+    this.#options = options
   }
 
   async hasRoom(guard: GuardOptions, scope: string): Promise<boolean> {
@@ -39,20 +61,35 @@ export class ScopeQuota {
 
   /** This process has made an entry. */
   added(scope: string): void {
-    const counted = this.#counted.get(scope)
-    if (counted) counted.count++
+    const counted = this.#of(scope)
+    counted.count++
+    counted.added++
   }
 
   #limitOf(scope: string): number | undefined {
-    const limit: unknown = typeof this.#quota === 'function' ? this.#quota(scope) : this.#quota
-    if (limit === undefined || (Number.isInteger(limit) && Number(limit) >= 0)) return limit as number | undefined
+    const { quota } = this.#options
+    const limit: unknown = typeof quota === 'function' ? quota(scope) : quota
+    if (limit === undefined || limit === Number.POSITIVE_INFINITY) return undefined
+    if (Number.isInteger(limit) && Number(limit) >= 0) return limit as number
     throw new ConfigurationError('The option `quota` must give a whole number of at least 0 for a scope, or undefined')
   }
 
-  async #current(guard: GuardOptions, scope: string, limit: number): Promise<Counted> {
+  #of(scope: string): Counted {
     const known = this.#counted.get(scope)
-    const goodForMs = known && known.count >= limit ? FULL_RECOUNT_MS : RECOUNT_MS
-    if (known && guard.clock.now() - known.countedAt < goodForMs) return known
+    if (known) return known
+    const [oldest] = this.#counted.keys()
+    if (this.#counted.size >= MOST_SCOPES && oldest !== undefined) this.#counted.delete(oldest)
+    const unknown = { count: 0, added: 0, countedAt: Number.NEGATIVE_INFINITY }
+    this.#counted.set(scope, unknown)
+    return unknown
+  }
+
+  async #current(guard: GuardOptions, scope: string, limit: number): Promise<Counted> {
+    const known = this.#of(scope)
+    const isFull = known.count >= limit
+    const goodForMs = isFull ? fullRecountMs(limit) : RECOUNT_MS
+    if (guard.clock.now() - known.countedAt < goodForMs) return known
+    if (!isFull && known.added < allowance(limit)) return known
     // Requests that come at the same time share one count.
     const counting = this.#counting.get(scope) ?? this.#count(guard, scope, limit)
     this.#counting.set(scope, counting)
@@ -61,12 +98,10 @@ export class ScopeQuota {
 
   async #count(guard: GuardOptions, scope: string, limit: number): Promise<Counted> {
     const count = await withinStoreTime(guard, guard.store.count(scope, limit))
-    const counted = { count, countedAt: guard.clock.now() }
     // As the last one of the map, whose first one is the oldest.
     this.#counted.delete(scope)
-    this.#counted.set(scope, counted)
-    const [oldest] = this.#counted.keys()
-    if (this.#counted.size > MOST_SCOPES && oldest !== undefined) this.#counted.delete(oldest)
+    const counted = Object.assign(this.#of(scope), { count, added: 0, countedAt: guard.clock.now() })
+    if (count >= limit * 0.8) this.#options.onNearlyFull?.(limit)
     return counted
   }
 }

@@ -10,10 +10,10 @@ import type { Answer, Inbound } from '../http/port.ts'
 import type { AtomicOutcome, FoundEntry, TransactOptions } from '../ledger/port.ts'
 import { answerOfReturned, outgoingAnswer } from './answer.ts'
 import { refuseRequest, replayEntry, screen, servingGuard } from './begin.ts'
-import { type ClaimResult, draftOf, type KeyRequest } from './claim-key.ts'
+import { allFingerprints, type ClaimResult, draftOf, type KeyRequest, refused } from './claim-key.ts'
 import { deriveKey, type IdempotencyContext } from './context.ts'
 import { emit, emitForEntry } from './events.ts'
-import type { GuardOptions, Protection } from './guard-options.ts'
+import type { GuardOptions, KeyFrom, Protection } from './guard-options.ts'
 import { isInFlight } from './in-flight-waiters.ts'
 import { isThrown, runEffect } from './run-effect.ts'
 import { refusalByQuota } from './scope-quota.ts'
@@ -24,6 +24,7 @@ export type AtomicContext = Pick<IdempotencyContext, 'key' | 'scope' | 'deriveKe
 export interface AtomicWork {
   readonly run: (tx: unknown, context: AtomicContext) => unknown
   readonly options: Pick<TransactOptions<unknown>, 'isolation'>
+  readonly keyFrom: KeyFrom<unknown> | undefined
 }
 
 /** It does nothing outside of its transaction: after a crash it is run again, and its claim need not be on record. */
@@ -33,7 +34,7 @@ const POLICY = { ...PROTECTION, canReconcile: false }
 /** Serves a request in one transaction. Rejects with what the handler throws. */
 export async function serveAtomic(ledger: GuardOptions, inbound: Inbound, work: AtomicWork): Promise<Answer> {
   const guard = servingGuard(ledger, inbound)
-  const screened = await screen(guard, inbound)
+  const screened = await screen(guard, inbound, work.keyFrom)
   if (screened.kind === 'answered') return screened.answer
   if (screened.kind === 'pass') {
     // The handler reads its body without waiting.
@@ -105,13 +106,15 @@ function resultOf(
   request: KeyRequest,
   { outcome, seen }: { readonly outcome: AtomicOutcome; readonly seen: Seen },
 ): ClaimResult | Ran {
+  // A store compares only what is stored: another replica may have made its fingerprint with another secret.
+  const hasOthers = allFingerprints(request).length > 1
   switch (outcome.kind) {
     case 'found':
       return seen.admission?.kind === 'refuse'
-        ? { kind: 'refused', reason: seen.admission.reason }
+        ? refused(outcome.found.entry, seen.admission.reason)
         : { kind: 'replay', entry: outcome.found.entry }
     case 'in-flight':
-      return { kind: 'refused', reason: outcome.request === 'same' ? 'in-flight' : 'key-reused' }
+      return { kind: 'refused', reason: outcome.request === 'same' || hasOthers ? 'in-flight' : 'key-reused' }
     case 'lost':
       return { kind: 'refused', reason: 'in-flight' }
     case 'in-doubt':
@@ -123,6 +126,7 @@ function resultOf(
       emitForEntry(guard, request, { type: 'entry.recorded', status, bodyOmitted })
       return { kind: 'ran', answer: outgoingAnswer(guard, seen.answer as Answer) }
     }
+    case 'kept':
     case 'released':
       emitForEntry(guard, request, { type: 'entry.released', status: seen.answer?.status })
       return { kind: 'ran', answer: outgoingAnswer(guard, seen.answer as Answer) }
@@ -135,7 +139,7 @@ function atomicRun(
   { work, seen }: { readonly work: AtomicWork; readonly seen: Seen },
 ): Parameters<GuardOptions['store']['atomic']>[0] {
   const mayReplace = (found: FoundEntry): boolean => {
-    const admission = admit(found, request.fingerprint, POLICY)
+    const admission = admit(found, allFingerprints(request), POLICY)
     if (admission.kind === 'take-over' && admission.next === 'run') return true
     seen.admission = admission.kind === 'take-over' ? { kind: 'refuse', reason: 'outcome-unknown' } : admission
     return false

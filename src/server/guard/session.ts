@@ -1,36 +1,41 @@
 import { ConfigurationError } from '../../errors/classes.ts'
-import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { startTimer } from '../../foundation/clock.ts'
-import { isTransient, recordedAnswer } from '../admission/judge-answer.ts'
+import { judgeAnswer } from '../admission/judge-answer.ts'
 import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
 import type { Outcome } from '../entry/outcome.ts'
-import { type Reply, replyOf } from '../entry/reply.ts'
-import type { Answer } from '../http/port.ts'
-import type { TransactOptions } from '../ledger/port.ts'
+import type { Answer, Failure, LateAnswer } from '../http/port.ts'
 import { outgoingAnswer } from './answer.ts'
 import { ClaimLostError, deriveKey, type IdempotencyContext, LazyAborter } from './context.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
-import { isThrown, isUndone, runEffect } from './run-effect.ts'
-import { type ClaimedRequest, endWithoutAnswer, renewLease, settleClaim } from './settle-claim.ts'
-import { withinStoreTime } from './store-call.ts'
+import { HeldLease } from './lease.ts'
+import { emitOutcome, isCommitted, notCommitted } from './outcome-of-effect.ts'
+import { isThrown } from './run-effect.ts'
+import { SessionEffect } from './session-effect.ts'
+import { type ClaimedRequest, endWithoutAnswer, settleClaim } from './settle-claim.ts'
 
 /** Thrown to a handler that has begun: it may have done something. */
 const UNKNOWN = { effect: 'unknown' } as const
 
-/** One run of a handler; without a claim where the request needs no key. */
+/**
+ * One run of a handler, from the claim to the answer that is sent, or to the failure of that; without a claim if the
+ * request needs no key. An adapter ends it by one call of `complete` or `fail`.
+ */
 export class Session {
   readonly context: IdempotencyContext
   readonly #guard: GuardOptions
   readonly #claimed: ClaimedRequest | null
   readonly #aborter = new LazyAborter()
   readonly #stopping: (() => void)[] = []
-  #effect: Outcome<Answer> | 'none' | 'running' = 'none'
-  #running: Promise<Outcome<Answer>> | undefined
-  #lost = false
-  /** The effect was given a transaction of the caller. */
-  #isGiven = false
+  readonly #lease: HeldLease | undefined
+  readonly #effect: SessionEffect
+  /** Another request works under the key by now. */
+  #isLost = false
+  /** The lease is over by our own clock: another request may work under the key. */
+  #hasLapsed = false
   #ended: 'answered' | 'failed' | undefined
+  /** An answer was sent in place of the handler's, which is still at work. */
+  #isLate = false
 
   constructor(guard: GuardOptions, claimed: ClaimedRequest | null) {
     this.#guard = guard
@@ -43,116 +48,135 @@ export class Session {
       key: claimed?.request.key,
       scope: claimed?.request.scope,
       attempt: claimed?.claim.attempt ?? 1,
-      effect: (work, options) => this.#runEffect(work as (tx: unknown) => unknown, options ?? {}),
+      effect: (work, options) => this.#effect.run(work as (tx: unknown) => unknown, options ?? {}),
       deriveKey: (label) => deriveKey(guard, claimed?.request, label),
       notDone: () => this.#notDone(),
     }
-    if (claimed) this.#countInFlight()
-    this.#watch()
+    this.#lease = claimed ? this.#holdLease(claimed) : undefined
+    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, onOutcome: this.#hear })
+    this.#watchTime()
   }
 
-  /** Must the adapter buffer the answer until it is recorded? Not where there is neither a key nor an effect. */
+  /** Must the adapter buffer the answer until it is recorded? Not without a key and an effect. */
   get records(): boolean {
-    return this.#claimed !== null || this.#effect !== 'none'
+    return this.#claimed !== null || this.#effect.hasBegun
   }
 
   /** Whose answer is sent. `committer`: the effect's, once the caller has committed its own transaction. */
-  get answersWith(): 'handler' | 'effect' | 'committer' {
-    const effect = this.#effect
-    if (effect === 'none' || effect === 'running' || isThrown(effect)) return 'handler'
-    return effect.kind === 'uncommitted' ? 'committer' : 'effect'
+  get answersWith(): SessionEffect['answersWith'] {
+    return this.#effect.answersWith
   }
 
-  /** May the handler have had an effect outside, so that only `notDone()` frees the key? */
   get isExternal(): boolean {
     return this.#claimed?.protection.external === true
   }
 
-  /** Is an error that the framework answers with this status a failure, or a final 4xx like any other answer? */
-  isFailure(status: number): boolean {
-    return isTransient(status) || this.isExternal
-  }
-
   /** Records the handler's answer. Returns the answer to send. */
-  async complete(answer: Answer): Promise<Answer> {
-    this.#stop()
-    const hasFailed = this.#ended === 'failed'
-    this.#ended ??= 'answered'
+  async complete(answer: Answer, late?: LateAnswer): Promise<Answer> {
     // The claim of a handler that threw first has ended already.
-    const outgoing = hasFailed ? refusal('in-flight') : await this.#settle(answer)
-    return this.#claimed ? outgoingAnswer(this.#guard, outgoing) : outgoing
+    if (this.#ended === 'failed') return this.#outgoing(refusal('in-flight'))
+    this.#ended = 'answered'
+    if (late && this.#isTransient(answer)) {
+      void this.#endLater(late)
+      return this.#outgoing(answer)
+    }
+    this.#stop()
+    return this.#outgoing(await this.#settle(answer))
   }
 
-  /** The handler threw. Returns the answer to send; undefined: the framework answers the error. */
-  async fail(error: unknown): Promise<Answer | undefined> {
-    this.#stop()
-    if (this.#ended) return void this.#emitFailure(error)
+  /**
+   * The handler threw, or its answer failed. A final 4xx that the framework has made of the error is recorded, as an
+   * answer of the handler is. That of an external handler, which may have done something, is neither recorded nor sent
+   * unless `notDone()` was called. Returns the answer to send; undefined: the framework's.
+   */
+  async fail(error: unknown, { answer, late }: Failure = {}): Promise<Answer | undefined> {
+    if (this.#ended) return void this.#emit({ type: 'handler.failed', error })
     this.#ended = 'failed'
-    const outgoing = await this.#settleFailure(error)
-    return outgoing && outgoingAnswer(this.#guard, outgoing)
+    const isFinal = answer !== undefined && answer.status >= 400 && answer.status < 500 && !this.#isTransient(answer)
+    const isItsWord = isFinal && (!this.isExternal || this.#claimed?.notDone === true)
+    // The caller of an external handler that threw must not take a 4xx for a proof that nothing was done.
+    const instead = isFinal && !isItsWord ? this.#outgoing(inDoubtRefusal()) : undefined
+    if (late && !isItsWord) {
+      void this.#endLater(late)
+      return instead
+    }
+    this.#stop()
+    const outgoing = await (isItsWord ? this.#settle(answer) : this.#settleFailure(error))
+    return outgoing ? this.#outgoing(outgoing) : instead
+  }
+
+  /** The key is neither freed nor taken over while the handler is at work. */
+  async #endLater(late: LateAnswer): Promise<void> {
+    this.#isLate = true
+    try {
+      const answer = await late.finally(() => {
+        this.#isLate = false
+      })
+      this.#stop()
+      await (answer ? this.#settle(answer) : this.#settleFailure(undefined))
+    } catch (error) {
+      this.#stop()
+      await this.#settleFailure(error).catch((failure) => emit(this.#guard, { type: 'ledger.failed', error: failure }))
+    }
+  }
+
+  #isTransient(answer: Answer): boolean {
+    return judgeAnswer(answer, this.#guard, 'released').kind !== 'recorded'
+  }
+
+  #outgoing(answer: Answer): Answer {
+    return this.#claimed ? outgoingAnswer(this.#guard, answer) : answer
   }
 
   async #settle(answer: Answer): Promise<Answer> {
-    const effect = await this.#effectEnded()
-    if (effect === 'none') return this.#record(answer)
-    // The handler caught what its effect threw, and answers itself; nothing was done and nothing is recorded.
-    if (isThrown(effect)) return answer
+    const effect = await this.#effect.ended()
+    if (effect === 'none' || effect.kind === 'kept') return this.#record(answer)
     if (effect.kind === 'lost') return refusal('in-flight')
     if (effect.kind === 'in-doubt') return this.#inDoubt(effect.error)
+    // The work ended its transaction by itself: whatever the answer says, nobody knows whether it was done.
+    if (isThrown(effect)) return answer.status < 500 ? inDoubtRefusal() : answer
     return effect.kind === 'uncommitted' ? this.#recordGiven(effect.answer, answer) : (effect.answer ?? answer)
   }
 
   async #settleFailure(error: unknown): Promise<Answer | undefined> {
-    const effect = await this.#effectEnded()
-    if (effect === 'none') {
-      if (this.#lost) return refusal('in-flight')
-      if (this.#claimed) await endWithoutAnswer(this.#guard, this.#claimed, { error })
-      return undefined
+    const effect = await this.#effect.ended()
+    if (effect !== 'none') {
+      if (effect.kind === 'lost') return refusal('in-flight')
+      if (effect.kind === 'in-doubt') return this.#inDoubt(effect.error)
+      if (effect.kind === 'recorded') {
+        this.#emit({ type: 'handler.failed', error })
+        return effect.answer
+      }
+      if (effect.kind === 'released' || effect.kind === 'abandoned') return undefined
     }
-    if (effect.kind === 'recorded') {
-      this.#emitFailure(error)
-      return effect.answer
-    }
-    if (effect.kind === 'lost') return refusal('in-flight')
-    if (effect.kind === 'in-doubt') return this.#inDoubt(effect.error)
-    if (effect.kind === 'uncommitted' && this.#claimed) await endWithoutAnswer(this.#guard, this.#claimed, { error })
-    return undefined
+    if (!this.#claimed) return undefined
+    const refused = this.#refuseWithoutLease()
+    if (!refused) await endWithoutAnswer(this.#guard, this.#claimed, { error })
+    return refused
   }
 
-  /** Waits for an effect that the handler did not await: its answer is what is sent. */
-  async #effectEnded(): Promise<Outcome<Answer> | 'none'> {
-    const effect = (await this.#running) ?? 'none'
-    // A caller that has rolled its transaction back has also rolled back the end of the claim.
-    if (this.#claimed && this.#isGiven && effect !== 'none' && isUndone(effect)) {
-      const { answer, error } = effect
-      const cause = isThrown(effect) ? { error } : { status: answer?.status }
-      await endWithoutAnswer(this.#guard, this.#claimed, cause)
-    }
-    return effect
+  /** Another handler works under the key, or may do so: nothing is recorded or freed, and no success is claimed. */
+  #refuseWithoutLease(): Answer | undefined {
+    if (this.#isLost) return refusal('in-flight')
+    if (this.#lease?.isHeld) return undefined
+    this.#lapse()
+    return inDoubtRefusal()
   }
 
-  #countInFlight(): void {
-    const { counters } = this.#guard
-    counters.inFlight++
-    this.#stopping.push(() => counters.inFlight--)
+  #holdLease(claimed: ClaimedRequest): HeldLease {
+    const lease = new HeldLease(this.#guard, claimed, {
+      onLost: () => this.#lose(),
+      onLapsed: () => this.#lapse(),
+    })
+    this.#stopping.push(() => lease.stop(), countInFlight(this.#guard))
+    return lease
   }
 
-  #watch(): void {
+  #watchTime(): void {
     const { timeoutMs, clock } = this.#guard
-    if (this.#claimed) {
-      const needsNoLease = (): boolean => this.#effect === 'running' || this.#isSettled
-      const watcher = { needsNoLease, onLost: () => this.#lose() }
-      this.#stopping.push(renewLease(this.#guard, this.#claimed.claim, watcher))
-    }
-    if (timeoutMs !== undefined) {
-      const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
-      this.#stopping.push(startTimer(clock, timeoutMs, late))
-    }
-  }
-
-  /** The effect has settled the entry, or lost the claim. */
-  get #isSettled(): boolean {
-    return typeof this.#effect === 'object' && this.#effect.kind !== 'uncommitted' && this.#effect.kind !== 'in-doubt'
+    if (timeoutMs === undefined) return
+    const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
+    this.#stopping.push(startTimer(clock, timeoutMs, late))
   }
 
   #stop(): void {
@@ -160,14 +184,21 @@ export class Session {
   }
 
   #lose(): void {
-    this.#lost = true
+    this.#isLost = true
     this.#emit({ type: 'claim.lost' })
+    this.#aborter.abort(new ClaimLostError())
+  }
+
+  /** An open transaction may still commit: the store holds the claim for it. */
+  #lapse(): void {
+    if (!this.#hasLapsed && !this.#effect.isRunning) this.#emit({ type: 'claim.lost' })
+    this.#hasLapsed = true
     this.#aborter.abort(new ClaimLostError())
   }
 
   #notDone(): void {
     if (!this.#claimed || !this.isExternal) return
-    if (this.#ended || this.#isSettled) {
+    if ((this.#ended && !this.#isLate) || this.#effect.isSettled) {
       throw new ConfigurationError(
         'notDone() was called after the answer: say it before the handler or its effect answers',
         UNKNOWN,
@@ -176,37 +207,10 @@ export class Session {
     this.#claimed.notDone = true
   }
 
-  async #runEffect(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply> {
-    if (this.#effect !== 'none') {
-      throw new ConfigurationError('effect() was called twice: one request has one effect, with one answer', UNKNOWN)
-    }
-    if (this.#lost) throw new ClaimLostError()
-    this.#effect = 'running'
-    this.#isGiven = options.transaction !== undefined
-    this.#running = runEffect(this.#guard, { claimed: this.#claimed, work, options })
-    const outcome = await this.#running
-    this.#effect = outcome
-    this.#emitOutcome(outcome)
-    if (outcome.kind === 'in-doubt' || isThrown(outcome)) throw outcome.error
-    if (outcome.kind === 'lost') throw new ClaimLostError()
-    return replyOf(outcome.answer as Answer)
-  }
-
-  #emitOutcome(outcome: Outcome<Answer>): void {
-    if (outcome.kind === 'in-doubt') emit(this.#guard, { type: 'ledger.failed', error: outcome.error })
+  readonly #hear = (outcome: Outcome<Answer>): void => {
     if (outcome.kind === 'lost') this.#lose()
-    if (outcome.kind === 'recorded') {
-      const { status, bodyOmitted } = recordedAnswer(outcome.answer, this.#guard)
-      this.#emit({ type: 'entry.recorded', status, bodyOmitted })
-    }
-    if (isUndone(outcome)) {
-      const cause = isThrown(outcome) ? { status: undefined, error: outcome.error } : { status: outcome.answer?.status }
-      this.#emit({ type: `entry.${outcome.kind}`, ...cause })
-    }
-  }
-
-  #emitFailure(error: unknown): void {
-    this.#emit({ type: 'handler.failed', error })
+    // What the store has done is not known: nothing more is to be done under the claim.
+    if (outcome.kind === 'in-doubt') this.#aborter.abort(outcome.error)
   }
 
   #emit(event: EntryEvent): void {
@@ -216,25 +220,19 @@ export class Session {
   /** Without an effect: after the handler has run. */
   async #record(answer: Answer): Promise<Answer> {
     if (!this.#claimed) return answer
-    return this.#lost ? refusal('in-flight') : settleClaim(this.#guard, this.#claimed, answer)
+    return this.#refuseWithoutLease() ?? settleClaim(this.#guard, this.#claimed, answer)
   }
 
   /** The caller's own transaction: recorded only if the caller has committed it by now. */
   async #recordGiven(written: Answer, answer: Answer): Promise<Answer> {
     if (!this.#claimed) return written
-    const { scope, key, token } = this.#claimed.claim
-    // Fails on a handle whose transaction is still open: not committed.
-    const entry = await withinStoreTime(this.#guard, this.#guard.store.find(scope, key)).catch(() => undefined)
-    if (entry?.state === 'done' && entry.token === token) {
-      this.#emitOutcome({ kind: 'recorded', writes: 'committed', answer: written })
+    if (await isCommitted(this.#guard, this.#claimed)) {
+      emitOutcome(this.#guard, this.#claimed, { kind: 'recorded', writes: 'committed', answer: written })
       return written
     }
     if (answer.status >= 400) return this.#record(answer)
     await endWithoutAnswer(this.#guard, this.#claimed, {})
-    throw new HoldfastError('The transaction given to effect() was not committed when the handler answered', {
-      code: 'HOLDFAST_NOT_COMMITTED',
-      ...UNKNOWN,
-    })
+    throw notCommitted()
   }
 
   /** Changes only an entry that is still running: a commit whose confirmation was lost stays. */
@@ -242,4 +240,10 @@ export class Session {
     if (this.#claimed) await endWithoutAnswer(this.#guard, this.#claimed, { status: 503, error })
     return inDoubtRefusal()
   }
+}
+
+/** Returns how to count it out. */
+function countInFlight({ counters }: GuardOptions): () => void {
+  counters.inFlight++
+  return () => counters.inFlight--
 }

@@ -1,4 +1,4 @@
-import { sleepInBackground, startTimer } from '../../foundation/clock.ts'
+import { sleepInBackground } from '../../foundation/clock.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
 import type { RecordedAnswer } from '../entry/entry.ts'
@@ -11,7 +11,7 @@ import type { GuardOptions, Protection } from './guard-options.ts'
 import { inDoubt, withinStoreTime } from './store-call.ts'
 
 /*
- * A claim from its first renewal to its end, where no transaction of the user is involved. None of these functions
+ * The end of a claim, if no transaction of the user is involved. None of these functions
  * rejects because of the store: what the store can't do now, the end of the lease does.
  */
 
@@ -19,6 +19,8 @@ import { inDoubt, withinStoreTime } from './store-call.ts'
 export interface ClaimedRequest {
   readonly request: KeyRequest
   readonly claim: Claim
+  /** When the store was asked for the claim, on the guard's clock. */
+  readonly heldFrom: number
   readonly protection: Protection
   /** The handler has called `notDone()`. */
   notDone?: boolean
@@ -27,45 +29,6 @@ export interface ClaimedRequest {
 /** What becomes of the entry without a final answer. Only `notDone()` releases one that is external. */
 export function withoutAnswer({ protection, notDone }: ClaimedRequest): WithoutAnswer {
   return protection.external && !notDone ? 'abandoned' : 'released'
-}
-
-export interface LeaseWatcher {
-  /** The transaction is open, so that the store itself shows that the handler is alive; or the entry is settled. */
-  readonly needsNoLease: () => boolean
-  readonly onLost: () => void
-}
-
-/** Renews the lease at a third of its length while the handler runs. Returns how to stop. */
-export function renewLease(guard: GuardOptions, claim: Claim, watcher: LeaseWatcher): () => void {
-  let stopped = false
-  let cancel = (): void => {}
-  const renew = async (): Promise<void> => {
-    try {
-      const lease = { leaseMs: guard.leaseMs, now: guard.clock.now() }
-      const kept = watcher.needsNoLease() || (await withinStoreTime(guard, guard.store.renew(claim, lease)))
-      if (!kept && !(await isSettledByUs(guard, claim)) && isWatched()) watcher.onLost()
-    } catch (error) {
-      // Tried again a third of a lease later, which also shows a takeover that comes meanwhile.
-      emit(guard, { type: 'ledger.failed', error })
-    }
-    arm()
-  }
-  // The store fences an effect that began meanwhile.
-  const isWatched = (): boolean => !stopped && !watcher.needsNoLease()
-  const arm = (): void => {
-    if (!stopped) cancel = startTimer(guard.clock, guard.leaseMs / 3, () => void renew())
-  }
-  arm()
-  return () => {
-    stopped = true
-    cancel()
-  }
-}
-
-/** Committed in a transaction of the caller, or abandoned by a reaper: still the entry of this claim. */
-async function isSettledByUs(guard: GuardOptions, { scope, key, token }: Claim): Promise<boolean> {
-  const entry = await withinStoreTime(guard, guard.store.find(scope, key))
-  return entry?.token === token && entry.state !== 'running'
 }
 
 /** Records the handler's answer, or ends the claim without it where it is transient. Returns what to send. */

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../errors/classes.ts'
 import { joinChunks } from '../../foundation/join-chunks.ts'
 import { BodyTooLarge } from '../admission/check-request.ts'
 
@@ -40,4 +41,11 @@ export async function readWithin(stream: ReadableStream<Uint8Array> | null, limi
 /** A caller that is still sending would not read its answer. */
 async function drain(rest: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   while (!(await rest.read()).done);
+}
+
+/** Files are not among the fields that a parser leaves: two different uploads would look the same. */
+export function formAlreadyRead(): ConfigurationError {
+  return new ConfigurationError(
+    'A form with files was read before the ledger saw it: put the ledger before what reads the form',
+  )
 }

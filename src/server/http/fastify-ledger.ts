@@ -1,13 +1,15 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { checkObject } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
-import { type EffectReturn, isReply } from '../entry/reply.ts'
+import type { EffectReturn } from '../entry/reply.ts'
 import { type GuardedLedger, guardOf, type LedgerGuard } from '../guard/begin.ts'
 import type { IdempotencyContext } from '../guard/context.ts'
 import type { ProtectOptions } from '../guard/guard-options.ts'
-import { type FastifyExchange, replaceReply, replyHeaders, settlePayload } from './fastify-answer.ts'
-import { inboundBody, nodeBody, rawHeaderList, targetOf } from './node/node-request.ts'
-import type { Answer, Inbound, InboundBody, StreamedAnswer } from './port.ts'
+import { formAlreadyRead } from './buffered-body.ts'
+import { replaceReply } from './fastify-answer.ts'
+import { FastifyExchange } from './fastify-exchange.ts'
+import { inboundBody, isMultipart, nodeBody, rawHeaderList, targetOf } from './node/node-request.ts'
+import type { Answer, Inbound, InboundBody } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
 
 export interface FastifyLedgerOptions {
@@ -41,14 +43,13 @@ export async function fastifyLedger(app: FastifyInstance, options: FastifyLedger
 
   const begin = async (guard: RouteGuard, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (!guard || request.is404) return undefined
-    const { maxRequestBytes, maxResponseBytes: limit } = guard
-    const begun = await guard.begin(fastifyInbound(request, maxRequestBytes))
+    const begun = await guard.begin(fastifyInbound(request, guard.maxRequestBytes))
     if (begun.kind === 'answered') {
       answers.set(request, begun.answer)
       return reply.send()
     }
     const { session } = begun
-    exchanges.set(request, { session, before: replyHeaders(reply), limit })
+    exchanges.set(request, new FastifyExchange(session, reply, guard.maxResponseBytes))
     request.idempotency = session.context as IdempotencyContext<never, EffectReturn>
     return undefined
   }
@@ -57,38 +58,28 @@ export async function fastifyLedger(app: FastifyInstance, options: FastifyLedger
   app.addHook('onRoute', (route) => {
     const guard = routeGuard(ledger, route.config)
     hookLast(route, (request, reply) => begin(guard, request, reply))
+    const { handler } = route
+    route.handler = function (request, reply) {
+      const handle = (): unknown => handler.call(this, request, reply)
+      const exchange = exchanges.get(request)
+      return (exchange ? exchange.run(handle) : handle()) as ReturnType<typeof handler>
+    }
   })
   app.addHook('preHandler', async function holdfastLedger(request, reply) {
     if (HOOKED in request.routeOptions.config) return undefined
     checkIsLast(request)
     return begin(routeGuard(ledger, request.routeOptions.config), request, reply)
   })
-  app.addHook('preSerialization', async (request, reply, payload) => {
-    const exchange = exchanges.get(request)
-    if (!exchange || !isReply(payload)) return payload
-    exchange.reply = payload
-    // The route's schema is for the JSON of an answer, not for a reply.
-    reply.serializer(() => '')
-    return payload
-  })
-  app.addHook('onError', async (request, _reply, error) => {
-    const exchange = exchanges.get(request)
-    if (exchange) exchange.error = error
-  })
+  app.addHook(
+    'preSerialization',
+    async (request, _reply, payload) => exchanges.get(request)?.takeReply(payload) ?? payload,
+  )
+  app.addHook('onError', async (request, _reply, error) => exchanges.get(request)?.fail(error))
   app.addHook('onSend', async (request, reply, payload) => {
     const answer = answers.get(request)
-    if (answer) return replaceReply(reply, replyHeaders(reply), answer)
+    if (answer) return replaceReply(reply, answer)
     const exchange = exchanges.get(request)
-    exchanges.delete(request)
-    return exchange ? settlePayload(exchange, reply, payload) : payload
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    // Hijacked: answered past Fastify, and so recorded without its body.
-    const exchange = exchanges.get(request)
-    if (!exchange || !reply.raw.writableEnded) return
-    exchanges.delete(request)
-    const answer: StreamedAnswer = { status: reply.raw.statusCode, headers: [], body: null, streamed: true }
-    await exchange.session.complete(answer)
+    return exchange ? exchange.send(payload) : payload
   })
 }
 
@@ -150,6 +141,7 @@ function fastifyInbound(request: FastifyRequest, limit: number): Inbound<Fastify
 
 function fastifyBody({ body, raw }: FastifyRequest, limit: number): InboundBody | Promise<InboundBody> {
   if (body === undefined || isStream(body)) return nodeBody(raw, limit)
+  if (isMultipart(raw) && typeof body === 'object' && !(body instanceof Uint8Array)) throw formAlreadyRead()
   // The JSON text `null`, or no body at all.
   return body === null && !raw.readableDidRead ? null : inboundBody(body)
 }
@@ -165,7 +157,11 @@ function isStream(value: unknown): boolean {
  * await app.register(fastifyRetryContext)
  * ```
  */
-export function fastifyRetryContext(app: FastifyInstance, options: RetryContextOptions, done: () => void): void {
+export function fastifyRetryContext(
+  app: FastifyInstance,
+  options: RetryContextOptions<FastifyRequest>,
+  done: () => void,
+): void {
   // Fastify itself carries it over the reading of the body.
   app.addHook('onRequest', (request, _reply, next) => serveWithin(request, next, options))
   done()

@@ -24,6 +24,53 @@ export function headersOfHandler(headers: HeaderList, before: HeaderList): Heade
   return headers.filter(([name]) => !unchanged.has(name))
 }
 
+/** They describe the body or the status of the answer that they were set for, and no other. */
+const OF_ANSWER = new Set([
+  'accept-ranges',
+  'content-digest',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-md5',
+  'content-range',
+  'content-type',
+  'digest',
+  'etag',
+  'last-modified',
+  'location',
+  'repr-digest',
+  'retry-after',
+  'trailer',
+  'transfer-encoding',
+  'www-authenticate',
+])
+
+/**
+ * The headers of an answer that is sent in place of the handler's: `headers`, and beside them what middleware and the
+ * handler have set for the exchange, such as cookies.
+ */
+export function replacingHeaders(replaced: HeaderList, headers: HeaderList): HeaderList {
+  const names = new Set(headers.map(([name]) => name))
+  const isKept = (name: string): boolean => name === 'set-cookie' || !(names.has(name) || OF_ANSWER.has(name))
+  return [...replaced.filter(([name]) => isKept(name)), ...headers]
+}
+
+/**
+ * The headers of the exchange, if the handler has answered otherwise than its effect: `kept`, without what the handler
+ * has set for its own answer, but with the cookies of that.
+ */
+export function exchangeHeaders(headers: HeaderList, kept: HeaderList): HeaderList {
+  const isCookie = ([name]: HeaderList[number]): boolean => name === 'set-cookie'
+  return [...kept.filter((field) => !isCookie(field)), ...headers.filter(isCookie)]
+}
+
+export function withoutNamesOf(headers: HeaderList, others: HeaderList): HeaderList {
+  const names = new Set(others.map(([name]) => name))
+  return headers.filter(([name]) => !names.has(name))
+}
+
 /** The values of each field. */
 export function valuesByName(headers: HeaderList): Map<string, string[]> {
   const fields = new Map<string, string[]>()
@@ -37,7 +84,9 @@ export function valuesByName(headers: HeaderList): Map<string, string[]> {
 
 /** From the fields of a server's response: one value or several per name, in any letter case. */
 export function headerListOf(fields: Readonly<Record<string, unknown>>): HeaderList {
-  return Object.entries(fields).flatMap(([name, value]) =>
+  // Those of HTTP/2 that begin with a colon are no headers.
+  const headers = Object.entries(fields).filter(([name]) => !name.startsWith(':'))
+  return headers.flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value])
       .filter((one) => one !== undefined)
       .map((one): [string, string] => [name.toLowerCase(), String(one)]),

@@ -8,9 +8,17 @@ import type { IdempotencyContext } from '../guard/context.ts'
 import type { ProtectOptions } from '../guard/guard-options.ts'
 import type { Session } from '../guard/session.ts'
 import type { TransactOptions } from '../ledger/port.ts'
+import { formAlreadyRead } from './buffered-body.ts'
 import { type FetchAnswer, fetchAnswer, fetchInbound, passOn, responseOf } from './fetch-handler.ts'
-import { headersOfHandler } from './handler-answer.ts'
-import type { Inbound, InboundBody } from './port.ts'
+import {
+  exchangeHeaders,
+  type HandlerAnswer,
+  headersOfHandler,
+  isHandlers,
+  replacingHeaders,
+  withoutNamesOf,
+} from './handler-answer.ts'
+import type { Answer, Inbound, InboundBody } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
 
 /** What a protected handler finds under `c.get('idempotency')`. */
@@ -65,13 +73,12 @@ export function honoLedger<Tx, Returned, Native>(
   const { native = (c: Context) => c.req.raw as Native } = options
   return async (c, next) => {
     if (c.get('idempotency') !== undefined) throw alreadyProtected(c)
-    const exchange = { c, before: [...c.body(null).headers], limit: guard.maxResponseBytes }
+    const exchange: HonoExchange = { c, before: preparedHeaders(c), limit: guard.maxResponseBytes }
     const begun = await guard.begin(honoInbound(c, native(c), guard.maxRequestBytes))
     if (begun.kind === 'answered') return answerWith(exchange, { answer: begun.answer })
     const { session } = begun
-    c.set('idempotency', honoContext<Tx, Returned>(session))
-    const outgoing = await runHandlers(exchange, session, next)
-    if (outgoing) answerWith(exchange, outgoing)
+    c.set('idempotency', honoContext<Tx, Returned>(exchange, session))
+    await runHandlers(exchange, session, next)
   }
 }
 
@@ -82,7 +89,7 @@ export function honoLedger<Tx, Returned, Native>(
  * app.use(honoRetryContext())
  * ```
  */
-export function honoRetryContext(options: RetryContextOptions = {}): MiddlewareHandler {
+export function honoRetryContext(options: RetryContextOptions<Request> = {}): MiddlewareHandler {
   return (context, next) => serveWithin(context.req.raw, next, options)
 }
 
@@ -99,56 +106,100 @@ interface HonoExchange {
   /** The headers of middleware in front of the ledger: sent with every answer, and never recorded. */
   readonly before: HeaderList
   readonly limit: number
+  /** The headers that the answer of the effect is sent with, if the handler makes a response of its own. */
+  kept?: HeaderList
 }
 
-/** Runs the handlers behind the middleware. Undefined: Hono's own response is sent as it is. */
-async function runHandlers(
-  { c, before, limit }: HonoExchange,
-  session: Session,
-  next: () => Promise<void>,
-): Promise<FetchAnswer | undefined> {
+/** Headers that were set by `c.header()` for a response that is yet to be made. */
+function preparedHeaders(c: Context): HeaderList {
+  return [...c.body(null).headers]
+}
+
+/** Runs the handlers behind the middleware, and sets the answer to send. */
+async function runHandlers(exchange: HonoExchange, session: Session, next: () => Promise<void>): Promise<void> {
+  const { c, before, limit } = exchange
   let fetched: FetchAnswer
   try {
     await next()
-    // Hono has made an answer of the error by now.
-    if (c.error && session.isFailure(c.res.status)) throw c.error
     if (!session.records && !isReply(c.res)) return void (await passOn(session, c.res))
     fetched = isReply(c.res) ? { answer: c.res } : await fetchAnswer(c.res, limit)
   } catch (error) {
-    const answer = await session.fail(error)
-    if (answer) return { answer }
-    if (error === c.error) return undefined
-    throw error
+    const instead = await session.fail(error)
+    if (!instead) throw error
+    return replaceResponse(exchange, instead)
   }
   const headers = headersOfHandler(fetched.answer.headers, before)
-  const outgoing = await session.complete({ ...fetched.answer, headers })
-  if ('streamed' in outgoing && fetched.stream) return { answer: outgoing, stream: fetched.stream }
+  const answer: HandlerAnswer = { ...fetched.answer, headers, isHandlers: true }
+  const outgoing = await settle(session, answer, c.error)
+  if (isHandlers(outgoing) && !isReply(c.res)) return answerWith(exchange, { ...fetched, answer: outgoing })
   await fetched.stream?.cancel()
-  return { answer: outgoing }
+  replaceResponse(exchange, outgoing)
+}
+
+/** `error`: what a handler threw, of which Hono has made the answer. */
+async function settle(session: Session, answer: HandlerAnswer, error: Error | undefined): Promise<Answer> {
+  return error ? ((await session.fail(error, { answer })) ?? answer) : session.complete(answer)
+}
+
+function answerWith({ c, before }: HonoExchange, { answer, stream }: FetchAnswer): void {
+  const headers = [...withoutNamesOf(before, answer.headers), ...answer.headers]
+  setResponse(c, responseOf({ ...answer, headers }, 'streamed' in answer ? stream : undefined))
+}
+
+/** Sends this in place of the handlers' response; cookies and the headers of middleware stay. */
+function replaceResponse({ c, kept }: HonoExchange, answer: Answer): void {
+  const isOwn = kept !== undefined && !isReply(c.res)
+  const replaced: HeaderList = isReply(c.res) ? [] : [...c.res.headers]
+  c.res = undefined
+  const all = [...withoutNamesOf(preparedHeaders(c), replaced), ...replaced]
+  const headers = replacingHeaders(isOwn ? exchangeHeaders(all, kept) : all, answer.headers)
+  setResponse(c, responseOf({ ...answer, headers }))
 }
 
 /** Unset first: Hono would copy the fields of the old response over those of the new one. */
-function answerWith({ c, before }: HonoExchange, { answer, stream }: FetchAnswer): void {
-  const names = new Set(answer.headers.map(([name]) => name))
-  const headers = [...before.filter(([name]) => !names.has(name)), ...answer.headers]
+function setResponse(c: Context, response: Response): void {
   c.res = undefined
-  c.res = responseOf({ ...answer, headers }, stream)
+  c.res = response
 }
 
-function honoContext<Tx, Returned>(session: Session): HonoIdempotency<Tx, Returned> {
+function honoContext<Tx, Returned>(exchange: HonoExchange, session: Session): HonoIdempotency<Tx, Returned> {
+  const { c } = exchange
   const context = session.context as IdempotencyContext<Tx, Returned>
-  return { ...context, respond: async (work, options) => responseOf(await context.effect(work, options)) }
+  return {
+    ...context,
+    effect: async (work, options) => {
+      const reply = await context.effect(work, options)
+      exchange.kept = preparedHeaders(c)
+      return reply
+    },
+    respond: async (work, options) => {
+      const reply = await context.effect(work, options)
+      // As Hono makes a response: with the headers that were set by `c.header()`.
+      return c.newResponse(reply.body as ArrayBuffer | null, responseOf({ ...reply, body: null }))
+    },
+  }
 }
 
 /** A body that was read before is in Hono's own cache. */
 function honoInbound<Native>(c: Context, native: Native, limit: number): Inbound<Native> {
   const inbound = fetchInbound(c.req.raw, limit)
   const isCached = (): boolean => Object.keys(c.req.bodyCache).length > 0
-  const fromCache = async (): Promise<Uint8Array> => new Uint8Array(await c.req.arrayBuffer())
+  const fromCache = async (): Promise<Uint8Array> => {
+    const [only, ...others] = Object.keys(c.req.bodyCache)
+    if (only === 'formData' && others.length === 0) return cachedForm(c)
+    return new Uint8Array(await c.req.arrayBuffer())
+  }
   const fromRequest = async (): Promise<InboundBody> => {
     const body = await inbound.body()
     c.req.raw = inbound.unread()
     return body
   }
   return { ...inbound, native, body: () => (isCached() ? fromCache() : fromRequest()) }
+}
+
+/** Of a form with files, the bytes are gone, and written anew they differ each time. */
+async function cachedForm(c: Context): Promise<Uint8Array> {
+  if (/^multipart\//i.test(c.req.header('content-type') ?? '')) throw formAlreadyRead()
+  const fields = [...(await c.req.formData())] as [string, string][]
+  return new TextEncoder().encode(new URLSearchParams(fields).toString())
 }

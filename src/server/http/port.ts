@@ -29,3 +29,15 @@ export interface Answer {
 export interface StreamedAnswer extends Answer {
   readonly streamed: true
 }
+
+/**
+ * The handler is still at work although an answer is sent in its place, as by a framework's timeout: resolves when it has
+ * ended, with the answer that it gave after all, or with undefined.
+ */
+export type LateAnswer = Promise<Answer | undefined>
+
+export interface Failure {
+  /** What the framework has made of the error, if the adapter knows it. */
+  readonly answer?: Answer | undefined
+  readonly late?: LateAnswer | undefined
+}

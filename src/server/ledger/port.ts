@@ -1,5 +1,5 @@
 import type { Entry, EntryState, RecordedAnswer } from '../entry/entry.ts'
-import type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
+import type { Outcome, WorkOutcome } from '../entry/outcome.ts'
 import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../entry/upkeep.ts'
 
 /** A claim that a request asks for. `now` is the caller's clock; a store with a clock of its own uses that instead. */
@@ -36,8 +36,8 @@ export interface Claim {
 
 /**
  * An entry that an insert met, read at `now` on the store's clock.
- * `owner`: `alive` where the store sees that the claim's transaction is open, `gone` where it sees that its handler is
- * dead, `unsure` where only the lease decides.
+ * `owner`: `alive` if the store sees that the claim's transaction is open, `gone` if the process of the handler is dead,
+ * `unsure` if only the lease decides. Nothing that can be true of a living handler is `gone`.
  */
 export interface FoundEntry {
   readonly entry: Entry
@@ -137,7 +137,10 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
    */
   takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>
 
-  /** Extends the lease. False where the claim was lost. Never waits for the claim's own open transaction. */
+  /**
+   * Extends the lease. False if the claim was lost. Never waits for the claim's own open transaction, nor for the
+   * connections that the application uses.
+   */
   renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean>
 
   /**
@@ -160,8 +163,10 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
    * transaction is open; the work is not called where the claim was lost. Resolves to the outcome that the work asked
    * for, or to `lost`; in a transaction of the caller to `uncommitted` in place of `recorded`.
    *
-   * A throw of the work rolls back, leaves the entry as `onFailure` says, and is rethrown. So does work that returns a
-   * promise in a store whose transactions are synchronous (ConfigurationError).
+   * A throw of the work rolls back, keeps the entry running under its claim with a whole lease, and is rethrown: its
+   * caller ends the claim. So does work that returns a promise in a store whose transactions are synchronous
+   * (ConfigurationError). Work that has ended the transaction itself may have committed its writes: the entry becomes
+   * `unknown`, and the error's effect is `unknown`.
    * Without a claim (a request that needs no key) only the work's writes are committed or rolled back.
    */
   transact(transaction: Transaction<Tx>): Promise<Outcome>
@@ -233,9 +238,9 @@ export interface Transaction<Tx> {
    * never does.
    */
   readonly leaseMs?: number | undefined
+  /** The lease from the beginning of the transaction to its end. Left out: the lease that the claim has. */
+  readonly effectLeaseMs?: number | undefined
   readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>
-  /** What becomes of the entry where the work throws, or the store fails once the work has begun. */
-  readonly onFailure: WithoutAnswer
   readonly options: TransactOptions<Tx>
 }
 

@@ -5,4 +5,4 @@ export {
   nodeHandler,
   nodeRetryContext,
 } from '../http/node/node-handler.ts'
-export type { NextFunction } from '../http/node/watch-handlers.ts'
+export type { NextFunction } from '../http/node/route-handlers.ts'

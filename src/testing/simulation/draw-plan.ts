@@ -25,6 +25,13 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'work-fails-after': 0.5,
   'ledger-crash': 0.5,
   'ledger-freeze': 0.5,
+  'duplicate-burst': 0.5,
+  'renewals-starve': 0.4,
+  'ledger-cut-off': 0.3,
+  'work-throws-refusal': 0.4,
+  'work-ends-transaction': 0.4,
+  'framework-timeout': 0.3,
+  'work-slow': 0.35,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
 const LEDGERS = 0.4
@@ -76,7 +83,7 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
 }
 
 const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown']
-const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'short-window', 'same-key']
+const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'duplicate-burst', 'short-window', 'same-key']
 
 function drawServer(dice: Dice, faults: ReadonlySet<Fault>): Plan['server'] {
   const isLedger = dice.chance(LEDGERS)

@@ -76,8 +76,12 @@ export interface PlannedCrash {
 export interface LedgerPlan {
   /** `effect`: inside the ledger's transaction. `external`: at a provider, where nothing can be undone. */
   readonly work: 'effect' | 'external'
-  /** Where an external handler has its answer put on record: by returning it, or in a transaction of its own. */
+  /** Where an external handler has its answer put on record: by returning it, or in a transaction with a row of its own. */
   readonly records: 'after' | 'in-transaction'
+  /** How requests reach the ledger: by `protect`, or by a framework that answers what is thrown, and what takes too long. */
+  readonly adapter: 'protect' | 'framework'
+  /** `postgres`: an effect is marked and locked in two steps, and leases begin by the clock of the store. */
+  readonly storeIsLike: 'memory' | 'postgres'
   readonly reconcile: 'asks-the-provider' | 'none'
   /** Does the provider do something once per derived key, or each time that it is asked? */
   readonly provider: 'dedups' | 'blind'
@@ -88,8 +92,32 @@ export interface LedgerPlan {
   readonly reapEveryMs: number
   /** A replica ends when it, or an earlier one, comes to this point for that time. */
   readonly crashes: readonly { readonly point: LedgerPoint; readonly occurrence: number }[]
-  readonly freezes: readonly { readonly at: number; readonly replica: number; readonly ms: number }[]
+  readonly freezes: readonly ReplicaAct[]
+  /** Renewals of one replica get no answer, while its other calls do. */
+  readonly starvations: readonly (ReplicaAct & { readonly calls: HeldUpCalls })[]
+  /** No call of one replica reaches the store. */
+  readonly cutOffs: readonly (ReplicaAct & { readonly calls: HeldUpCalls })[]
+  readonly strangers: readonly StrangerPlan[]
 }
+
+/** A caller that is no client of ours, with one operation. */
+export interface StrangerPlan {
+  readonly at: number
+  /** How often its request comes once more, and within which time. */
+  readonly copies: number
+  readonly withinMs: number
+  /** Its pause before it asks again; it waits twice as long for an answer. */
+  readonly patienceMs: number
+}
+
+export interface ReplicaAct {
+  readonly at: number
+  readonly replica: number
+  readonly ms: number
+}
+
+/** What becomes of calls that do not get through: they fail at once, or arrive when the way is free again. */
+export type HeldUpCalls = 'fail' | 'hang'
 
 /** Everything about a history that is decided before it begins. */
 export interface Plan {

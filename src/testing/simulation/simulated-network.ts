@@ -63,6 +63,14 @@ export class SimulatedNetwork {
     }
     if (this.#world.strikes('duplicate')) again(this.#world.dice('duplicate').between(0, 20))
     if (this.#world.strikes('late-duplicate')) again(this.#world.dice('duplicate').between(5000, 90_000))
+    if (this.#world.plan.server === 'ledger' && this.#world.strikes('duplicate-burst')) this.#burst(again)
+  }
+
+  /** Up to six more, some at the same time, while the first one is being served. */
+  #burst(again: (after: number) => void): void {
+    const dice = this.#world.dice('duplicate-burst')
+    const within = dice.pick([20, 500, 4000, 30_000])
+    for (let copies = dice.between(1, 6); copies > 0; copies--) again(dice.between(0, within))
   }
 
   #arrive(call: Exchange): void {

@@ -66,6 +66,13 @@ export const FAULTS = [
   'work-slow',
   // The program again: operations of one lane.
   'lanes',
+  // The ledger again.
+  'duplicate-burst',
+  'renewals-starve',
+  'ledger-cut-off',
+  'work-throws-refusal',
+  'work-ends-transaction',
+  'framework-timeout',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -127,6 +134,8 @@ const LEDGER_POINTS_BESIDE = [
   'provider:leaving',
   'provider:travelling',
   'provider:answered',
+  'ledger:marked',
+  'framework:answering',
 ] as const
 
 /** Where a server can end: before its store is asked, once the store has done it, and in its handlers. */
@@ -195,6 +204,10 @@ export const OBSERVATIONS = [
   'unavailable answer',
   'key-reused answer',
   'answer recorded late',
+  'looked at between mark and lock',
+  'aborted by its own clock',
+  'answered in the place of a handler at work',
+  'thrown refusal recorded',
 ] as const
 export type Observation = (typeof OBSERVATIONS)[number]
 

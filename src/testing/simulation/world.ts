@@ -43,6 +43,10 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'work-fails': 0.4,
   'work-fails-after': 0.4,
   'work-slow': 0.4,
+  'duplicate-burst': 0.5,
+  'work-throws-refusal': 0.4,
+  'work-ends-transaction': 0.3,
+  'framework-timeout': 0.4,
 }
 
 /** A machine has a clock of its own, which people and programs set. */

@@ -23,6 +23,14 @@ declare class ConfigurationError extends HoldfastError {
     constructor(message: string, details?: Partial<Details<'ConfigurationError', Effect>>);
 }
 
+declare class HeldLease {
+    #private;
+    constructor(guard: GuardOptions, { claim, heldFrom }: Held, watcher: LeaseWatcher);
+    get isHeld(): boolean;
+    resize(leaseMs: number): void;
+    stop(): void;
+}
+
 declare class HoldfastError extends Error {
     name: string;
     readonly code: HoldfastCode;
@@ -107,7 +115,7 @@ declare class RejectedError extends HoldfastError {
 
 declare class ScopeQuota {
     #private;
-    constructor(quota: Quota);
+    constructor(options: QuotaOptions);
     hasRoom(guard: GuardOptions, scope: string): Promise<boolean>;
     added(scope: string): void;
 }
@@ -117,11 +125,21 @@ declare class Session {
     readonly context: IdempotencyContext;
     constructor(guard: GuardOptions, claimed: ClaimedRequest | null);
     get records(): boolean;
-    get answersWith(): 'handler' | 'effect' | 'committer';
+    get answersWith(): SessionEffect['answersWith'];
     get isExternal(): boolean;
-    isFailure(status: number): boolean;
-    complete(answer: Answer): Promise<Answer>;
-    fail(error: unknown): Promise<Answer | undefined>;
+    complete(answer: Answer, late?: LateAnswer): Promise<Answer>;
+    fail(error: unknown, { answer, late }?: Failure): Promise<Answer | undefined>;
+}
+
+declare class SessionEffect {
+    #private;
+    constructor(guard: GuardOptions, options: EffectOptions);
+    get hasBegun(): boolean;
+    get isRunning(): boolean;
+    get isSettled(): boolean;
+    get answersWith(): 'handler' | 'effect' | 'committer';
+    run(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply>;
+    ended(): Promise<Outcome<Answer> | 'none'>;
 }
 
 declare class StorageError extends HoldfastError {
@@ -218,7 +236,13 @@ declare const EXPECTED: {
         "work-fails",
         "work-fails-after",
         "work-slow",
-        "lanes"
+        "lanes",
+        "duplicate-burst",
+        "renewals-starve",
+        "ledger-cut-off",
+        "work-throws-refusal",
+        "work-ends-transaction",
+        "framework-timeout"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
@@ -244,7 +268,11 @@ declare const EXPECTED: {
         "outcome-unknown answer",
         "unavailable answer",
         "key-reused answer",
-        "answer recorded late"
+        "answer recorded late",
+        "looked at between mark and lock",
+        "aborted by its own clock",
+        "answered in the place of a handler at work",
+        "thrown refusal recorded"
     ];
     readonly claim: readonly [
         ...string[],
@@ -278,7 +306,9 @@ declare const LEDGER_POINTS_BESIDE: readonly [
     "ledger:reconciling",
     "provider:leaving",
     "provider:travelling",
-    "provider:answered"
+    "provider:answered",
+    "ledger:marked",
+    "framework:answering"
 ];
 
 declare const POINTS_BESIDE: readonly [
@@ -323,7 +353,7 @@ declare const retryContext: RetryContexts;
 
 declare function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption;
 
-declare function aesGcm(key: Uint8Array, { also }?: AesGcmOptions): SynchronousEncryption;
+declare function aesGcm(key: Uint8Array, { also, only }?: AesGcmOptions): SynchronousEncryption;
 
 declare function crashAt(point: CrashPoint, options: CrashAtOptions): Crash;
 
@@ -340,9 +370,9 @@ declare function createRetryBudget(options?: BudgetOptions): RetryBudget;
 
 declare function fastifyLedger(app: FastifyInstance, options: FastifyLedgerOptions): Promise<void>;
 
-declare function fastifyRetryContext(app: FastifyInstance, options: RetryContextOptions, done: () => void): void;
+declare function fastifyRetryContext(app: FastifyInstance, options: RetryContextOptions<FastifyRequest>, done: () => void): void;
 
-declare function guardOf<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options?: ProtectOptions, own?: AdapterOptions): LedgerGuard<Tx, Returned, Native>;
+declare function guardOf<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options?: ProtectOptions<Native>, own?: AdapterOptions): LedgerGuard<Tx, Returned, Native>;
 
 declare function honoLedger<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options: HonoLedgerOptions<Native>): Middleware<Tx, Returned>;
 
@@ -350,7 +380,9 @@ declare function honoLedger<Tx, Returned>(ledger: GuardedLedger<Tx, Returned, Re
     readonly native?: undefined;
 }): Middleware<Tx, Returned>;
 
-declare function honoRetryContext(options?: RetryContextOptions): MiddlewareHandler;
+declare function honoRetryContext(options?: RetryContextOptions<Request>): MiddlewareHandler;
+
+declare function idempotent<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ResponseOf<Req>>(ledger: GuardedLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, NoInfer<Tx>, NoInfer<Returned>>, res: Res, next: NextFunction) => unknown, options?: ProtectOptions): (req: Req, res: Res, next: NextFunction) => void;
 
 declare function idempotent<Tx, Returned, Native>(ledger: GuardedLedger<Tx, Returned, Native>, options?: ProtectOptions): (req: IncomingMessage & Native, res: ServerResponse, next: NextFunction) => void;
 
@@ -378,7 +410,7 @@ declare function migratePostgresLedger(options: Omit<PostgresLedgerOptions, 'mig
 
 declare function nodeHandler<Tx, Returned, Native, Req extends IncomingMessage & Native = IncomingMessage & Native, Res extends ServerResponse = ServerResponse>(ledger: GuardedLedger<Tx, Returned, Native>, handler: (req: Idempotent<Req, NoInfer<Tx>, NoInfer<Returned>>, res: Res, next: NextFunction) => unknown, options?: NodeHandlerOptions): (req: Req, res: Res, next?: NextFunction) => Promise<void>;
 
-declare function nodeRetryContext(options?: RetryContextOptions): NodeMiddleware;
+declare function nodeRetryContext(options?: RetryContextOptions<IncomingMessage>): NodeMiddleware;
 
 declare function openTelemetry(options?: OpenTelemetryOptions): OpenTelemetry;
 
@@ -417,6 +449,7 @@ declare function wakeServiceWorker(container?: {
 
 interface AesGcmOptions {
     readonly also?: readonly Uint8Array[] | undefined;
+    readonly only?: boolean | undefined;
 }
 
 interface Answer {
@@ -437,10 +470,10 @@ interface AnswerDetails {
     readonly problem?: ProblemDetails | undefined;
 }
 
-interface AnswerPolicy {
+interface AnswerPolicy extends HeaderPolicy {
     readonly store5xx: boolean;
     readonly maxResponseBytes: number;
-    readonly dropHeaders: ReadonlySet<string>;
+    readonly decideFinal?: ((answer: Answer) => boolean | undefined) | undefined;
 }
 
 interface AnswerStep extends Timing {
@@ -455,6 +488,10 @@ interface AnswerStep extends Timing {
 interface Append {
     readonly do: 'append';
     readonly row: JournalRow;
+}
+
+interface AtomicOptions extends Pick<ProtectOptions<Request>, 'keyFrom'> {
+    readonly isolation?: TransactOptions<unknown>['isolation'];
 }
 
 interface AtomicRequest {
@@ -566,6 +603,7 @@ interface Claimant {
 interface ClaimedRequest {
     readonly request: KeyRequest;
     readonly claim: Claim;
+    readonly heldFrom: number;
     readonly protection: Protection;
     notDone?: boolean;
 }
@@ -666,6 +704,11 @@ interface CodesOf {
     readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
 }
 
+interface CommandQueue<Command, Failure> {
+    push(queued: Queued<Command, Failure>): void;
+    idle(): Promise<void>;
+}
+
 interface CommandResults {
     append: AppendResult;
     write: boolean;
@@ -760,9 +803,16 @@ interface DueFilter {
     readonly exceptOrigins: readonly string[];
 }
 
+interface EffectOptions {
+    readonly claimed: ClaimedRequest | null;
+    readonly lease: HeldLease | undefined;
+    readonly onOutcome: (outcome: Outcome<Answer>) => void;
+}
+
 interface Encryption {
     seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
     open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+    fingerprintKeys?(): readonly Uint8Array[];
 }
 
 interface EntriesQuery {
@@ -858,6 +908,11 @@ interface FailedHistory {
     readonly trace: readonly string[];
 }
 
+interface Failure {
+    readonly answer?: Answer | undefined;
+    readonly late?: LateAnswer | undefined;
+}
+
 interface FastifyLedgerOptions {
     readonly ledger: GuardedLedger<unknown, never, FastifyRequest>;
 }
@@ -871,6 +926,11 @@ interface Fence {
     readonly key: string;
     readonly owner: string;
     readonly epoch: number;
+}
+
+interface FingerprintKey {
+    readonly id: string;
+    readonly secret: Uint8Array;
 }
 
 interface FirstInLane {
@@ -905,10 +965,13 @@ interface GuardOptions<Tx = unknown, Native = unknown> extends RequestPolicy, An
     readonly observe: ObserveLedger | undefined;
     readonly counters: LedgerCounters;
     readonly reconcile: Reconcile | undefined;
+    readonly keyFrom: KeyFrom<unknown> | undefined;
     readonly clock: Clock;
     readonly background: Background;
     readonly reaperWatch: ReaperWatch;
     readonly quota: ScopeQuota | undefined;
+    readonly fingerprintKeys: readonly FingerprintKey[];
+    readonly decodeBody: (codings: readonly string[], body: Uint8Array) => Uint8Array | undefined;
     readonly digest: (texts: readonly string[], bytes: Uint8Array | null) => string;
 }
 
@@ -927,6 +990,16 @@ interface HandleSource {
 
 interface HangStep extends Timing {
     readonly hang: true;
+}
+
+interface HeaderPolicy {
+    readonly keepHeaders: ReadonlySet<string>;
+    readonly dropHeaders: ReadonlySet<string>;
+}
+
+interface Held {
+    readonly claim: Claim;
+    readonly heldFrom: number;
 }
 
 interface HistoryOptions {
@@ -1009,6 +1082,7 @@ interface Journal {
     open(): Promise<void>;
     execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]>;
     close(): Promise<void>;
+    queue?(terms: QueueTerms): CommandQueue<JournalCommand, StorageError>;
     readonly sharedBudget?: SharedBudget | undefined;
     notifyPeers?(message: PeerMessage): void;
     onPeerMessage?(listener: (message: PeerMessage) => void): () => void;
@@ -1047,6 +1121,14 @@ interface JournalRow {
     readonly responseBody: Uint8Array | null;
 }
 
+interface JudgedAnswer {
+    readonly status: number;
+    readonly headers: Headers;
+    readonly body: Uint8Array | null;
+    text(): string;
+    json<T = unknown>(): T | undefined;
+}
+
 interface KeyHeaderOptions {
     readonly name?: string | undefined;
     readonly format?: 'bare' | 'structured' | undefined;
@@ -1056,17 +1138,24 @@ interface KeyRequest {
     readonly scope: string;
     readonly key: string;
     readonly fingerprint: string;
+    readonly otherFingerprints?: readonly string[];
     readonly method: string;
     readonly path: string;
     readonly receivedAt?: number | undefined;
+    readonly acceptEncoding?: string | undefined;
 }
 
 interface Kind {
     readonly kind: string;
 }
 
+interface LeaseWatcher {
+    readonly onLost: () => void;
+    readonly onLapsed: () => void;
+}
+
 interface Ledger<Tx = unknown, Returned = EffectReturn, Native = Request> extends GuardedLedger<Tx, Returned, Native> {
-    protect<Rest extends unknown[]>(handler: FetchHandler<Tx, Returned, Rest>, options?: ProtectOptions): (request: Request, ...rest: Rest) => Promise<Response>;
+    protect<Rest extends unknown[]>(handler: FetchHandler<Tx, Returned, Rest>, options?: ProtectOptions<Request>): (request: Request, ...rest: Rest) => Promise<Response>;
     atomic(handler: (request: AtomicRequest, tx: Tx, context: AtomicContext) => Returned, options?: AtomicOptions): (request: Request) => Promise<Response>;
     once<T>(id: string, work: (tx: Tx) => T | Promise<T>, options: OnceOptions<Tx>): Promise<Once<T>>;
     reap(options?: {
@@ -1106,6 +1195,10 @@ interface LedgerCounts {
     readonly storeFailures: number;
 }
 
+interface LedgerEncryption extends Encryption {
+    readonly only?: boolean | undefined;
+}
+
 interface LedgerGauges {
     readonly at: number;
     readonly entries: number | undefined;
@@ -1131,7 +1224,7 @@ interface LedgerMetrics {
     readonly store: LedgerGauges | undefined;
 }
 
-interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions {
+interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> extends ProtectOptions<Native> {
     readonly store: LedgerStore<Tx, Returned>;
     readonly scope: string | ((request: Native) => string | Promise<string>);
     readonly authorize?: Authorize<Native> | undefined;
@@ -1148,10 +1241,12 @@ interface LedgerOptions<Tx = unknown, Returned = unknown, Native = Request> exte
     readonly store5xx?: boolean | undefined;
     readonly maxResponseBytes?: number | undefined;
     readonly maxRequestBytes?: number | undefined;
+    readonly keepHeaders?: readonly string[] | undefined;
     readonly dropHeaders?: readonly string[] | undefined;
     readonly storeTimeout?: Duration | undefined;
-    readonly quota?: Quota | undefined;
-    readonly encryption?: Encryption | undefined;
+    readonly quota?: Quota | false | undefined;
+    readonly encryption?: LedgerEncryption | undefined;
+    readonly fingerprintKey?: FingerprintSecret | readonly FingerprintSecret[] | undefined;
     readonly observe?: ObserveLedger | undefined;
     readonly telemetry?: LedgerTelemetry | undefined;
     readonly clock?: Clock | undefined;
@@ -1417,16 +1512,35 @@ interface ProblemDetails {
     readonly [extension: string]: unknown;
 }
 
-interface ProtectOptions {
+interface ProtectOptions<Native = unknown> {
     readonly external?: boolean | undefined;
     readonly reconcile?: Reconcile | undefined;
     readonly onAbandoned?: OnAbandoned | undefined;
+    readonly keyFrom?: KeyFrom<Native> | undefined;
+    readonly isFinal?: IsFinal | undefined;
 }
 
 interface Protection {
     readonly external: boolean;
     readonly onAbandoned: OnAbandoned | undefined;
     readonly reconcile: Reconcile | undefined;
+    readonly keyFrom?: KeyFrom<unknown> | undefined;
+}
+
+interface QueueTerms {
+    readonly turn?: (() => Promise<void>) | undefined;
+    readonly now?: (() => number) | undefined;
+}
+
+interface Queued<Command, Failure> {
+    readonly command: Command;
+    readonly resolve: (result: never) => void;
+    readonly reject: (error: Failure) => void;
+}
+
+interface QuotaOptions {
+    readonly quota: Quota;
+    readonly onNearlyFull?: ((limit: number) => void) | undefined;
 }
 
 interface Read {
@@ -1472,6 +1586,13 @@ interface RecordedAnswer {
     readonly headers: HeaderList;
     readonly body: Uint8Array | null;
     readonly bodyOmitted: boolean;
+}
+
+interface RefusedClaim {
+    readonly kind: 'refused';
+    readonly reason: Extract<Admission, {
+        kind: 'refuse';
+    }>['reason'];
 }
 
 interface Register {
@@ -1526,12 +1647,16 @@ interface RetryContext {
     readonly fault: string | undefined;
 }
 
-interface RetryContextOptions extends LimitHeaders {
+interface RetryContextOptions<Source = InboundSource> extends LimitHeaders {
+    readonly trust?: {
+        call(request: Source): boolean;
+    }['call'] | undefined;
+    readonly minTimeout?: Duration | undefined;
     readonly clock?: Clock | undefined;
 }
 
 interface RetryContexts {
-    run<T>(request: InboundSource, serve: () => T, options?: RetryContextOptions): T;
+    run<T, Source extends InboundSource>(request: Source, serve: () => T, options?: RetryContextOptions<Source>): T;
     current(): InboundContext | undefined;
     outside<T>(work: () => T): T;
 }
@@ -1709,8 +1834,10 @@ interface SurveyResult {
 }
 
 interface SynchronousEncryption {
+    readonly only: boolean;
     seal(bytes: Uint8Array): Uint8Array;
     open(bytes: Uint8Array): Uint8Array;
+    fingerprintKeys(): readonly Uint8Array[];
 }
 
 interface Telemetry {
@@ -1756,8 +1883,8 @@ interface Transaction<Tx> {
     readonly claim: Claim | null;
     readonly now: number;
     readonly leaseMs?: number | undefined;
+    readonly effectLeaseMs?: number | undefined;
     readonly work: (tx: Tx) => WorkOutcome | Promise<WorkOutcome>;
-    readonly onFailure: WithoutAnswer;
     readonly options: TransactOptions<Tx>;
 }
 
@@ -1805,8 +1932,6 @@ type AppendResult = {
 
 type AtomicContext = Pick<IdempotencyContext, 'key' | 'scope' | 'deriveKey'>;
 
-type AtomicOptions = Pick<TransactOptions<unknown>, 'isolation'>;
-
 type AtomicOutcome = Exclude<Outcome, {
     kind: 'uncommitted' | 'abandoned';
 }> | {
@@ -1833,20 +1958,14 @@ type BegunTransaction<Tx> = Tx extends StatementRunner ? StatementRunner : Tx;
 
 type BodyInput = string | Uint8Array | ArrayBuffer | ArrayBufferView | Blob | URLSearchParams | FormData | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
-type ClaimResult = {
+type ClaimResult = (Held & {
     readonly kind: 'claimed';
-    readonly claim: Claim;
     readonly from: Entry | undefined;
     readonly next: NextStep;
-} | {
+}) | {
     readonly kind: 'replay';
     readonly entry: Entry;
-} | {
-    readonly kind: 'refused';
-    readonly reason: Extract<Admission, {
-        kind: 'refuse';
-    }>['reason'];
-};
+} | RefusedClaim;
 
 type ClientOf<Pool> = Pool extends {
     readonly connect: {
@@ -1887,6 +2006,8 @@ type Eventually<T> = T | Promise<T>;
 type FetchHandler<Tx, Returned, Rest extends unknown[]> = (request: Request, context: IdempotencyContext<Tx, Returned>, ...rest: Rest) => Response | Reply | Promise<Response | Reply>;
 
 type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+type FingerprintSecret = Uint8Array | string;
 
 type HeaderList = readonly (readonly [
     name: string,
@@ -1984,6 +2105,8 @@ type Insertion = {
     readonly found: FoundEntry;
 };
 
+type IsFinal = (answer: JudgedAnswer) => boolean | undefined;
+
 type Jitter = 'full' | 'equal' | 'decorrelated' | 'none';
 
 type JournalCommand = Append | Write | ClaimDue | ClaimByKey | Read | List | FirstInLane | Survey | DropNamespace | DropExpired;
@@ -1996,7 +2119,13 @@ type Json = string | number | boolean | null | readonly Json[] | {
     readonly [key: string]: Json;
 };
 
+type KeyFrom<Native> = {
+    call(request: Native): string | null | undefined | Promise<string | null | undefined>;
+}['call'];
+
 type LaneOnFailure = 'stop' | 'continue';
+
+type LateAnswer = Promise<Answer | undefined>;
 
 type LedgerCall = (typeof LEDGER_CALLS)[number];
 
@@ -2054,7 +2183,7 @@ type LedgerEvent = (OfEntry & {
 
 type LedgerPoint = `ledger:${LedgerCall}:${'asked' | 'done'}` | (typeof LEDGER_POINTS_BESIDE)[number];
 
-type MakeGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> = (options?: ProtectOptions, own?: AdapterOptions) => LedgerGuard<Tx, Returned, Native>;
+type MakeGuard<Tx = unknown, Returned = EffectReturn, Native = unknown> = (options?: ProtectOptions<Native>, own?: AdapterOptions) => LedgerGuard<Tx, Returned, Native>;
 
 type Middleware<Tx, Returned> = MiddlewareHandler<{
     Variables: {
@@ -2085,7 +2214,7 @@ type Outcome<Answer = RecordedAnswer> = {
 } | {
     readonly kind: 'uncommitted';
     readonly answer: Answer;
-} | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
+} | RolledBack<'kept', Answer> | RolledBack<'released', Answer> | RolledBack<'abandoned', Answer> | {
     readonly kind: 'lost';
 } | {
     readonly kind: 'in-doubt';
@@ -2115,6 +2244,10 @@ type RefusalReason = 'body-too-large' | 'key-missing' | 'key-malformed' | 'key-r
 type RegisteredContext = Register extends {
     ledger: GuardedLedger<infer Tx, infer Returned, never>;
 } ? IdempotencyContext<Tx, Returned> : IdempotencyContext<never, EffectReturn>;
+
+type ResponseOf<Req> = Req extends {
+    readonly res?: infer Res;
+} ? ServerResponse & Res : ServerResponse;
 
 type ResumeReport = {
     claimed: number;
@@ -2170,7 +2303,7 @@ type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, 
 type WithoutAnswer = 'released' | 'abandoned';
 
 type WorkOutcome<Answer = RecordedAnswer> = Extract<Outcome<Answer>, {
-    kind: 'recorded' | 'released' | 'abandoned';
+    kind: 'recorded' | 'kept' | 'released' | 'abandoned';
 }>;
 
 type Write = (typeof WRITES)[number];

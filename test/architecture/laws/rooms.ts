@@ -128,7 +128,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'server entry': ['server entry', ...HALL],
-  'server admission': ['server admission', 'server entry', 'server port', ...HALL],
+  'server admission': ['server admission', 'server entry', 'server port', 'observe front', ...HALL],
   'server port': ['server port', 'server entry', ...HALL],
   'server guard': ['server guard', 'server admission', 'server entry', 'server port', 'observe port', ...HALL],
   'server ledger': ['server ledger', 'server port', 'server entry', 'sql', ...HALL],

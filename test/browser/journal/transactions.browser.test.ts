@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { launch, type TestBrowser } from '../support/launch.ts'
 import type { Pages } from '../support/serve-pages.ts'
@@ -57,11 +58,13 @@ describe('transactions in Chromium', () => {
 
   it('let each row be claimed once, though two tabs claim at the same time', async () => {
     const [one, two] = await Promise.all([open(), open()])
+    // In a database of its own: a second try of this test finds no rows that the first has claimed.
+    const name = `shared ${randomUUID()}`
     const keys = Array.from({ length: 120 }, (_, at) => `k${at}`)
-    await one.ask('append', 'shared', keys)
-    const claimed = await Promise.all([one.ask('drain', 'shared', 'one'), two.ask('drain', 'shared', 'two')])
+    await one.ask('append', name, keys)
+    const claimed = await Promise.all([one.ask('drain', name, 'one'), two.ask('drain', name, 'two')])
+    // How many each of them gets is a matter of luck.
     expect(claimed.flat().sort()).toEqual(keys.sort())
-    expect(claimed.map((some) => some.length > 0)).toEqual([true, true])
   })
 
   it('that find no room write nothing and say so; when there is room again, work goes on', async () => {

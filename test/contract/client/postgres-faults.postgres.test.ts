@@ -41,12 +41,22 @@ describe('a failure of the journal in Postgres', () => {
     expect(error.message).toContain('the server is read-only, as a standby is. Connect to the primary (25006)')
   })
 
+  it('is none of the application’s: it works while that holds all connections of its pool', async () => {
+    const pool = scene.pool({ max: 1 })
+    const taken = await pool.connect()
+    const journal = scene.journalWith({ pool, schema: scene.newSchema() })
+    expect(await ask(journal, append('not waiting'))).toEqual({ appended: true })
+    taken.release()
+  })
+
   it('says that no connection became free, and goes on when one is', async () => {
-    const pool = scene.pool({ max: 1, connectionTimeoutMillis: 200 })
-    const journal = scene.journalWith({ pool, schema: scene.schema })
+    const pool = scene.pool({ max: 1 })
+    // A pool of another make, beside which the journal can't open connections.
+    const other = { query: pool.query.bind(pool), connect: pool.connect.bind(pool), end: pool.end.bind(pool) }
+    const journal = scene.journalWith({ pool: other as never, schema: scene.schema })
     await journal.open()
     const taken = await pool.connect()
-    const error = await failure(ask(journal, append('waiting')).catch((reason: unknown) => Promise.reject(reason)))
+    const error = await failure(journal.execute([append('waiting')]))
     expect(error).toMatchObject({ effect: 'none' })
     expect(error.message).toContain('no connection became free in time')
     taken.release()
@@ -56,11 +66,11 @@ describe('a failure of the journal in Postgres', () => {
   it('says that tables are of a newer version, and leaves them alone', async () => {
     const schema = scene.newSchema()
     await scene.journalWith({ pool: scene.pool(), schema }).open()
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', 3, 3)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', 4, 4)`)
     const error = await failure(scene.journalWith({ pool: scene.pool(), schema }).open())
-    expect(error.message).toContain('The journal tables are of version 3')
+    expect(error.message).toContain('The journal tables are of version 4')
     expect(error.message).toContain('update this installation')
-    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = 3`)
+    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = 4`)
     expect(await ask(scene.journalWith({ pool: scene.pool(), schema }), append('a'))).toEqual({ appended: true })
   })
 
@@ -128,6 +138,7 @@ describe('the tables', () => {
     expect(await scene.query(`SELECT * FROM ${schema}.holdfast_migrations`)).toEqual([
       { component: 'journal', version: 1, oldest: 1 },
       { component: 'journal', version: 2, oldest: 1 },
+      { component: 'journal', version: 3, oldest: 1 },
     ])
   })
 

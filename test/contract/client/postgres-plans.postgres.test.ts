@@ -166,7 +166,8 @@ describe('an operation that runs', () => {
       await journal.execute([{ ...commit('a', { owner: 'you' }), change: noted }], NOW + 7)
       const text = `SELECT n_tup_upd::text AS updates, n_tup_hot_upd::text AS hot FROM pg_stat_user_tables
       WHERE relid = '${schema}.holdfast_operations'::regclass`
-      await pool.query('SELECT pg_stat_force_next_flush()')
+      // A connection tells its statistics when it ends.
+      await journal.close()
       await expect.poll(() => scene.query(text)).toEqual([{ updates: '3', hot: '2' }])
     },
   )

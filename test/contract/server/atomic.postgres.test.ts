@@ -6,6 +6,7 @@ import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-led
 import { type AtomicShop, describeAtomic, post, shopLedger } from '../../support/atomic-cases.ts'
 import { cuttingProxy } from '../../support/cutting-proxy.ts'
 import { deferred, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
+import { traced } from '../../support/traced-pool.ts'
 
 const scene = ledgerScene()
 let shops = 0
@@ -43,32 +44,26 @@ describe('an atomic handler in Postgres', () => {
   describeAtomic(() => postgresShop())
 
   it('is one transaction in three round trips', async () => {
-    const texts: string[] = []
     const pool = scene.pool({ max: 1 })
-    pool.on('connect', (client) => {
-      const query = client.query.bind(client) as (...given: unknown[]) => never
-      const noting = (text: unknown, ...more: unknown[]): never => {
-        texts.push(String(text))
-        return query(text, ...more)
-      }
-      Object.assign(client, { query: noting })
-    })
+    const trace = traced(pool)
     const shop = postgresShop(pool)
     const handler = shop.ledger().atomic(async (_, tx) => {
       await shop.charge(tx, 5)
       return json({}, { status: 201 })
     })
     await handler(post('trips-1'))
-    texts.length = 0
+    trace.clear()
     expect((await handler(post('trips-2'))).status).toBe(201)
-    expect(texts).toEqual([
+    expect(trace.texts).toEqual([
       expect.stringMatching(/^BEGIN; SELECT \S+_take_v1\([^;]*$/),
       expect.stringMatching(/^INSERT INTO charges/),
-      expect.stringMatching(/^SET LOCAL ROLE NONE; SELECT \S+_put_v1\([\s\S]*; COMMIT$/),
+      expect.stringMatching(/^SET LOCAL ROLE NONE; SELECT \S+_put_v2\([^;]*; COMMIT$/),
     ])
-    texts.length = 0
+    expect(trace.trips).toBe(3)
+    trace.clear()
     expect((await handler(post('trips-2'))).headers.get('idempotency-replayed')).toBe('true')
-    expect(texts).toEqual([expect.stringMatching(/_take_v1/), 'ROLLBACK'])
+    expect(trace.texts).toEqual([expect.stringMatching(/_take_v1/), 'ROLLBACK'])
+    expect(trace.trips).toBe(2)
   })
 
   it('tells a duplicate in flight, and another request under its key', async () => {

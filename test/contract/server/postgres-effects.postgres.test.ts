@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError, StorageError } from '../../../src/errors/classes.ts'
 import type { WorkOutcome } from '../../../src/server/entry/outcome.ts'
+import type { Claim, FoundEntry } from '../../../src/server/ledger/port.ts'
+import { cuttingProxy } from '../../support/cutting-proxy.ts'
 import {
   answer,
   claimed,
@@ -57,15 +59,29 @@ describe('an effect', () => {
     expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
   })
 
-  it('frees the key where it throws, and the next one has its turn', async () => {
+  it('keeps its claim if it throws, with a whole lease, and the next one has its turn once that is released', async () => {
     const ledger = scene.ledger()
-    const claim = await claimed(ledger)
+    const claim = await claimed(ledger, { leaseMs: 1000 })
     const error = new Error('out of stock')
-    const failing = effect(ledger, claim, { work: () => Promise.reject(error) })
+    const failing = effect(ledger, claim, { work: () => Promise.reject(error), leaseMs: 60_000 })
     await expect(failing).rejects.toBe(error)
     expect(await scene.effects(claim.key)).toBe(0)
+    await expectKept(ledger, claim, { forMs: 60_000 })
+    expect(await ledger.release(claim)).toBe(true)
     expect(await effect(ledger, await claimed(ledger, { key: claim.key }))).toBe('recorded')
     expect(await scene.effects(claim.key)).toBe(1)
+  })
+
+  it('shortens the lease while it runs, as long as that is not shorter already', async () => {
+    const [ledger, other] = [scene.ledger(), scene.ledger()]
+    const claim = await claimed(ledger, { leaseMs: 600_000 })
+    const { work, begun, goOn } = heldWork()
+    const running = effect(ledger, claim, { work, leaseMs: 600_000, effectLeaseMs: 10_000 })
+    await begun
+    const { entry, now } = await found(other, claim)
+    expect(entry.leaseUntil - now).toBeLessThanOrEqual(10_000)
+    goOn()
+    expect(await running).toBe('recorded')
   })
 
   it('keeps nothing where a statement failed and nobody said so', async () => {
@@ -77,19 +93,54 @@ describe('an effect', () => {
     }
     await expect(effect(ledger, claim, { work })).rejects.toThrow(ConfigurationError)
     expect(await scene.effects(claim.key)).toBe(0)
-    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+    await expectKept(ledger, claim)
   })
 
-  it('is not forgotten where it ends the transaction itself', async () => {
-    const ledger = scene.ledger()
-    const claim = await claimed(ledger)
-    const work = async (tx: PgTransaction) => {
-      await tx.query('COMMIT')
-      return keep()
+  describe('that ends the transaction itself is not forgotten', () => {
+    const broken = new Error('broken')
+    const fail = (): never => {
+      throw broken
     }
-    await expect(effect(ledger, claim, { work })).rejects.toThrow('COMMIT and ROLLBACK are ours')
-    expect(await scene.effects(claim.key)).toBe(1)
-    expect((await found(ledger, claim)).entry.state).toBe('unknown')
+    const ends: Record<string, string[]> = {
+      COMMIT: ['COMMIT'],
+      'COMMIT, and begins another one': ['COMMIT', 'BEGIN'],
+      'COMMIT, and a failure in another one': ['COMMIT', 'BEGIN', 'SELECT 1 / 0'],
+    }
+    it.each(
+      Object.entries(ends).flatMap(([name, texts]) => [
+        { name, next: 'an answer', texts, end: keep },
+        {
+          name,
+          next: 'a refusal',
+          texts,
+          end: (): WorkOutcome => ({ ...keep(), writes: 'rolled-back' }) as WorkOutcome,
+        },
+        { name, next: 'a throw', texts, end: fail },
+      ]),
+    )('by $name, then $next', async ({ texts, end }) => {
+      const ledger = scene.ledger()
+      const claim = await claimed(ledger)
+      const work = async (tx: PgTransaction) => {
+        for (const text of texts) await tx.query(text).catch(() => {})
+        return end()
+      }
+      const ended = effect(ledger, claim, { work })
+      await expect(ended).rejects.toThrow('The work ended its transaction: COMMIT and ROLLBACK are')
+      await expect(ended).rejects.toMatchObject({ effect: 'unknown' })
+      expect(await scene.effects(claim.key)).toBe(1)
+      expect((await found(ledger, claim)).entry.state).toBe('unknown')
+    })
+
+    it('by ROLLBACK', async () => {
+      const ledger = scene.ledger()
+      const claim = await claimed(ledger)
+      const work = async (tx: PgTransaction) => {
+        await tx.query('ROLLBACK')
+        return keep()
+      }
+      await expect(effect(ledger, claim, { work })).rejects.toThrow('The work ended its transaction')
+      expect((await found(ledger, claim)).entry).toMatchObject({ state: 'unknown', answer: null })
+    })
   })
 
   it('tells of a constraint that is checked at the end in the words of the database', async () => {
@@ -102,7 +153,7 @@ describe('an effect', () => {
     }
     await expect(effect(ledger, claim, { work })).rejects.toMatchObject({ code: '23505' })
     expect(await scene.effects(claim.key)).toBe(0)
-    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+    await expectKept(ledger, claim)
   })
 
   it('needs no key', async () => {
@@ -174,50 +225,40 @@ describe('while an effect runs', () => {
 })
 
 describe('a backend that is killed within an effect', () => {
-  it('leaves the key to the next one, at once', async () => {
-    const [ledger, other] = [scene.ledger(), scene.ledger()]
+  it('leaves the key to the next one when the lease of the effect is over', async () => {
+    const proxy = await cuttingProxy(scene.url)
+    const [ledger, other] = [scene.ledger({ connectionString: proxy.url }), scene.ledger()]
     const claim = await claimed(ledger)
-    const { work, begun, goOn } = heldWork(async (tx) => {
-      await tx.query('SELECT 1')
-      return keep()
-    })
-    const dying = effect(ledger, claim, { work })
-    await scene.terminate(await begun)
+    const { work, begun } = heldWork()
+    const dying = effect(ledger, claim, { work, effectLeaseMs: 500 }).catch((error: unknown) => error)
+    await begun
+    expect((await found(other, claim)).owner).toBe('alive')
+    // As if its process had died: nothing that it does reaches the database any more.
+    proxy.setDown(true)
+    expect(await dying).toBeInstanceOf(StorageError)
+    await expect.poll(async () => (await found(other, claim)).owner).toBe('unsure')
+    await expect.poll(async () => isLapsed(await found(other, claim))).toBe(true)
     const left = await found(other, claim)
-    expect(left).toMatchObject({ owner: 'gone', entry: { state: 'running', inEffect: true } })
+    expect(left.entry).toMatchObject({ state: 'running', inEffect: true })
     const next = await other.takeOver(left.entry, draft({ key: claim.key }))
     expect(next?.attempt).toBe(2)
-    goOn()
-    await expect(dying).rejects.toThrow()
     expect(next && (await effect(other, next))).toBe('recorded')
     expect(await scene.effects(claim.key)).toBe(1)
-    expect((await found(ledger, claim)).entry.state).toBe('done')
+    expect((await found(other, claim)).entry.state).toBe('done')
+    await proxy.close()
   })
 
-  it('has its key freed by its own process too', async () => {
-    const ledger = scene.ledger()
-    const claim = await claimed(ledger)
-    const { work, begun, goOn } = heldWork(async (tx) => {
-      await tx.query('SELECT 1')
-      return keep()
-    })
-    const dying = effect(ledger, claim, { work })
-    await scene.terminate(await begun)
-    goOn()
-    await expect(dying).rejects.toThrow()
-    await ledger.close()
-    expect(await ledgerOf().find(claim.scope, claim.key)).toBeUndefined()
-  })
-
-  it('commits nothing although the work did not notice', async () => {
+  it('fails at once, although the work goes on, and its process keeps the claim with a whole lease', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
     const { work, begun, goOn } = heldWork()
-    const dying = effect(ledger, claim, { work })
+    const dying = effect(ledger, claim, { work, effectLeaseMs: 1000, leaseMs: 60_000 }).catch((error: unknown) => error)
     await scene.terminate(await begun)
+    expect(await dying).toBeInstanceOf(StorageError)
+    await expectKept(ledger, claim, { forMs: 60_000 })
     goOn()
-    await expect(dying).rejects.toThrow(StorageError)
     expect(await scene.effects(claim.key)).toBe(0)
+    expect(await ledger.release(claim)).toBe(true)
   })
 })
 
@@ -225,15 +266,18 @@ describe('one connection', () => {
   it('is enough for everything that one request needs, and for others meanwhile', async () => {
     const ledger = scene.ledger({ max: 1, connectionTimeoutMillis: 5000 })
     const claim = await claimed(ledger)
-    const running = effect(ledger, claim)
-    const [, duplicate, renewed] = await Promise.all([
-      running,
-      ledger.insert(draft({ key: claim.key })),
-      ledger.renew(claim, { leaseMs: 1000, now: 0 }),
-    ])
-    expect([duplicate.kind, renewed]).toEqual(['found', false])
+    const { work, begun, goOn } = heldWork()
+    const running = effect(ledger, claim, { work })
+    await begun
+    // The effect holds the one connection of the application.
+    const duplicate = ledger.insert(draft({ key: claim.key }))
+    expect(await ledger.renew(claim, { leaseMs: 1000, now: 0 })).toBe(true)
+    expect((await ledger.find(claim.scope, claim.key))?.state).toBe('running')
+    goOn()
+    expect([await running, (await duplicate).kind]).toEqual(['recorded', 'found'])
     const throwing = await claimed(ledger)
     await expect(effect(ledger, throwing, { work: () => Promise.reject(new Error('no')) })).rejects.toThrow('no')
+    expect(await ledger.release(throwing)).toBe(true)
     expect(await effect(ledger, await claimed(ledger, { key: throwing.key }))).toBe('recorded')
     expect(await ledger.reap({ limit: 10, now: 0 })).toMatchObject({ abandoned: 0 })
   })
@@ -243,10 +287,10 @@ describe('one connection', () => {
     for (let round = 0; round < 5; round++) {
       const claim = await claimed(ledger)
       const { work, begun, goOn } = heldWork()
-      const dying = effect(ledger, claim, { work })
+      const dying = effect(ledger, claim, { work }).catch((error: unknown) => error)
       await scene.terminate(await begun)
       goOn()
-      await expect(dying).rejects.toThrow(StorageError)
+      expect(await dying).toBeInstanceOf(StorageError)
     }
     expect(await effect(ledger, await claimed(ledger))).toBe('recorded')
   })
@@ -273,7 +317,7 @@ describe('transactions that collide', () => {
     },
   )
 
-  it('are rolled back, key and all, where the work sees it', async () => {
+  it('are rolled back, and the claim is kept, if the work sees it', async () => {
     await counters()
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
@@ -286,10 +330,10 @@ describe('transactions that collide', () => {
     const colliding = effect(ledger, claim, { work, options: { isolation: 'repeatable read' } })
     await expect(colliding).rejects.toMatchObject({ code: '40001' })
     expect(await scene.effects(claim.key)).toBe(0)
-    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+    await expectKept(ledger, claim)
   })
 
-  it('are rolled back, key and all, where only the commit shows it', async () => {
+  it('are rolled back, and the claim is kept, if only the commit shows it', async () => {
     await counters()
     const ledger = scene.ledger()
     const claims = [await claimed(ledger), await claimed(ledger)]
@@ -309,11 +353,11 @@ describe('transactions that collide', () => {
     const reason = ends.find((end) => end.status === 'rejected')?.reason
     expect(reason).toBeInstanceOf(StorageError)
     expect(reason.message).toMatch(/serialize.*40001/)
-    expect(loser && (await ledger.find(loser.scope, loser.key))).toBeUndefined()
     expect(loser && (await scene.effects(loser.key))).toBe(0)
+    await expectKept(ledger, loser as Claim)
   })
 
-  it('are rolled back, key and all, in a deadlock', async () => {
+  it('are rolled back, and the claim is kept, in a deadlock', async () => {
     await counters()
     const ledger = scene.ledger()
     const claims = [await claimed(ledger), await claimed(ledger)]
@@ -329,7 +373,7 @@ describe('transactions that collide', () => {
     )
     expect(ends.find((end) => end.status === 'rejected')?.reason).toMatchObject({ code: '40P01' })
     const states = await Promise.all(claims.map((claim) => ledger.find(claim.scope, claim.key)))
-    expect(states.map((entry) => entry?.state ?? 'absent').sort()).toEqual(['absent', 'done'])
+    expect(states.map((entry) => entry?.state ?? 'absent').sort()).toEqual(['done', 'running'])
   })
 
   it('refuses a level that does not exist', async () => {
@@ -339,6 +383,14 @@ describe('transactions that collide', () => {
   })
 })
 
-function ledgerOf(): PgLedger {
-  return scene.ledger()
+/** Running under the same claim, whose handler has not begun an effect, for a whole lease. */
+async function expectKept(ledger: PgLedger, claim: Claim, { forMs = 0 } = {}): Promise<void> {
+  const { entry, owner, now } = await found(ledger, claim)
+  expect(entry).toMatchObject({ state: 'running', token: claim.token, inEffect: false, answer: null })
+  expect(owner).toBe('unsure')
+  if (forMs > 0) expect(entry.leaseUntil - now).toBeGreaterThan(forMs / 2)
+}
+
+function isLapsed({ entry, now }: FoundEntry): boolean {
+  return entry.leaseUntil <= now
 }

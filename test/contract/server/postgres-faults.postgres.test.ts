@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConfigurationError, StorageError } from '../../../src/errors/classes.ts'
+import { createLedger, json } from '../../../src/server/index.ts'
 import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import { type CuttingProxy, cuttingProxy } from '../../support/cutting-proxy.ts'
 import { claimed, draft, effect, found, keep, ledgerScene } from '../../support/postgres-ledger.ts'
@@ -26,16 +27,38 @@ describe('a COMMIT whose answer is lost', () => {
     expect((await found(ledger, claim)).entry.state).toBe('done')
   })
 
-  it('is told where it was not done, and the key is free', async () => {
+  it('is in doubt if it was not done, and the claim can be ended', async () => {
     const ledger = scene.ledger({ connectionString: proxy.url, max: 1 })
     const claim = await claimed(ledger)
     const work = () => {
       proxy.cutCommit('before')
       return keep()
     }
-    await expect(effect(ledger, claim, { work })).rejects.toThrow(StorageError)
+    expect(await effect(ledger, claim, { work })).toBe('in-doubt')
     expect(await scene.effects(claim.key)).toBe(0)
-    await expect.poll(async () => (await ledger.insert(draft({ key: claim.key }))).kind).toBe('inserted')
+    expect(await ledger.release(claim)).toBe(true)
+    expect((await ledger.insert(draft({ key: claim.key }))).kind).toBe('inserted')
+  })
+
+  it.each([
+    ['before', 503, 2],
+    ['after', 201, 1],
+  ] as const)('cut %s it: the request is answered with %i, and its effect is done once', async (when, status, runs) => {
+    const store = scene.ledger({ connectionString: proxy.url, max: 1 })
+    const ledger = createLedger({ store, scope: 'public' })
+    let begun = 0
+    const handler = ledger.protect((_, context) =>
+      context.effect(async (tx) => {
+        await tx.query('INSERT INTO charges (name) VALUES ($1)', [`cut ${when}`])
+        if (++begun === 1) proxy.cutCommit(when)
+        return json({ begun }, { status: 201 })
+      }),
+    )
+    const ask = () =>
+      handler(new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': `cut-${when}` } }))
+    expect((await ask()).status).toBe(status)
+    expect((await ask()).status).toBe(201)
+    expect([begun, await scene.effects(`cut ${when}`)]).toEqual([runs, 1])
   })
 
   it('of a message is told as a failure, and the next delivery finds out', async () => {
@@ -62,7 +85,8 @@ describe('a message', () => {
         return null
       },
     })
-    await expect(consume).rejects.toThrow(/rolled the transaction back/)
+    await expect(consume).rejects.toThrow(ConfigurationError)
+    await expect(consume).rejects.toThrow('A statement of the work failed and the work went on')
     expect(await ledger.consume(message, { work: () => null, options: {} })).toEqual({ duplicate: false, value: null })
   })
 })

@@ -84,18 +84,24 @@ describe.each(
     expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: { status: 402 } })
   })
 
-  it('frees the key where the work throws and the caller rolls back', async () => {
-    const ledger = scene.ledger()
-    const claim = await claimed(ledger)
-    const client = await begun(level)
-    const work = () => Promise.reject(new Error('out of stock'))
-    await expect(effect(ledger, claim, { work, options: { transaction: given(client) } })).rejects.toThrow(
-      'out of stock',
-    )
-    await ended(client, 'ROLLBACK')
-    await ledger.close()
-    expect(await scene.ledger().find(claim.scope, claim.key)).toBeUndefined()
-  })
+  it.each(['COMMIT', 'ROLLBACK'] as const)(
+    'keeps the claim if the work throws, and the caller sends %s',
+    async (how) => {
+      const ledger = scene.ledger()
+      const claim = await claimed(ledger)
+      const client = await begun(level)
+      const work = () => Promise.reject(new Error('out of stock'))
+      await expect(effect(ledger, claim, { work, options: { transaction: given(client) } })).rejects.toThrow(
+        'out of stock',
+      )
+      await ended(client, how)
+      expect(await scene.effects(claim.key)).toBe(0)
+      const { entry, owner } = await found(ledger, claim)
+      expect(owner).toBe('unsure')
+      expect(entry).toMatchObject({ state: 'running', token: claim.token, inEffect: false, answer: null })
+      expect(await ledger.complete(claim, answer('declined', { status: 402 }), 0)).toBe(true)
+    },
+  )
 
   it('is not forgotten where the work commits it before its answer is written', async () => {
     const ledger = scene.ledger()
@@ -142,12 +148,18 @@ describe.each(
     const pool = scene.pool({ max: 1, connectionTimeoutMillis: 5000 })
     const { postgresLedger } = await import('../../../src/server/ledger/postgres/postgres-ledger.ts')
     const ledger = postgresLedger({ pool, schema: scene.schema })
+    const other = scene.ledger()
     for (const how of ['COMMIT', 'ROLLBACK'] as const) {
       const claim = await claimed(ledger)
       const client = await pool.connect()
       await client.query(`BEGIN ISOLATION LEVEL ${level}`)
+      const options = { transaction: given(client) }
       const work = () => Promise.reject(new Error('no'))
-      await expect(effect(ledger, claim, { work, options: { transaction: given(client) } })).rejects.toThrow('no')
+      await expect(effect(ledger, claim, { work, options })).rejects.toThrow('no')
+      expect(await effect(ledger, claim, { work: () => ({ kind: 'released' }), options })).toBe('released')
+      // Over a connection that is not one of this pool.
+      const { scope, key } = await claimed(other)
+      expect(await ledger.find(scope, key)).toMatchObject({ state: 'running' })
       await ended(client, how)
       await expect.poll(() => ledger.find(claim.scope, claim.key)).toBeUndefined()
     }

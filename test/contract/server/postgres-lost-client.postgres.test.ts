@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
-import { claimed, effect, ledgerScene, type PgLedger } from '../../support/postgres-ledger.ts'
+import { claimed, deferred, effect, keep, ledgerScene, type PgLedger } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
 
@@ -41,4 +41,62 @@ it('survives a connection that is lost in the moment in which it is taken from t
   await expect(waiting).rejects.toThrow(StorageError)
   expect(await scene.effects(claim.key)).toBe(0)
   await worker.terminate()
+})
+
+/** As many at once as the pool has connections, each waiting for one more. */
+describe('work that takes a second connection of the same pool', () => {
+  const LEASE_MS = 300
+  const ENDED = { message: expect.stringContaining('ended the transaction (25P03)') }
+
+  it('in an effect fails when the server ends its transaction, and the pool is free again', async () => {
+    const pool = scene.pool({ max: 2 })
+    const ledger: PgLedger = postgresLedger({ pool, schema: scene.schema })
+    const claims = [await claimed(ledger), await claimed(ledger)]
+    const both = deferred<void>()
+    let begun = 0
+    const work = async () => {
+      if (++begun === claims.length) both.resolve()
+      await both.promise
+      await pool.query('SELECT 1')
+      return keep()
+    }
+    const ends = await Promise.allSettled(claims.map((claim) => effect(ledger, claim, { work, leaseMs: LEASE_MS })))
+    // The connection of the one that the server ends first may come in time for the other one.
+    const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+    expect(failed.length).toBeGreaterThan(0)
+    for (const reason of failed) expect(reason).toMatchObject(ENDED)
+    const effects = await Promise.all(claims.map(({ key }) => scene.effects(key)))
+    expect(effects).toEqual(ends.map(({ status }) => (status === 'fulfilled' ? 1 : 0)))
+    expect(await effect(ledger, await claimed(ledger))).toBe('recorded')
+    await expect.poll(() => pool.idleCount).toBe(pool.totalCount)
+  })
+
+  it('in a message consumer does so, too', async () => {
+    const pool = scene.pool({ max: 1 })
+    const store: PgLedger = postgresLedger({ pool, schema: scene.schema })
+    const message = { scope: 'queue', id: 'm1', retentionMs: 60_000, leaseMs: LEASE_MS, now: 0 }
+    const stuck = async (): Promise<string | null> => {
+      await pool.query('SELECT 1')
+      return null
+    }
+    await expect(store.consume(message, { work: stuck, options: {} })).rejects.toMatchObject(ENDED)
+    const again = await store.consume(message, { work: () => 'done', options: {} })
+    expect(again).toEqual({ duplicate: false, value: 'done' })
+  })
+
+  it('ends only once if the work goes on for longer than its connection', async () => {
+    const pool = scene.pool({ max: 1 })
+    const ledger: PgLedger = postgresLedger({ pool, schema: scene.schema })
+    let goOn = (): void => {}
+    const late = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const work = async () => {
+      await late
+      throw new Error('late')
+    }
+    await expect(effect(ledger, await claimed(ledger), { work, leaseMs: LEASE_MS })).rejects.toMatchObject(ENDED)
+    goOn()
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  })
 })

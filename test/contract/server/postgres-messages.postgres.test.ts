@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createLedger, json } from '../../../src/server/index.ts'
 import type { Consumed, MessageDraft } from '../../../src/server/ledger/port.ts'
+import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import { deferred, draft, ledgerScene, type PgLedger } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -36,5 +38,38 @@ describe.each(['read committed', 'repeatable read', 'serializable'] as const)('a
     const [first, second] = await twoAtOnce(scene.ledger(), error)
     expect(first).toMatchObject({ reason: error })
     expect(second).toMatchObject({ value: { duplicate: false, value: 'second' } })
+  })
+})
+
+describe('a slow message and its redeliveries', () => {
+  it('hold one connection, and leave the others to requests', async () => {
+    const pool = scene.pool({ max: 3 })
+    const ledger = createLedger({ store: postgresLedger({ pool, schema: scene.schema }), scope: 'public' })
+    const handler = ledger.protect((_, { effect, key }) =>
+      effect(async (tx) => {
+        await tx.query('INSERT INTO charges (name) VALUES ($1)', [key])
+        return json({}, { status: 201 })
+      }),
+    )
+    const [started, goOn] = [deferred<void>(), deferred<void>()]
+    const id = draft().key
+    const work = async () => {
+      started.resolve()
+      await goOn.promise
+      return 'done'
+    }
+    const first = ledger.once(id, work, { scope: 'queue' })
+    await started.promise
+    const again = [1, 2].map(() => ledger.once(id, work, { scope: 'queue' }))
+    // Longer than a redelivery waits for a transaction that is about to commit.
+    await scene.query('SELECT pg_sleep(0.3)')
+    for (let round = 0; round < 10; round++) {
+      const key = draft().key
+      const asked = handler(new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': key } }))
+      expect([(await asked).status, await scene.effects(key)]).toEqual([201, 1])
+    }
+    goOn.resolve()
+    expect(await first).toEqual({ duplicate: false, value: 'done' })
+    for (const duplicate of again) expect(await duplicate).toEqual({ duplicate: true, value: 'done' })
   })
 })

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
+import { cuttingProxy } from '../../support/cutting-proxy.ts'
 import { answer, claimed, draft, effect, found, heldWork, ledgerScene } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -80,16 +81,22 @@ describe('the reaper', () => {
   })
 
   it('deletes what a killed backend left once it is past its retention, and fences whoever still believes in it', async () => {
-    const ledger = scene.ledger()
+    const proxy = await cuttingProxy(scene.url)
+    const ledger = scene.ledger({ connectionString: proxy.url })
     const claim = await claimed(ledger, over)
     const { work, begun, goOn } = heldWork()
     const dying = effect(ledger, claim, { work }).catch(() => 'rejected')
-    await scene.terminate(await begun)
+    const pid = await begun
+    // Its process can't tell the database what became of it.
+    proxy.setDown(true)
+    await scene.terminate(pid)
     expect(await reapAll()).toEqual({ deleted: 1, abandoned: 0 })
     goOn()
     expect(await dying).toBe('rejected')
+    proxy.setDown(false)
     expect(await effect(ledger, claim)).toBe('lost')
     expect(await scene.effects(claim.key)).toBe(0)
+    await proxy.close()
   })
 
   it('begins each batch of a pass where the one before it ended, for messages too', async () => {

@@ -57,11 +57,12 @@ describe('an effect that takes another role for its work', () => {
     expect(await effect(ledger, null, { work: asTenant(verdict) })).toBe(ended)
   })
 
-  it('frees its key where a policy refuses its row', async () => {
+  it('keeps its claim if a policy refuses its row', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)
     await expect(effect(ledger, claim, { work: asTenant(keep(), 10) })).rejects.toMatchObject({ code: '42501' })
-    expect(await ledger.find(claim.scope, claim.key)).toBeUndefined()
+    expect(await ledger.find(claim.scope, claim.key)).toMatchObject({ state: 'running', inEffect: false })
+    expect(await ledger.release(claim)).toBe(true)
   })
 
   it('goes back to the role that its connection had, not to that of its log-in', async () => {

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { migratePostgresLedger, postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
-import { claimed, draft, ledgerScene } from '../../support/postgres-ledger.ts'
+import { answer, claimed, draft, ledgerScene } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
 let count = 0
@@ -24,8 +24,11 @@ describe('the tables', () => {
       const { key } = draft()
       const insertions = await Promise.all(ledgers.map((ledger) => ledger.insert(draft({ key }))))
       expect(insertions.filter(({ kind }) => kind === 'inserted')).toHaveLength(1)
-      const versions = await scene.query(`SELECT * FROM ${schema}.holdfast_migrations`)
-      expect(versions).toEqual([{ component: 'ledger', version: 1, oldest: 1 }])
+      const versions = await scene.query(`SELECT * FROM ${schema}.holdfast_migrations ORDER BY version`)
+      expect(versions).toEqual([
+        { component: 'ledger', version: 1, oldest: 1 },
+        { component: 'ledger', version: 2, oldest: 1 },
+      ])
       await dropped(schema)
     }
   })
@@ -60,7 +63,7 @@ describe('the tables', () => {
   it('are left alone where a newer version has made them', async () => {
     const schema = newName()
     await postgresLedger({ pool: scene.pool(), schema }).stats(0)
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 2, 2)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 3, 3)`)
     const ledger = postgresLedger({ pool: scene.pool(), schema })
     await expect(ledger.insert(draft())).rejects.toThrow(StorageError)
     await expect(ledger.insert(draft())).rejects.toThrow('update this installation')
@@ -71,12 +74,29 @@ describe('the tables', () => {
   it('of a newer version are used where that one says that they can be', async () => {
     const schema = newName()
     await postgresLedger({ pool: scene.pool(), schema }).stats(0)
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 2, 1)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 3, 1)`)
     const ledger = postgresLedger({ pool: scene.pool(), schema })
     await claimed(ledger)
     expect(await scene.query(`SELECT max(version) AS newest FROM ${schema}.holdfast_migrations`)).toEqual([
-      { newest: 2 },
+      { newest: 3 },
     ])
+    await dropped(schema)
+  })
+
+  it('of the version before are brought up to date, and its replicas go on', async () => {
+    const schema = newName()
+    await postgresLedger({ pool: scene.pool(), schema }).stats(0)
+    const second = await scene.query<{ name: string }>(
+      `SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace AND proname LIKE '%_v2'`,
+    )
+    for (const { name } of second) await scene.query(`DROP FUNCTION ${name}`)
+    await scene.query(`DELETE FROM ${schema}.holdfast_migrations WHERE version = 2`)
+    const ledger = postgresLedger({ pool: scene.pool(), schema })
+    const claim = await claimed(ledger)
+    expect(await ledger.complete(claim, answer('done'), 0)).toBe(true)
+    // What a replica of the version before calls.
+    await scene.query(`SELECT ${schema}.holdfast_mark_v1('s', 'k', 't'), ${schema}.holdfast_look_v1('s', 'k')`)
+    expect(second).toHaveLength(4)
     await dropped(schema)
   })
 

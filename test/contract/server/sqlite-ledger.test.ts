@@ -63,7 +63,7 @@ describe('an effect in SQLite', () => {
     expect(await ended).toBe('recorded')
   })
 
-  it('is refused inside a transaction that it does not know of, and its key is freed', async () => {
+  it('is refused inside a transaction that it does not know of, and its claim is kept', async () => {
     const { store, database, work, effects } = open()
     const claim = await claimed(store, 'a')
     database.exec('BEGIN')
@@ -73,15 +73,15 @@ describe('an effect in SQLite', () => {
       code: 'HOLDFAST_CONFIGURATION',
       message: expect.stringContaining('effect(work, { transaction: database })'),
     })
-    expect([effects(), await stateOf(store, 'a')]).toEqual([0, 'absent'])
+    expect([effects(), await stateOf(store, 'a')]).toEqual([0, 'running'])
   })
 
   it('takes no other transaction than one of its own handle', async () => {
     const { store, path, database } = open()
     const other = new Database(path)
     other.exec('BEGIN')
+    const claim = await claimed(store, 'a')
     for (const transaction of [other, database, {}, 'tx']) {
-      const claim = await claimed(store, 'a')
       const error = await rejection(
         transacted(
           store,
@@ -93,7 +93,7 @@ describe('an effect in SQLite', () => {
     other.close()
   })
 
-  it('gives back what the tables of the work say at the commit, and frees the key', async () => {
+  it('gives back what the tables of the work say at the commit, and keeps the claim', async () => {
     const { store, database } = open()
     database.exec(`PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
       CREATE TABLE children (parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED)`)
@@ -104,24 +104,27 @@ describe('an effect in SQLite', () => {
     }
     const error = await rejection(transacted(store, transact(claim, work)))
     expect(error).toMatchObject({ code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
-    expect(await stateOf(store, 'a')).toBe('absent')
+    expect(await stateOf(store, 'a')).toBe('running')
   })
 
   it.each([
     { sql: 'COMMIT', kept: 1, state: 'done' },
-    { sql: 'ROLLBACK', kept: 0, state: 'absent' },
-  ])('is told that its work did $sql, and its key is free only if nothing was kept', async ({ sql, kept, state }) => {
-    const { store, database, effect, effects } = open()
-    const claim = await claimed(store, 'a')
-    const work = () => {
-      effect('a')
-      database.exec(sql)
-      return COMMITTED
-    }
-    const error = await rejection(transacted(store, transact(claim, work)))
-    expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('COMMIT') })
-    expect([database.inTransaction, effects(), await stateOf(store, 'a')]).toEqual([false, kept, state])
-  })
+    { sql: 'ROLLBACK', kept: 0, state: 'running' },
+  ])(
+    'is told that its work did $sql, and its claim is kept only if nothing was committed',
+    async ({ sql, kept, state }) => {
+      const { store, database, effect, effects } = open()
+      const claim = await claimed(store, 'a')
+      const work = () => {
+        effect('a')
+        database.exec(sql)
+        return COMMITTED
+      }
+      const error = await rejection(transacted(store, transact(claim, work)))
+      expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('COMMIT') })
+      expect([database.inTransaction, effects(), await stateOf(store, 'a')]).toEqual([false, kept, state])
+    },
+  )
 
   it.each([
     { end: COMMITTED, kind: 'recorded', state: 'done' },
@@ -151,7 +154,8 @@ describe('an effect in SQLite', () => {
       database.exec('COMMIT')
       throw broken
     }
-    expect(await rejection(transacted(store, transact(claim, work)))).toBe(broken)
+    const error = await rejection(transacted(store, transact(claim, work)))
+    expect(error).toMatchObject({ name: 'EndedTransactionError', effect: 'unknown', cause: broken })
     expect(await stateOf(store, 'a')).toBe('unknown')
   })
 

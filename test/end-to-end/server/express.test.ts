@@ -54,6 +54,19 @@ function receipts(): string {
   return folder
 }
 
+/** The methods of the layers of a router, as text. */
+function prototypesOf(express: () => Express): unknown {
+  const app = express().use(() => {}) as unknown as { _router?: { stack: object[] }; router?: { stack: object[] } }
+  const layer = (app._router ?? app.router)?.stack.at(-1) ?? {}
+  const methods = Object.entries(Object.getPrototypeOf(layer) as Record<string, unknown>)
+  return methods.map(([name, method]) => [name, String(method)])
+}
+
+/** Before the first ledger of this process. */
+const UNTOUCHED: Record<string, unknown> = Object.fromEntries(
+  Object.entries(EXPRESSES).map(([version, express]) => [version, prototypesOf(express)]),
+)
+
 const isReplay = ({ header }: Got): boolean => header('idempotency-replayed') === 'true'
 
 describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent() in %s', (version) => {
@@ -359,6 +372,45 @@ describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent(
     }
     expect(scene.errors).toEqual(Array(2).fill(expect.objectContaining({ name: 'ConfigurationError' })))
     expect([runs, await stateOf(scene)]).toEqual([0, 'absent'])
+  })
+
+  it('leaves the error handlers of its route to Express', async () => {
+    const ran: string[] = []
+    // biome-ignore lint/complexity/useMaxParams: Express knows it by its four parameters
+    const handleError: ErrorRequestHandler = (error: Error, _req, res, _next) => {
+      ran.push(error.message)
+      res.status(402).send('handled')
+    }
+    const scene = await serve((app, protect) => {
+      app.post(
+        '/orders',
+        protect,
+        handleError,
+        ((_req, _res, next) => next(refused(402))) as RequestHandler,
+        handleError,
+      )
+    })
+    for (const got of await twice(scene.origin)) expect([got.status, got.body.toString()]).toEqual([402, 'handled'])
+    expect([ran, await stateOf(scene)]).toEqual([['refused 402'], 'done'])
+  })
+
+  it('runs only the handlers of the method that was asked for', async () => {
+    const { origin } = await serve((app, protect) => {
+      const say =
+        (name: string): RequestHandler =>
+        (_req, res) =>
+          void res.send(name)
+      app.route('/orders').all(protect).get(say('get')).put(say('put')).post(say('post'))
+    })
+    expect((await call(origin, { key: 'k', method: 'PUT' })).body.toString()).toBe('put')
+    expect((await call(origin, { key: 'l' })).body.toString()).toBe('post')
+    expect((await call(origin, { method: 'HEAD' })).header('content-length')).toBe('3')
+  })
+
+  it('changes nothing of Express itself', async () => {
+    const { origin } = await serve((app, protect) => app.post('/orders', protect, (_req, res) => void res.end()))
+    await twice(origin)
+    expect(prototypesOf(express)).toEqual(UNTOUCHED[version])
   })
 
   it('does not touch the requests of other apps', async () => {

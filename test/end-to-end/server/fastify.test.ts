@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { fastifyMultipart } from '@fastify/multipart'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fastifyLedger } from '../../../src/server/fastify/index.ts'
 import { createLedger, json, type MemoryTransaction, memoryLedger } from '../../../src/server/index.ts'
-import { call } from './caller.ts'
+import { begin, call, gate } from './caller.ts'
 
 const open: FastifyInstance[] = []
 afterEach(async () => {
@@ -207,5 +208,90 @@ describe('a route of Fastify', () => {
     const [first, second] = await twice(origin)
     expect([first.status, first.body.toString()]).toEqual([201, 'raw'])
     expect([second.status, second.header('idempotency-body'), runs]).toEqual([201, 'omitted', 1])
+  })
+
+  it.each<[string, (reply: FastifyReply) => unknown]>([
+    ['at once', (reply) => void reply.hijack().raw.destroy()],
+    [
+      'in the middle',
+      (reply) =>
+        void reply
+          .hijack()
+          .raw.writeHead(201)
+          .write('half', () => reply.raw.destroy()),
+    ],
+    ['after it has returned', (reply) => void setImmediate(() => reply.hijack().raw.destroy())],
+  ])('that destroys its response past Fastify frees its key: %s', async (_name, destroy) => {
+    let runs = 0
+    const ledger = newLedger()
+    const origin = await listen((app) => {
+      app.post('/orders', (_request, reply) => {
+        if (++runs === 1) destroy(reply)
+        else reply.send('done')
+      })
+    }, ledger)
+    const sent = { key: 'one', body: '{}' }
+    await expect(call(origin, sent)).rejects.toThrow()
+    while (await ledger.find('public', 'one')) await new Promise((resolve) => setImmediate(resolve))
+    expect((await call(origin, sent)).body.toString()).toBe('done')
+  })
+
+  it('that returns nothing to a caller who has hung up is done', async () => {
+    const [entered, held] = [gate(), gate()]
+    const ledger = newLedger()
+    const origin = await listen((app) => {
+      app.post('/orders', async () => {
+        entered.open()
+        await held.opened
+      })
+    }, ledger)
+    const outgoing = begin(origin, { key: 'one', body: '{}' })
+    outgoing.on('error', () => {}).end('{}')
+    await entered.opened
+    outgoing.destroy()
+    for (let round = 0; round < 3; round++) await call(origin, { method: 'GET' })
+    held.open()
+    while ((await ledger.find('public', 'one'))?.state !== 'done') await new Promise((resolve) => setImmediate(resolve))
+    expect((await call(origin, { key: 'one', body: '{}' })).header('idempotency-replayed')).toBe('true')
+  })
+
+  it.each(['before', 'after'])('is answered once where a hook for its answer throws: %s the ledger', async (where) => {
+    let [runs, throws] = [0, 1]
+    const hook = (app: FastifyInstance): unknown =>
+      app.addHook('onSend', async () => {
+        if (throws-- > 0) throw new Error('no')
+      })
+    const app = fastify()
+    open.push(app)
+    if (where === 'before') hook(app)
+    const ledger = newLedger()
+    await app.register(fastifyLedger, { ledger })
+    if (where === 'after') hook(app)
+    app.post('/orders', async () => `run ${++runs}`)
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const [first, second] = await twice(origin)
+    // Where the answer was on record by then, it is what is sent.
+    if (where === 'after') expect([first.body.toString(), second.body.toString()]).toEqual(['run 1', 'run 1'])
+    else expect([first.status, second.body.toString()]).toEqual([500, 'run 2'])
+  })
+
+  it('refuses a form that was read in front of it', async () => {
+    let runs = 0
+    const app = fastify()
+    open.push(app)
+    await app.register(fastifyMultipart, { attachFieldsToBody: true })
+    await app.register(fastifyLedger, { ledger: newLedger() })
+    app.post('/orders', async () => `run ${++runs}`)
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const type = 'multipart/form-data; boundary=x'
+    const file = 'content-disposition: form-data; name="f"; filename="a"\r\n\r\n'
+    for (const content of ['one', 'two']) {
+      const got = await call(origin, { key: 'k', type, body: `--x\r\n${file}${content}\r\n--x--\r\n` })
+      expect([got.status, got.body.toString()]).toEqual([
+        500,
+        expect.stringContaining('put the ledger before what reads the form'),
+      ])
+    }
+    expect(runs).toBe(0)
   })
 })

@@ -142,4 +142,36 @@ describe('a route of Hono', () => {
       expect((await call(origin, { key: 'k', headers: { authorization: account } })).body.toString()).toBe(body)
     }
   })
+
+  it('takes a form that was read in front of it for what it is, or refuses it', async () => {
+    let runs = 0
+    const app = new Hono()
+    app.use(async (c, next) => {
+      if (c.req.path === '/parsed') await c.req.parseBody()
+      else await c.req.formData()
+      await next()
+    })
+    app.use(honoLedger(newLedger()))
+    app.onError((error, c) => c.text(error.message, 500))
+    app.post('/*', (c) => c.text(`run ${++runs}`))
+    const origin = await listen(app)
+    const multipart = { type: 'multipart/form-data; boundary=x' }
+    const file = '--x\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\none\r\n--x--\r\n'
+    const urlencoded = { type: 'application/x-www-form-urlencoded', path: '/urlencoded', key: 'b' }
+    for (const run of ['first', 'second']) {
+      const isSecond = run === 'second' ? 'true' : undefined
+      const parsed = await call(origin, { ...multipart, key: 'a', path: '/parsed', body: file })
+      const plain = await call(origin, { ...urlencoded, body: 'a=1&b=x+y' })
+      for (const got of [parsed, plain]) {
+        expect([got.status, got.header('idempotency-replayed')]).toEqual([200, isSecond])
+      }
+      const refused = await call(origin, { ...multipart, key: 'c', path: '/form', body: file })
+      expect([refused.status, refused.body.toString()]).toEqual([
+        500,
+        expect.stringContaining('put the ledger before what reads the form'),
+      ])
+    }
+    expect((await call(origin, { ...urlencoded, body: 'a=2' })).status).toBe(422)
+    expect(runs).toBe(2)
+  })
 })

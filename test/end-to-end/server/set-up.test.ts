@@ -7,8 +7,6 @@ import { fastifyLedger } from '../../../src/server/fastify/index.ts'
 import { honoLedger } from '../../../src/server/hono/index.ts'
 import { createLedger, memoryLedger } from '../../../src/server/index.ts'
 import { nodeHandler } from '../../../src/server/node/index.ts'
-import { call } from './caller.ts'
-import { serving } from './forms.ts'
 
 const newLedger = () => createLedger({ store: memoryLedger(), scope: 'public' })
 
@@ -73,11 +71,6 @@ describe.each(Object.entries(SET_UPS))('%s, when it is set up,', (_name, setUp) 
 
 describe('an adapter, when it is set up,', () => {
   it.each<[string, () => unknown, string]>([
-    [
-      'idempotent() with a handler',
-      () => idempotent(newLedger(), (() => {}) as never),
-      "idempotent() takes no handler, which stands behind it: app.post('/charges', idempotent(ledger), handler)",
-    ],
     [
       'honoLedger() with a handler',
       () => honoLedger(newLedger(), (() => {}) as never),
@@ -159,24 +152,6 @@ describe('wrong use that only a request can show is a ConfigurationError', () =>
     const answer = await app.request('/orders', { method: 'POST', headers: { 'idempotency-key': 'k' } })
     expect([answer.status, runs]).toEqual([500, 0])
     expect(errors).toMatchObject([{ name: 'ConfigurationError', message: expect.stringContaining('POST /orders') }])
-  })
-
-  it('of idempotent() outside of Express', async () => {
-    const ledger = newLedger()
-    const protect = idempotent(ledger)
-    const errors: unknown[] = []
-    const { origin, close } = await serving((req, res) => {
-      protect(req, res, (error) => {
-        errors.push(error)
-        res.writeHead(500).end()
-      })
-    })
-    expect((await call(origin, { key: 'k' })).status).toBe(500)
-    await close()
-    expect(errors).toMatchObject([
-      { name: 'ConfigurationError', message: expect.stringContaining('use nodeHandler(ledger, handler)') },
-    ])
-    expect(await ledger.find('public', 'k')).toBeUndefined()
   })
 
   it('of guardOf() begins with the options of its set-up', async () => {

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { aesGcm as asynchronous } from '../../../src/client/encryption/aes-gcm.ts'
 import { ConfigurationError, StorageError } from '../../../src/errors/classes.ts'
-import type { LedgerStore } from '../../../src/server/adapter/index.ts'
+import type { LedgerStore, RecordedAnswer } from '../../../src/server/adapter/index.ts'
 import {
   aesGcm,
   createLedger,
@@ -11,6 +11,7 @@ import {
   type LedgerOptions,
   type MemoryTransaction,
   memoryLedger,
+  reply,
 } from '../../../src/server/index.ts'
 import { sqliteLedger } from '../../../src/server/sqlite/index.ts'
 import { ask } from '../../support/protected-shop.ts'
@@ -21,9 +22,10 @@ const SECRET = 'tok_secret_4242'
 type MemoryStore = LedgerStore<MemoryTransaction>
 
 /** A replica on the store, with the encryption that it is given. */
-function replica(store: MemoryStore, encryption: LedgerOptions['encryption']) {
+function replica(store: MemoryStore, encryption: LedgerOptions['encryption'], options: Partial<LedgerOptions> = {}) {
   const events: LedgerEvent[] = []
-  const ledger = createLedger({ store, scope: 'public', encryption, observe: (event) => events.push(event) })
+  const observe = (event: LedgerEvent): void => void events.push(event)
+  const ledger = createLedger({ ...options, store, scope: 'public', encryption, observe })
   let runs = 0
   const reply = () => {
     runs++
@@ -142,6 +144,79 @@ describe('encryption that is introduced or changed', () => {
     expect(runs()).toBe(2)
   })
 
+  /** Changes what the store gives for a key, as somebody who can write its table does. */
+  function tamper(store: MemoryStore, change: (answer: RecordedAnswer) => RecordedAnswer): void {
+    const insert = store.insert.bind(store)
+    store.insert = async (draft) => {
+      const insertion = await insert(draft)
+      if (insertion.kind === 'inserted' || !insertion.found.entry.answer) return insertion
+      const { found } = insertion
+      const answer = change(insertion.found.entry.answer)
+      return { kind: 'found', found: { ...found, entry: { ...found.entry, answer } } }
+    }
+  }
+
+  it.each([
+    ['an answer', json({ token: SECRET }, { status: 201 }), aesGcm(KEY)],
+    ['an answer without headers and body', reply(null, { status: 204 }), aesGcm(KEY, { only: true })],
+  ])('notices that the status of %s was changed', async (_, answer, encryption) => {
+    const store = memoryLedger()
+    const ledger = createLedger({ store, scope: 'public', encryption })
+    const handler = ledger.protect(async () => answer)
+    await handler(ask('k'))
+    expect((await handler(ask('k'))).status).toBe(answer.status)
+    tamper(store, (recorded) => ({ ...recorded, status: 400 }))
+    expect((await handler(ask('k'))).status).toBe(503)
+  })
+
+  it('opens what earlier builds have sealed without the status', async () => {
+    const store = memoryLedger()
+    const encryption = aesGcm(KEY, { only: true })
+    const { plain, runs } = replica(store, encryption)
+    await plain(ask('k'))
+    const head = new TextEncoder().encode('{"scope":"public","key":"k","headers":[["x-card","old"]],"hasBody":true}')
+    const frame = Uint8Array.of(0, 0, 0, head.length, ...head, ...new TextEncoder().encode('old'))
+    tamper(store, (recorded) => ({ ...recorded, body: encryption.seal(frame) }))
+    const again = await plain(ask('k'))
+    expect([again.status, again.headers.get('x-card'), await again.text(), runs()]).toEqual([201, 'old', 'old', 1])
+  })
+
+  it.each(WAYS)('takes nothing that is not encrypted once it is told to (%s)', async (way) => {
+    const store = memoryLedger()
+    const before = replica(store, undefined)
+    await before.plain(ask('k'))
+    await before.ledger.once('m', () => 'old', { scope: 'q' })
+    const after = replica(store, aesGcm(KEY, { only: true }))
+    expect((await after[way](ask('k'))).status).toBe(503)
+    expect(after.events).toContainEqual(
+      expect.objectContaining({
+        error: expect.objectContaining({ message: expect.stringMatching(/is not encrypted/) }),
+      }),
+    )
+    await expect(after.ledger.once('m', () => 'new', { scope: 'q' })).rejects.toThrow(/is not encrypted/)
+    expect(after.runs()).toBe(0)
+    // Its own are encrypted, also those without headers and body.
+    const empty = after.ledger.protect(async () => reply(null, { status: 204 }))
+    await empty(ask('own'))
+    expect((await empty(ask('own'))).status).toBe(204)
+    expect((await store.find('public', 'own'))?.answer?.headers).toEqual([['holdfast-sealed', '1']])
+    expect(await after.ledger.once('own', () => undefined, { scope: 'q' })).toMatchObject({ duplicate: false })
+    expect(await after.ledger.once('own', () => undefined, { scope: 'q' })).toMatchObject({ duplicate: true })
+  })
+
+  it('replays the status of what was erased, also if it takes only what is encrypted', async () => {
+    const store = memoryLedger()
+    const { plain, ledger, runs } = replica(store, aesGcm(KEY, { only: true }))
+    await plain(ask('k'))
+    await ledger.erase('public')
+    const again = await plain(ask('k'))
+    expect([again.status, again.headers.get('idempotency-body'), runs()]).toEqual([201, 'omitted', 1])
+  })
+
+  it('is a ConfigurationError if `only` is neither true nor false', () => {
+    expect(() => aesGcm(KEY, { only: 'yes' as never })).toThrow(ConfigurationError)
+  })
+
   it('records nothing where it fails', async () => {
     const broken = {
       seal: (): Uint8Array => {
@@ -149,7 +224,7 @@ describe('encryption that is introduced or changed', () => {
       },
       open: (bytes: Uint8Array) => bytes,
     }
-    const { effect, atomic, ledger } = replica(memoryLedger(), broken)
+    const { effect, atomic, ledger } = replica(memoryLedger(), broken, { fingerprintKey: new Uint8Array(16) })
     expect((await effect(ask('a'))).status).toBe(503)
     expect(await ledger.find('public', 'a')).toBeUndefined()
     expect((await atomic(ask('b'))).status).toBe(503)

@@ -47,7 +47,7 @@ describe('erase', () => {
       seal: (bytes: Uint8Array) => bytes.slice().reverse(),
       open: (bytes: Uint8Array) => bytes.slice().reverse(),
     }
-    const shop = twoAccounts({ encryption })
+    const shop = twoAccounts({ encryption, fingerprintKey: 'a secret of some length' })
     await shop.placeOrder(ask('k'))
     await shop.ledger.erase('leaving')
     expect((await shop.ledger.find('leaving', 'k'))?.answer).toMatchObject({ headers: [], body: null })

@@ -120,7 +120,7 @@ describe('an error of the server half says that something may have been done', (
       thrown(waits(ask('waits'))),
       thrown(ledger.once('m', ending, { scope: 's' })),
     ]) {
-      expect(await failure).toMatchObject({ name: 'ConfigurationError', effect: 'unknown' })
+      expect(await failure).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', effect: 'unknown' })
     }
   })
 })

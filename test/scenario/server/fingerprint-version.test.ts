@@ -18,12 +18,13 @@ describe('a fingerprint', () => {
   it('is stored with its version', async () => {
     const shop = protectedShop()
     await shop.placeOrder(ask('k'))
-    expect((await shop.ledger.find('public', 'k'))?.fingerprint).toMatch(/^1:[0-9a-f]{64}$/)
+    expect((await shop.ledger.find('public', 'k'))?.fingerprint).toMatch(/^2\/bytes-json:[0-9a-f]{64}$/)
   })
 
   it.each([
     ['before versions', (fingerprint: string) => digestOf(fingerprint)],
-    ['in a later version', (fingerprint: string) => `2:${digestOf(fingerprint)}`],
+    ['in the first version', (fingerprint: string) => `1:${digestOf(fingerprint)}`],
+    ['in a later version', (fingerprint: string) => `3/other:${digestOf(fingerprint)}`],
   ])('made %s, and equal all the same, is that of a retry', async (_, rewrite) => {
     const shop = await shopOfAnotherVersion(rewrite)
     expect((await shop.placeOrder(ask('k'))).headers.get('idempotency-replayed')).toBe('true')
@@ -31,7 +32,9 @@ describe('a fingerprint', () => {
 
   it.each([
     ['before versions', () => OTHER],
-    ['in a later version, as after a deploy that was rolled back', () => `2:${OTHER}`],
+    ['in the first version', () => `1:${OTHER}`],
+    ['in a later version, as after a deploy that was rolled back', () => `3/other:${OTHER}`],
+    ['with a secret that is gone', () => `2/bytes-json/1a2b3c4d:${OTHER}`],
   ])('made %s does not refuse a retry for good, nor run it again', async (_, rewrite) => {
     const shop = await shopOfAnotherVersion(rewrite)
     const answer = await shop.placeOrder(ask('k'))
@@ -44,7 +47,7 @@ describe('a fingerprint', () => {
   })
 
   it('made in this version tells another request', async () => {
-    const shop = await shopOfAnotherVersion(() => `1:${OTHER}`)
+    const shop = await shopOfAnotherVersion(() => `2/bytes-json:${OTHER}`)
     expect((await shop.placeOrder(ask('k'))).status).toBe(422)
   })
 })

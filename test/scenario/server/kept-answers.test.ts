@@ -70,19 +70,34 @@ describe('an answer is kept byte for byte', () => {
       'www-authenticate': 'Basic realm="shop"',
       'proxy-status': 'edge',
       'authentication-info': 'nextnonce="t"',
-      'x-session-id': 't',
       'x-next': 'Bearer t',
+      location: 'https://user:t@127.0.0.1/?token=t',
     }
-    const handler = shop.serve(
-      async () => new Response('ok', { headers: { ...secret, etag: '"1"', 'x-page-token': 'p' } }),
-    )
+    const kept = {
+      etag: '"1"',
+      'x-page-token': 'p',
+      'x-session-id': 's',
+      'x-jws-signature': 'a..b',
+      'x-plan': 'Basic t',
+    }
+    const handler = shop.serve(async () => new Response('ok', { headers: { ...secret, ...kept } }))
     const first = await handler(ask('k'))
     expect(first.headers.get('x-auth-token')).toBe('t')
     const second = await handler(ask('k'))
     expect(Object.keys(secret).filter((name) => second.headers.has(name))).toEqual([])
-    expect([second.headers.get('etag'), second.headers.get('x-page-token')]).toEqual(['"1"', 'p'])
+    expect(Object.fromEntries(second.headers)).toMatchObject(kept)
     const entry = await shop.ledger.find('public', 'k')
     expect(JSON.stringify(entry?.answer?.headers)).not.toContain('Bearer')
+  })
+
+  it('with the headers that are to be kept', async () => {
+    const shop = protectedShop({ keepHeaders: ['Set-Cookie', 'Location'], dropHeaders: ['location'] })
+    const headers = { 'set-cookie': 'a=1', location: '/1' }
+    const handler = shop.serve(async () => new Response('ok', { headers }))
+    await handler(ask('k'))
+    const again = await handler(ask('k'))
+    expect([again.headers.getSetCookie(), again.headers.get('location')]).toEqual([['a=1'], null])
+    expect(() => protectedShop({ keepHeaders: ['Content-Length'] })).toThrow(/`keepHeaders` names Content-Length/)
   })
 
   it('without a word of the handler on whether its body was kept', async () => {

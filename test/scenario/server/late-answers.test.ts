@@ -90,11 +90,13 @@ describe('an answer that the store could not take', () => {
     expect(shop.runs()).toBe(1)
   })
 
-  it('by a live handler whose entry a reaper has made unknown is recorded too', async () => {
+  it('is neither sent nor recorded if it comes after the end of its lease', async () => {
     const shop = shopWithHandler({ external: true })
+    let aborted = false
     const slow = shop.serve(async (_, { signal }) => {
       await shop.clock.sleep(90_000)
-      return new Response(String(signal.aborted), { status: 201 })
+      aborted = signal.aborted
+      return new Response('done', { status: 201 })
     })
     shop.goDown()
     const answer = slow(ask('k'))
@@ -102,8 +104,9 @@ describe('an answer that the store could not take', () => {
     await shop.ledger.reap()
     shop.comeBack()
     await shop.clock.advance('30s')
-    expect(await (await answer).text()).toBe('false')
-    expect([await shop.state(), shop.told('claim.lost')]).toEqual(['done', 0])
+    const { status, headers } = await answer
+    expect([status, headers.get('retry-after'), aborted]).toEqual([503, null, true])
+    expect([await shop.state(), shop.told('claim.lost')]).toEqual(['unknown', 1])
   })
 
   it('is on record already where only the word of it was lost', async () => {

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
-import { createLedger, json, memoryLedger, type Quota } from '../../../src/server/index.ts'
+import { createLedger, json, type LedgerOptions, memoryLedger, type Quota } from '../../../src/server/index.ts'
+import { resolveLedgerOptions } from '../../../src/server/resolve-ledger-options.ts'
+import { manualClock } from '../../../src/testing/manual-clock.ts'
 import { ask, protectedShop } from '../../support/protected-shop.ts'
 
 type Shop = ReturnType<typeof protectedShop>
 
 /** A shop whose scope is the request's account, and how often its store was asked to count. */
-function shopWith(quota: Quota) {
+function shopWith(quota: Quota | undefined) {
   const shop = protectedShop({ quota, scope: (request) => request.headers.get('account') ?? 'a' })
   const counts = { asked: 0 }
   const count = shop.store.count.bind(shop.store)
@@ -15,6 +17,24 @@ function shopWith(quota: Quota) {
     return count(scope, atMost)
   }
   return { ...shop, counts }
+}
+
+/** The options of a ledger whose store has a million keys of each scope. */
+function guardWith(options: Pick<LedgerOptions, 'quota'> & { readonly scope: string | (() => string) }) {
+  const clock = manualClock()
+  const asked: number[] = []
+  const warned: string[] = []
+  const store = memoryLedger()
+  store.count = async (_, atMost) => {
+    asked.push(atMost)
+    return 1_000_000
+  }
+  const platform = {
+    digest: () => '',
+    decodeBody: () => undefined,
+    warn: (sentence: string) => void warned.push(sentence),
+  }
+  return { clock, asked, warned, guard: resolveLedgerOptions({ ...options, store: store as never, clock }, platform) }
 }
 
 async function statuses({ placeOrder }: Pick<Shop, 'placeOrder'>, keys: readonly string[], account = 'a') {
@@ -96,9 +116,59 @@ describe('a quota', () => {
     expect(shop.counts.asked).toBe(2)
   })
 
+  it('costs no call to the store for a scope with few keys', async () => {
+    const shop = shopWith(undefined)
+    await statuses(shop, ['1', '2', '3'])
+    await shop.clock.advance('60s')
+    await statuses(shop, ['4'])
+    expect(shop.counts.asked).toBe(0)
+  })
+
+  it('is a million by default, and a scope that is full is counted every ten seconds', async () => {
+    const { guard, clock, asked } = guardWith({ scope: () => 'a' })
+    const hasRoom = () => guard.quota?.hasRoom(guard, 'a')
+    for (let at = 0; at < 9_999; at++) guard.quota?.added('a')
+    expect([await hasRoom(), asked]).toEqual([true, []])
+    guard.quota?.added('a')
+    expect([await hasRoom(), asked]).toEqual([false, [1_000_000]])
+    await clock.advance('9s')
+    expect([await hasRoom(), asked.length]).toEqual([false, 1])
+    await clock.advance('1s')
+    expect([await hasRoom(), asked.length]).toEqual([false, 2])
+  })
+
+  it('warns once a scope has used most of it, if nobody has set it', async () => {
+    for (const [options, warnings] of [
+      [{}, [expect.stringMatching(/four fifths of the 1000000 keys.*`quota: false`/)]],
+      [{ quota: 1_000_000 }, []],
+    ] as const) {
+      const { guard, warned } = guardWith({ scope: () => 'a', ...options })
+      for (let at = 0; at < 10_000; at++) guard.quota?.added('a')
+      await guard.quota?.hasRoom(guard, 'a')
+      expect(warned).toEqual(warnings)
+    }
+  })
+
+  it.each([
+    ['for a constant scope', { scope: 'public' }],
+    ['if it is false', { scope: () => 'a', quota: false }],
+    ['if it is infinite', { scope: () => 'a', quota: Number.POSITIVE_INFINITY }],
+  ] as const)('is none %s', async (_, options) => {
+    const { guard, asked } = guardWith(options)
+    for (let at = 0; at < 10_000; at++) guard.quota?.added('a')
+    expect([(await guard.quota?.hasRoom(guard, 'a')) ?? true, asked]).toEqual([true, []])
+  })
+
+  it('asks the store once this process has made a hundredth of it, since others make keys too', async () => {
+    const shop = shopWith(300)
+    shop.store.count = async () => 300
+    expect(await statuses(shop, ['1', '2', '3', '4'])).toEqual([201, 201, 201, 429])
+  })
+
   it('lets requests that come at once share one count', async () => {
     const shop = shopWith(100)
-    await Promise.all(['1', '2', '3'].map((key) => statuses(shop, [key])))
+    await statuses(shop, ['1'])
+    await Promise.all(['2', '3', '4'].map((key) => statuses(shop, [key])))
     expect(shop.counts.asked).toBe(1)
   })
 

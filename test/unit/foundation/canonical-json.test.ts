@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../../src/foundation/canonical-json.ts'
+import { canonicalJson, readCanonicalJson } from '../../../src/foundation/canonical-json.ts'
 
 const same: readonly (readonly [what: string, ...texts: string[]])[] = [
   ['the order of keys', '{"a":1,"b":{"c":2,"d":3}}', '{"b":{"d":3,"c":2},"a":1}'],
@@ -170,3 +170,30 @@ function inOrder(item: unknown, compare: (a: string, b: string) => number): unkn
   for (const key of Object.keys(item).sort(compare)) copy[key] = (item as Record<string, unknown>)[key]
   return copy
 }
+
+describe('a text whose numbers survive floating point', () => {
+  it.each(['[]', '[0,-0,0.0,5000,1e21,-2.5e-7]', '123456789012345', '0.123456789012345', '999999999999999e280'])(
+    'is %s',
+    (text) => expect(readCanonicalJson(text)?.isPortable).toBe(true),
+  )
+
+  it.each(['9007199254740993', '[{"a":1152921504606846976}]', '0.1234567890123456', '1e400', '1e-400', '[1,1e999,2]'])(
+    'is not %s',
+    (text) => expect(readCanonicalJson(text)?.isPortable).toBe(false),
+  )
+
+  it('says the same after a parser has read it', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }),
+        fc.integer({ min: -340, max: 340 }),
+        (digits, power) => {
+          const text = `[${digits}e${power}]`
+          const canonical = readCanonicalJson(text)
+          if (canonical?.isPortable) expect(canonicalJson(JSON.stringify(JSON.parse(text)))).toBe(canonical.text)
+          expect(canonical).toBeDefined()
+        },
+      ),
+    )
+  })
+})

@@ -203,3 +203,33 @@ describe('what is hashed', () => {
     expect(hashed(parsed(ofSize(256 * 1024 + 1, 'a first')))[0]).toEqual(['json as spelled'])
   })
 })
+
+describe('how a body was seen', () => {
+  const seen = (changes: Partial<FingerprintRequest>) => fingerprintInput({ ...JSON_REQUEST, ...changes }).seen
+  const LARGE = 256 * 1024 + 1
+  const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+  it.each<[string, Partial<FingerprintRequest>, string]>([
+    ['small JSON', {}, 'bytes-json'],
+    ['no body', { body: null }, 'bytes-json'],
+    ['JSON that is large', ofSize(LARGE, 'a first'), 'bytes'],
+    ['JSON with a long number', json('[9007199254740993]'), 'bytes'],
+    ['JSON in which readers disagree', json('{"a":1,"a":2}'), 'bytes'],
+    ['JSON that is compressed', gzipped('{}'), 'bytes'],
+    ['a form', form('one', 'x'), 'bytes'],
+    ['a text', json('a', 'text/plain'), 'bytes'],
+    ['small JSON from a parser', { body: { json: { amount: 5000 } } }, 'parsed-json'],
+    ['small JSON with BigInts from a parser', { body: { json: { amount: 5000n } } }, 'parsed-json'],
+    ['nothing from a parser', { body: { json: undefined } }, 'parsed-json'],
+    ['large JSON from a parser', parsed(ofSize(LARGE, 'a first')), 'parsed'],
+    ['a number that a parser may have rounded', { body: { json: [2 ** 60] } }, 'parsed'],
+    ['a BigInt that no number is', { body: { json: [2n ** 60n] } }, 'parsed-bigint'],
+    ['half a surrogate pair from a parser', { body: { json: ['\ud800'] } }, 'parsed'],
+    ['a form from a parser', { contentType: FORM_TYPE, body: { json: { a: '1' } } }, 'parsed'],
+  ])('%s', (_, changes, is) => expect(seen(changes)).toBe(is))
+
+  it('has the same fingerprint as bytes and with BigInts', async () => {
+    const text = '{"id":9007199254740993}'
+    expect(await fingerprint({ body: { json: { id: 9007199254740993n } } })).toBe(await fingerprint(json(text)))
+  })
+})

@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Duration } from '../../../src/foundation/duration.ts'
 import { ConfigurationError } from '../../../src/index.ts'
 import type { InboundSource } from '../../../src/server/http/retry-context.ts'
 import { retryContext } from '../../../src/server/http/retry-context.ts'
@@ -69,6 +70,28 @@ describe('the retry context', () => {
     expect(inner({ 'request-timeout-ms': '1000' })).toEqual({ doNotRetry: true, deadlineAt: clock.now() + 950 })
     const stricter = retryContext.run({}, () => inside(SAID), { clock })
     expect(stricter).toEqual(WITHIN)
+  })
+
+  it('is ignored from a request that is not trusted, and the one around it holds', () => {
+    const options = { clock, trust: (request: Request) => request.headers.get('x-internal') === 'yes' }
+    const within = (headers: Record<string, string>) =>
+      retryContext.run(new Request('http://127.0.0.1/', { headers }), () => retryContext.current(), options)
+    expect(within({ ...SAID, 'x-internal': 'yes' })).toEqual(WITHIN)
+    expect(within(SAID)).toEqual({ doNotRetry: false, deadlineAt: undefined })
+    expect(retryContext.run(SAID, () => within({ 'request-timeout-ms': '500' }), { clock })).toEqual(WITHIN)
+  })
+
+  it('leaves at least 100 ms, or what is asked for, if it leaves any time at all', () => {
+    const left = (ms: number, minTimeout?: Duration) => {
+      const headers = { 'request-timeout-ms': String(ms) }
+      const context = retryContext.run(headers, () => retryContext.current(), { clock, minTimeout })
+      return (context?.deadlineAt ?? 0) - clock.now()
+    }
+    expect([60, 11, 110, 1000].map((ms) => left(ms))).toEqual([100, 100, 100, 950])
+    // Nothing is sent then, so that nothing becomes unknown.
+    expect([0, 10].map((ms) => left(ms))).toEqual([0, 0])
+    expect([left(60, '1s'), left(60, '0ms')]).toEqual([1000, 50])
+    expect(() => left(60, 'soon' as never)).toThrow(/`minTimeout` must be/)
   })
 
   it('can be left for work that nobody waits for', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,6 +28,15 @@ describe('a folder', () => {
     makeFolder(join(scratch, 'a', 'b', 'c'))
     for (const made of ['a', 'a/b', 'a/b/c']) expect(statSync(join(scratch, made)).mode & 0o777, made).toBe(0o700)
     makeFolder(join(scratch, 'a', 'b', 'c'))
+  })
+
+  test('of the default journal keeps itself out of Git, and one that was there is left as it is', () => {
+    makeFolder(join(scratch, 'here', '.holdfast'))
+    expect(readFileSync(join(scratch, 'here', '.holdfast', '.gitignore'), 'utf8')).toBe('*\n')
+    expect(existsSync(join(scratch, 'here', '.gitignore'))).toBe(false)
+    mkdirSync(join(scratch, '.holdfast'))
+    makeFolder(join(scratch, '.holdfast'))
+    expect(existsSync(join(scratch, '.holdfast', '.gitignore'))).toBe(false)
   })
 
   test('is taken as it is where a link leads to it', () => {

@@ -44,6 +44,11 @@ export function grouped(commands: readonly EncodedCommand[]): (EncodedCommand | 
   return steps
 }
 
+/** Each command of a batch on its own. */
+export function apart(commands: readonly EncodedCommand[]): (EncodedCommand | Group)[] {
+  return commands.map((command) => (GROUPED.has(command.do) ? { ...newGroup(command), rows: [command] } : command))
+}
+
 function newGroup({ do: kind, yields, key }: EncodedCommand): Group {
   return { do: kind, yields, key, rows: [] }
 }

@@ -32,11 +32,11 @@ export interface BatchLine {
 }
 
 /** Throws a StorageError where a command cannot be stored. */
-export function encodeBatch(commands: readonly JournalCommand[]): EncodedBatch {
+export function encodeBatch(commands: readonly JournalCommand[], grouping = grouped): EncodedBatch {
   const bodies: Uint8Array[] = []
   const keep = (body: Uint8Array | null): number | null => body && bodies.push(body)
   const encoded = commands.map((command, at) => ({ ...encodeCommand(command, keep), at, ...yielding(command) }))
-  return { commands: JSON.stringify(grouped(encoded)), bodies }
+  return { commands: JSON.stringify(grouping(encoded)), bodies }
 }
 
 function yielding(command: JournalCommand): { readonly yields?: true } {

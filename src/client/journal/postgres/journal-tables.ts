@@ -1,6 +1,7 @@
 import type { PostgresSchema } from '../../../sql/postgres-migrate.ts'
 import { quotedSchema } from '../../../sql/postgres-text.ts'
 import { budgetTable } from './budget-table.ts'
+import { eachFunction } from './each-function.ts'
 import { journalFunction } from './journal-function.ts'
 
 /** The names of the tables and of the function, quoted and with their schema. */
@@ -10,6 +11,8 @@ export interface JournalTables {
   readonly budgets: string
   /** Runs a batch of commands: see `journal-function.ts`. */
   readonly runBatch: string
+  /** Runs each command of a batch on its own: see `each-function.ts`. */
+  readonly runEach: string
   readonly schema: PostgresSchema
 }
 
@@ -18,8 +21,19 @@ export function journalTables(name: string): JournalTables {
   const operations = `${quotedName}.holdfast_operations`
   const runBatch = `${quotedName}.holdfast_journal_v1`
   const budgets = `${quotedName}.holdfast_budgets`
-  const steps = [`${firstTable(operations)};${journalFunction({ operations, runBatch })}`, budgetTable(budgets)]
-  return { operations, budgets, runBatch, schema: { component: 'journal', name, quotedName, steps, oldest: 1 } }
+  const runEach = `${quotedName}.holdfast_journal_each_v1`
+  const steps = [
+    `${firstTable(operations)};${journalFunction({ operations, runBatch })}`,
+    budgetTable(budgets),
+    eachFunction({ runBatch, runEach }),
+  ]
+  return {
+    operations,
+    budgets,
+    runBatch,
+    runEach,
+    schema: { component: 'journal', name, quotedName, steps, oldest: 1 },
+  }
 }
 
 /**

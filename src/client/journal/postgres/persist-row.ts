@@ -7,7 +7,7 @@ import { alreadyTaken } from '../already-taken.ts'
 import type { JournalCommand, JournalRow } from '../port.ts'
 import { type BatchLine, decodeAnswers, encodeBatch } from './journal-batch.ts'
 import type { JournalTables } from './journal-tables.ts'
-import { SUBJECT } from './run-batch.ts'
+import { SUBJECT } from './send-statement.ts'
 
 /*
  * A savepoint shows whether a transaction has begun, and a statement of ours that fails does not end it.

@@ -1,20 +1,27 @@
 import { StorageError } from '../../../errors/classes.ts'
+import type { QueueTerms } from '../../../foundation/command-queue.ts'
 import { checkPostgresPlace, MigratedPool } from '../../../sql/migrated-pool.ts'
 import { newPostgresListener, type PostgresPool } from '../../../sql/postgres-driver.ts'
 import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import type { PeerMessage } from '../../coordination/port.ts'
+import type { JournalQueue } from '../group-commit.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
 import { type JournalTables, journalTables } from './journal-tables.ts'
 import { PeerChannel } from './peer-channel.ts'
 import { persistRow } from './persist-row.ts'
-import { runBatch, SUBJECT } from './run-batch.ts'
+import { runBatch, runShared } from './run-batch.ts'
+import { SUBJECT } from './send-statement.ts'
 import { PostgresBudget } from './shared-budget.ts'
+import { WritePath } from './write-path.ts'
 
 /** Where the journal's tables are. One of `pool` and `connectionString`. */
 export interface PostgresJournalOptions {
-  /** A pool of the package pg, which stays yours: the journal never ends it. */
+  /**
+   * A pool of the package pg, which stays yours: the journal never ends it. The journal takes its address and settings from it,
+   * for two connections of its own: calls do not wait for yours.
+   */
   readonly pool?: PostgresPool | undefined
-  /** For a pool of the journal's own, ended by `close`. Needs the package pg. */
+  /** For connections of the journal's own, ended by `close`. Needs the package pg. */
   readonly connectionString?: string | undefined
   /**
    * The schema of the tables, made where there is none.
@@ -62,7 +69,7 @@ export async function migratePostgresJournal(
   checkPostgresPlace('migratePostgresJournal', options)
   const pool = poolOf({ ...options, migrate: true }, tablesOf(options))
   try {
-    await pool.get()
+    await pool.own()
   } finally {
     await pool.close()
   }
@@ -106,13 +113,25 @@ class PostgresJournal implements Journal {
   #opened(): Promise<PostgresPool> {
     if (this.#isClosed) return Promise.reject(new StorageError(`${SUBJECT} has been closed`, { effect: 'none' }))
     this.#pool ??= poolOf(this.#options, this.#tables)
-    return this.#pool.get()
+    return this.#pool.own()
   }
 
   async execute(commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]> {
-    if (!this.#pool) throw new StorageError(`${SUBJECT} is not open`, { effect: 'none' })
+    const pool = await this.#openPool()
     if (commands.length === 0) return []
-    return runBatch(await this.#pool.get(), this.#tables, { commands, now })
+    return runBatch(pool, this.#tables, { commands, now })
+  }
+
+  queue(terms: QueueTerms): JournalQueue {
+    return new WritePath(
+      async (commands, now) => runShared(await this.#openPool(), this.#tables, { commands, now }),
+      terms,
+    )
+  }
+
+  async #openPool(): Promise<PostgresPool> {
+    if (!this.#pool) throw new StorageError(`${SUBJECT} is not open`, { effect: 'none' })
+    return this.#pool.own()
   }
 
   async close(): Promise<void> {

@@ -1,22 +1,22 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { systemClock } from '../../../foundation/clock.ts'
-import { borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresPool } from '../../../sql/postgres-driver.ts'
-import { isAnswered, isConflict, postgresFailure } from '../../../sql/postgres-failure.ts'
-import { type JournalCommand, type JournalResult, READS } from '../port.ts'
+import { isHeldError, postgresCode } from '../../../sql/postgres-failure.ts'
+import type { JournalCommand, JournalResult } from '../port.ts'
+import { apart, grouped } from './batch-groups.ts'
+import { decodeEach, type EachLine, type EachResult, NotDone } from './each-result.ts'
 import { type BatchLine, decodeAnswers, encodeBatch, whole } from './journal-batch.ts'
 import type { JournalTables } from './journal-tables.ts'
+import { LIMIT_MS, type Sending, SUBJECT, sendStatement } from './send-statement.ts'
 
-/** The subject of error messages. */
-export const SUBJECT = 'The journal in Postgres'
-
-/** How long a command waits for a row that another transaction holds, an outbox transaction that is still open say. */
-const ROW_PATIENCE = '3s'
-/** Transactions that are refused because of others at the same moment are tried this often. */
-const MOST_CONFLICTS = 20
-/** How long a batch whose answer was lost is asked about: about as long as a database takes to restart. */
-const DOUBT_MS = 5000
-const DOUBT_PAUSE_MS = 100
+/**
+ * How long a batch waits for a row, an id or a lane that another transaction holds: as long as another batch may take. An
+ * outbox transaction may be open for much longer, and must not hold up the commands that share the batch.
+ */
+const ROW_PATIENCE = '100ms'
+/** The same for the first one of a batch whose commands run each on its own. */
+const EACH_PATIENCE = '20ms'
+const HELD_PAUSE_MS = 100
 
 export interface Batch {
   readonly commands: readonly JournalCommand[]
@@ -25,71 +25,81 @@ export interface Batch {
 }
 
 /**
- * One batch as one statement, which is one transaction. Rejects with a StorageError: effect `none` where nothing of it
- * was written, `unknown` where its answer was lost and could not be found out.
- *
- *   sent ── answered ──▶ done, or refused: nothing was written
- *     │
- *     └── no answer: committed or not? ──▶ sent again, with `p_again`, until it is answered or DOUBT_MS have passed
+ * One batch as one statement, which is one transaction: all of it or nothing. While another transaction holds a row of it,
+ * it is sent again, until its time limit: it holds no connection while it waits. Rejects with a StorageError.
  */
-export async function runBatch(pool: PostgresPool, tables: JournalTables, { commands, now }: Batch) {
-  const { commands: encoded, bodies } = encodeBatch(commands)
-  const text = `SELECT at, answer, bytes, response_bytes FROM ${tables.runBatch}($1, $2, $3, $4, $5)`
-  const clock = now === undefined ? null : whole(now)
-  const send = async (again: boolean): Promise<JournalResult[]> => {
-    const values = [clock, again, ROW_PATIENCE, encoded, bodies]
-    const { rows } = await borrowed(pool, ({ client }) => sent(client.query(text, values)))
-    return decodeAnswers(commands, rows as BatchLine[])
-  }
-  try {
-    return await withoutConflict(() => send(false))
-  } catch (error) {
-    if (!(error instanceof LostAnswer)) throw postgresFailure(error, SUBJECT)
-    const readsOnly = commands.every((command) => READS.has(command.do))
-    const failure = readsOnly ? postgresFailure(error.cause, SUBJECT) : unanswered(error.cause)
-    return await askAgain(() => send(true), failure)
-  }
-}
-
-/** The statement was sent, and its connection broke before it was answered. */
-class LostAnswer extends Error {}
-
-async function sent<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer
-  } catch (cause) {
-    throw isAnswered(cause) ? cause : new LostAnswer('No answer', { cause })
-  }
-}
-
-/** Again where it was refused because of other transactions at the same moment. */
-export async function withoutConflict<T>(send: () => Promise<T>): Promise<T> {
-  for (let round = 1; ; round++) {
-    try {
-      return await send()
-    } catch (error) {
-      if (!isConflict(error) || round === MOST_CONFLICTS) throw error
-    }
-  }
-}
-
-/** A transaction that still runs on the broken connection holds its rows: this one waits for it, and sees how it ended. */
-async function askAgain<T>(send: () => Promise<T>, failure: StorageError): Promise<T> {
-  const giveUpAt = systemClock.now() + DOUBT_MS
+export async function runBatch(pool: PostgresPool, tables: JournalTables, batch: Batch): Promise<JournalResult[]> {
+  const sending = sendingOf(pool, tables, batch)
   for (;;) {
     try {
-      return await send()
-    } catch {
-      if (systemClock.now() >= giveUpAt) throw failure
-      await systemClock.sleep(DOUBT_PAUSE_MS)
+      return decodeAnswers(batch.commands, (await sendStatement(sending)) as BatchLine[])
+    } catch (error) {
+      const isHeld = error instanceof StorageError && isHeldError(error.cause)
+      if (!isHeld || systemClock.now() + HELD_PAUSE_MS >= sending.giveUpAt) throw error
+      await systemClock.sleep(HELD_PAUSE_MS)
     }
   }
 }
 
-function unanswered(cause: unknown): StorageError {
-  const { message } = postgresFailure(cause, SUBJECT)
-  return new StorageError(`${message} while it was writing: what was written may or may not be there`, {
-    cause,
-    effect: 'unknown',
-  })
+/**
+ * Commands of different callers as one transaction. One that fails, or whose row another transaction holds, is left out,
+ * and the others are done. Rejects with a StorageError if the database itself is at fault.
+ *
+ *   all in groups ── done ──▶ results
+ *     └── one is at fault: nothing was done ──▶ again, each on its own ──▶ results, and what was left out
+ *           └── one can't even be read by the server, and nothing was done ──▶ again, in two halves
+ */
+export async function runShared(pool: PostgresPool, tables: JournalTables, batch: Batch): Promise<EachResult[]> {
+  const { commands } = batch
+  const grouped = await orFault(async () => sendStatement(sendingOf(pool, tables, batch)))
+  if (!(grouped instanceof NotDone)) return decodeAnswers(commands, grouped as BatchLine[])
+  if (commands.length === 1) return [grouped]
+  const each = await orFault(async () => sendStatement(sendingEach(pool, tables, batch)))
+  if (!(each instanceof NotDone)) return decodeEach(commands, each as EachLine[], SUBJECT)
+  const middle = commands.length >> 1
+  const first = await runShared(pool, tables, { ...batch, commands: commands.slice(0, middle) })
+  return [...first, ...(await runShared(pool, tables, { ...batch, commands: commands.slice(middle) }))]
+}
+
+/** What is sent or, if one of its commands is at fault, why nothing of it was done. */
+async function orFault(send: () => Promise<readonly unknown[]>): Promise<readonly unknown[] | NotDone> {
+  try {
+    return await send()
+  } catch (error) {
+    if (error instanceof StorageError && isOneCommandsFault(error)) return new NotDone(error)
+    throw error
+  }
+}
+
+/**
+ * A lock that another transaction holds, or a value that the table does not take; without a cause, one that was refused
+ * before it was sent. Everything else fails for all.
+ */
+function isOneCommandsFault({ cause }: StorageError): boolean {
+  return cause === undefined || isHeldError(cause) || /^(22|23|54)/.test(postgresCode(cause))
+}
+
+function sendingOf(pool: PostgresPool, { runBatch: name }: JournalTables, batch: Batch): Sending {
+  const text = `SELECT at, answer, bytes, response_bytes FROM ${name}($1, $2, $3, $4, $5)`
+  return { pool, text, ...valuesOf(batch, ROW_PATIENCE, grouped) }
+}
+
+function sendingEach(pool: PostgresPool, { runEach: name }: JournalTables, batch: Batch): Sending {
+  const text = `SELECT at, answer, bytes, response_bytes, failure FROM ${name}($1, $2, $3, $4, $5)`
+  return { pool, text, ...valuesOf(batch, EACH_PATIENCE, apart) }
+}
+
+function valuesOf(
+  { commands, now }: Batch,
+  patience: string,
+  grouping: typeof grouped,
+): Omit<Sending, 'pool' | 'text'> {
+  const { commands: encoded, bodies } = encodeBatch(commands, grouping)
+  const clock = now === undefined ? null : whole(now)
+  return {
+    commands,
+    values: [clock, false, patience, encoded, bodies],
+    valuesAgain: [clock, true, patience, encoded, bodies],
+    giveUpAt: systemClock.now() + LIMIT_MS,
+  }
 }

@@ -4,7 +4,7 @@ import type { PostgresPool } from '../../../sql/postgres-driver.ts'
 import type { OwnBucket, SharedBudget } from '../port.ts'
 import { exchangeText, LEVEL_LASTS_MS, pruneText } from './budget-table.ts'
 import type { JournalTables } from './journal-tables.ts'
-import { withoutConflict } from './run-batch.ts'
+import { withoutConflict } from './send-statement.ts'
 
 /** Successes wait this long for others, or for the next take. */
 const REPORT_MS = 100

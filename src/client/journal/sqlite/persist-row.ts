@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { ConfigurationError, KeyReuseError } from '../../../errors/classes.ts'
+import { useSecureDelete } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'
@@ -20,6 +21,7 @@ export function persistRow(target: SqliteTarget, transaction: unknown, row: Jour
   const database = handleOf(transaction)
   refuseOtherFile(target, database)
   try {
+    useSecureDelete(database)
     migrate(database, journalSchema)
     const result = appendRow(statementsOf(database), row)
     if (!result.appended) throw alreadyTaken(row, result.existing.id)

@@ -46,6 +46,11 @@ export function runBatch(database: SqliteDatabase, commands: readonly JournalCom
   }
 }
 
+/** Does the batch drop a namespace, of which no copy may stay in the file? */
+export function forgets(commands: readonly JournalCommand[]): boolean {
+  return commands.some((command) => command.do === 'drop' && 'namespace' in command)
+}
+
 /** The new row, unless its id or its key is taken. */
 export function appendRow(statements: SqliteStatements, row: JournalRow): AppendResult {
   refuseUnstorable(row)

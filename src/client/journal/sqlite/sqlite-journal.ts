@@ -2,12 +2,13 @@ import { resolve } from 'node:path'
 import { oneOf, refuseOption } from '../../../configuration/option-checks.ts'
 import { readOptions } from '../../../configuration/read-options.ts'
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
+import { emptyWriteAheadLog } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { SqliteHandle } from '../../../sql/sqlite-handle.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
 import { persistRow } from './persist-row.ts'
-import { runBatch } from './sqlite-commands.ts'
+import { forgets, runBatch } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 import { WorkerJournal } from './worker-journal.ts'
 
@@ -29,8 +30,8 @@ export interface SqliteFileOptions extends SharedOptions {
 /**
  * Your own better-sqlite3 handle, so that operations can be persisted inside your transactions. A handle
  * cannot cross threads: the journal works on yours, and an fsync of its own blocks it. It adds tables named
- * `holdfast_…`, sets `synchronous = FULL` on the handle unless durability is `'process'`, and leaves everything
- * else, also the closing, to you.
+ * `holdfast_…`, sets `synchronous = FULL` on the handle unless durability is `'process'`, and `secure_delete = ON`, and
+ * leaves everything else, also the closing, to you.
  */
 export interface SqliteHandleOptions extends SharedOptions {
   readonly database: SqliteDatabase
@@ -85,7 +86,10 @@ class HandleJournal implements Journal {
 
   async execute(commands: readonly JournalCommand[]): Promise<JournalResult[]> {
     if (!this.#isOpen) throw new StorageError('The journal is not open', { effect: 'none' })
-    return this.#handle.patiently(() => runBatch(this.#handle.database, commands))
+    const { database } = this.#handle
+    const results = await this.#handle.patiently(() => runBatch(database, commands))
+    if (forgets(commands)) await this.#handle.patiently(() => emptyWriteAheadLog(database))
+    return results
   }
 
   /** The handle is the caller's, and so is closing it. */

@@ -2,11 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { StorageError } from '../../../errors/classes.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { loadSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
+import { emptyWriteAheadLog } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { openSqliteFile, type SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { JournalCommand, JournalResult } from '../port.ts'
-import { runBatch } from './sqlite-commands.ts'
+import { forgets, runBatch } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 
 /**
@@ -66,7 +67,11 @@ function serve(request: WorkerRequest): WorkerAnswer {
     return { closed: true }
   }
   database ??= openSqliteFile(loadSqliteDriver(settings.driver), { ...settings, schema: journalSchema })
-  if (request.ask === 'execute') return { results: runBatch(database, request.commands) }
+  if (request.ask === 'execute') {
+    const results = runBatch(database, request.commands)
+    if (forgets(request.commands)) emptyWriteAheadLog(database)
+    return { results }
+  }
   const synchronous = Number(database.pragma('synchronous', { simple: true }))
   return { opened: { synchronous, journalMode: String(database.pragma('journal_mode', { simple: true })) } }
 }

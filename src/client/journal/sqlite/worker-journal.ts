@@ -1,5 +1,6 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { locateSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
+import { warnIfShared } from '../../../sql/private-file.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
 import { persistRow } from './persist-row.ts'
@@ -63,6 +64,7 @@ export class WorkerJournal implements Journal {
     this.#link = this.#newLink()
     try {
       await this.#link.ask({ ask: 'open' })
+      warnIfShared(this.#options.path, 'journal')
     } catch (error) {
       await this.#link.terminate()
       throw error

@@ -1,15 +1,24 @@
 import type { ServerResponse } from 'node:http'
-import { isEventStream } from '../../../protocol/headers.ts'
-import { type HandlerAnswer, headersOfHandler, isHandlers } from '../handler-answer.ts'
+import { type HeaderList, isEventStream } from '../../../protocol/headers.ts'
+import {
+  exchangeHeaders,
+  type HandlerAnswer,
+  headersOfHandler,
+  isHandlers,
+  replacingHeaders,
+} from '../handler-answer.ts'
 import type { Answer, StreamedAnswer } from '../port.ts'
 import {
   checkStatus,
   type Done,
   type Interception,
+  impliedHead,
   interceptResponse,
+  isHttp1,
   type ResponseListener,
+  taken,
 } from './intercept-response.ts'
-import { headOf, type ResponseHead, responseHeaders, restoreHead, sendAnswer, setHeaders } from './send-answer.ts'
+import { headOf, type ResponseHead, responseHeaders, restoreHead, setHeaders } from './send-answer.ts'
 
 /** The session of the handler, as far as its response is concerned. */
 export interface ResponseRecorder {
@@ -21,6 +30,8 @@ export interface ResponseRecorder {
   complete(answer: Answer): Promise<Answer>
   /** The handler has destroyed the response before its answer: the handler has failed. */
   onDestroyed(error: unknown): void
+  /** The caller has hung up before the answer. */
+  onHangUp(): void
   onError(error: unknown): void
 }
 
@@ -31,13 +42,15 @@ export class BufferedResponse implements ResponseListener {
   readonly #res: ServerResponse
   readonly #recorder: ResponseRecorder
   readonly #before: ResponseHead
-  #interception: Interception
+  /** The headers that the answer of the effect is sent with, whatever the handler answers itself. */
+  #kept: HeaderList
+  readonly #interception: Interception
   #state: State = 'buffering'
   #chunks: { readonly chunk: Buffer; readonly done: Done }[] = []
   #size = 0
   /** The caller has hung up, and `close` was not emitted yet. */
   #hungUp = false
-  /** By the handler. */
+  /** The handler called `res.destroy()`. */
   #destroyed = false
   #ended: Done[] = []
   headersSent = false
@@ -47,6 +60,7 @@ export class BufferedResponse implements ResponseListener {
     this.#res = res
     this.#recorder = recorder
     this.#before = headOf(res)
+    this.#kept = this.#before.headers
     this.#interception = interceptResponse(res, this)
   }
 
@@ -55,21 +69,21 @@ export class BufferedResponse implements ResponseListener {
     return this.#state !== 'buffering'
   }
 
-  /** For a handler that returns its answer instead of sending it. */
-  answer(answer: Answer): Promise<void> {
-    return this.#record(answer)
+  /** The effect has an answer. Headers that are set later belong to an answer of the handler. */
+  keepHeaders(): void {
+    if (!this.headersSent) this.#kept = responseHeaders(this.#res)
   }
 
   /** Sends this in place of the handler's answer, and ignores its later calls. */
   replace(answer: Answer): void {
-    this.#stopBuffering('stop')
+    // Wrappers that have seen the beginning of another answer can't take this one.
+    const end = this.headersSent ? this.#interception.own.end : this.#res.end.bind(this.#res)
+    this.#stopBuffering('seal')
     if (!this.#hungUp && !this.#destroyed) {
-      restoreHead(this.#res, this.#before)
-      sendAnswer(this.#res, answer)
+      const headers = replacingHeaders(this.#exchangeHeaders(), answer.headers)
+      restoreHead(this.#res, { status: answer.status, headers })
+      end(answer.body ?? undefined)
     }
-    this.headersSent = true
-    this.writableEnded = true
-    this.#interception = interceptResponse(this.#res, this)
     this.#callAll()
   }
 
@@ -92,8 +106,7 @@ export class BufferedResponse implements ResponseListener {
   }
 
   takesHeaders(): boolean {
-    if (this.#state === 'sending') return false
-    if (!this.headersSent) return true
+    if (!this.headersSent) return !this.#isReturned
     const error = new Error('Cannot set headers after they are sent to the client')
     throw Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' })
   }
@@ -106,8 +119,8 @@ export class BufferedResponse implements ResponseListener {
   }
 
   write(chunk: Buffer, done: Done): boolean {
-    if (this.#state === 'sending' || this.writableEnded) return taken(done)
-    this.head()
+    if (this.writableEnded || this.#isReturned) return taken(done)
+    this.#impliedHead()
     this.#size += chunk.length
     const fits = this.#state === 'buffering' && this.#size <= this.#recorder.limit
     this.#chunks.push({ chunk, done: fits ? undefined : done })
@@ -118,10 +131,10 @@ export class BufferedResponse implements ResponseListener {
   }
 
   end(chunk: Buffer | undefined, done: Done): void {
-    if (this.#state === 'sending' || this.writableEnded) return void taken(done)
+    if (this.writableEnded || this.#isReturned) return void taken(done)
     checkStatus(this.#res.statusCode)
+    this.#impliedHead()
     if (chunk) this.write(chunk, undefined)
-    this.headersSent = true
     this.writableEnded = true
     this.#ended.push(done)
     if (this.#state === 'buffering') this.#recordOwn()
@@ -140,20 +153,40 @@ export class BufferedResponse implements ResponseListener {
     if (this.#state === 'sending' || this.#destroyed || !this.#recorder.records()) return true
     this.#hungUp = true
     // A pipeline would stop at a closed response.
-    Object.assign(this.#res, { destroyed: false, _closed: false })
+    this.#setClosed(false)
+    this.#recorder.onHangUp()
     return false
+  }
+
+  /** The answer was returned, not sent: what the handler sends now comes too late. */
+  get #isReturned(): boolean {
+    return this.#state === 'recording' && !this.headersSent
+  }
+
+  /** What middleware adds to the head last belongs to the exchange. */
+  #impliedHead(): void {
+    if (this.headersSent) return
+    const headers = responseHeaders(this.#res)
+    impliedHead(this.#res)
+    this.#kept = [...this.#kept, ...headersOfHandler(responseHeaders(this.#res), headers)]
+  }
+
+  #exchangeHeaders(): HeaderList {
+    const headers = responseHeaders(this.#res)
+    return this.headersSent ? exchangeHeaders(headers, this.#kept) : headers
   }
 
   #recordOwn(): void {
     const all = responseHeaders(this.#res)
     const headers = headersOfHandler(all, this.#before.headers)
     const answer: HandlerAnswer = { status: this.#res.statusCode, headers, body: null, isHandlers: true }
-    const streamed: HandlerAnswer & StreamedAnswer = { ...answer, streamed: true }
-    const isStreamed = this.#size > this.#recorder.limit || isEventStream(all)
-    void this.#record(isStreamed ? streamed : { ...answer, body: this.#body() })
+    const streamed: StreamedAnswer = { ...answer, streamed: true }
+    const isWhole = this.#size <= this.#recorder.limit && !isEventStream(all)
+    void this.answer(isWhole ? { ...answer, body: this.#body() } : streamed)
   }
 
-  async #record(answer: Answer): Promise<void> {
+  /** Records the answer and sends it: also that of a handler that returns it. */
+  async answer(answer: Answer): Promise<void> {
     this.#state = 'recording'
     try {
       const outgoing = await this.#recorder.complete(answer)
@@ -165,14 +198,15 @@ export class BufferedResponse implements ResponseListener {
   }
 
   #send(answer: Answer, outgoing: Answer): void {
-    const isStreamed = 'streamed' in outgoing
-    this.#stopBuffering(isStreamed ? 'open' : 'stop')
+    this.#stopBuffering('open')
     if (this.#hungUp) return void this.#callAll()
     const kept = new Set(outgoing.headers.map(([name]) => name))
     for (const [name] of answer.headers) if (!kept.has(name)) this.#res.removeHeader(name)
     setHeaders(this.#res, outgoing.headers)
-    if (isStreamed) this.#flush()
-    else this.#res.end(outgoing.body ?? undefined, () => this.#callAll())
+    // Not as arguments: not all wrappers take a callback.
+    this.#res.once('finish', () => this.#callAll())
+    if ('streamed' in outgoing) this.#flush()
+    else this.#interception.own.end(outgoing.body ?? undefined)
   }
 
   /** Sends what was buffered; later calls go to the response. */
@@ -181,7 +215,7 @@ export class BufferedResponse implements ResponseListener {
     if (this.#chunks.length === 0) own.flushHeaders()
     let flows: unknown = true
     for (const { chunk, done } of this.#chunks.splice(0)) flows = own.write(chunk, done)
-    if (this.writableEnded) own.end(() => this.#callAll())
+    if (this.writableEnded) own.end()
     else if (flows) own.emit('drain')
   }
 
@@ -190,7 +224,7 @@ export class BufferedResponse implements ResponseListener {
   }
 
   /** From now on the response works as itself. */
-  #stopBuffering(how: 'open' | 'stop'): void {
+  #stopBuffering(how: 'open' | 'seal' | 'stop'): void {
     this.#state = 'sending'
     this.#interception[how]()
     if (this.#hungUp && !this.#destroyed) this.#emitClose()
@@ -198,18 +232,16 @@ export class BufferedResponse implements ResponseListener {
 
   /** Now the handler may know that the caller has hung up. */
   #emitClose(): void {
-    Object.assign(this.#res, { destroyed: true, _closed: true })
+    this.#setClosed(true)
     this.#res.emit('close')
+  }
+
+  #setClosed(closed: boolean): void {
+    if (isHttp1(this.#res)) Object.assign(this.#res, { destroyed: closed, _closed: closed })
   }
 
   #callAll(): void {
     for (const { done } of this.#chunks.splice(0)) done?.()
     for (const done of this.#ended.splice(0)) done?.()
   }
-}
-
-/** Buffered: the handler may go on. */
-function taken(done: Done): true {
-  if (done) queueMicrotask(done)
-  return true
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ConfigurationError } from '../../../errors/classes.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
 import { type GuardedLedger, guardOf, type LedgerGuard } from '../../guard/begin.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { ProtectOptions } from '../../guard/guard-options.ts'
-import { serveOnce } from './node-exchange.ts'
-import { isInExpress, type NextFunction } from './watch-handlers.ts'
+import type { Idempotent } from './node-handler.ts'
+import type { NextFunction } from './route-handlers.ts'
+import { serveBehind, serveHandler, serveOnce } from './serve-once.ts'
 
 /**
  * To be filled in by the application, which gives `req.idempotency` the transactions of its ledger.
@@ -33,35 +33,59 @@ declare global {
   }
 }
 
+/** A request of Express names the type of its response. */
+type ResponseOf<Req> = Req extends { readonly res?: infer Res } ? ServerResponse & Res : ServerResponse
+
 /**
- * Middleware for Express that has the work of the handlers behind it done once per key: at a route, in a router or in the
- * whole app.
+ * A handler of Express whose work is done once per key.
+ *
+ * @example
+ * app.post('/charges', idempotent(ledger, async (req, res) => { await req.idempotency.effect((tx) => …) }))
+ */
+export function idempotent<
+  Tx,
+  Returned,
+  Native,
+  Req extends IncomingMessage & Native = IncomingMessage & Native,
+  Res extends ServerResponse = ResponseOf<Req>,
+>(
+  ledger: GuardedLedger<Tx, Returned, Native>,
+  handler: (req: Idempotent<Req, NoInfer<Tx>, NoInfer<Returned>>, res: Res, next: NextFunction) => unknown,
+  options?: ProtectOptions,
+): (req: Req, res: Res, next: NextFunction) => void
+/**
+ * Middleware that has the work of the handlers behind it done once per key: at a route, in a router or in the whole
+ * app. At a route, the middleware sees what the handlers throw and when they end; elsewhere it sees only the response.
  *
  * @example
  * app.post('/charges', idempotent(ledger), async (req, res) => { await req.idempotency.effect((tx) => …) })
  */
 export function idempotent<Tx, Returned, Native>(
   ledger: GuardedLedger<Tx, Returned, Native>,
-  options: ProtectOptions = {},
+  options?: ProtectOptions,
+): (req: IncomingMessage & Native, res: ServerResponse, next: NextFunction) => void
+export function idempotent<Tx, Returned, Native>(
+  ledger: GuardedLedger<Tx, Returned, Native>,
+  first?: Handler | ProtectOptions,
+  options?: ProtectOptions,
 ): (req: IncomingMessage & Native, res: ServerResponse, next: NextFunction) => void {
-  if (typeof options === 'function') {
-    throw new ConfigurationError(
-      "idempotent() takes no handler, which stands behind it: app.post('/charges', idempotent(ledger), handler)",
-    )
-  }
+  if (typeof first !== 'function') return protectBehind(guardOf(ledger, first) as LedgerGuard)
   const guard = guardOf(ledger, options) as LedgerGuard
-  return (req, res, next) => {
-    if (!isInExpress(req)) return next(notInExpress())
-    void serveOnce(guard, { req, res, next, onError: next }, ({ context }) => {
-      Object.assign(req, { idempotency: context })
-      next()
+  return (req, res, next) =>
+    void serveOnce(guard, { req, res, next, onError: next }, (exchange) => {
+      Object.assign(req, { idempotency: exchange.context })
+      return serveHandler(exchange, req, (inner) => first(req as never, res as never, inner))
     })
-  }
 }
 
-/** Other routers would answer for what a handler throws without telling: an external key could be freed by accident. */
-function notInExpress(): ConfigurationError {
-  return new ConfigurationError(
-    'idempotent() runs in routers of Express only: use nodeHandler(ledger, handler) of holdfast/server/node elsewhere',
-  )
+type Handler = (req: never, res: never, next: NextFunction) => unknown
+
+function protectBehind(guard: LedgerGuard): (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void {
+  return function protect(req, res, next) {
+    const given = { req, res, next, onError: next }
+    void serveOnce(guard, given, (exchange) => {
+      Object.assign(req, { idempotency: exchange.context })
+      serveBehind(exchange, given, protect)
+    })
+  }
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import { rawHeaderList } from './node-request.ts'
 import { setHeaders } from './send-answer.ts'
 
@@ -8,7 +8,7 @@ export type Done = (() => void) | undefined
 export interface ResponseListener {
   /** Called before each call. True: this and all later calls go to the response itself. */
   passes(): boolean
-  /** False: the change is dropped. Throws where it comes too late. */
+  /** False: the change is dropped. Throws if it comes too late. */
   takesHeaders(): boolean
   /** The head is complete; it need not be sent yet. */
   head(): void
@@ -34,65 +34,125 @@ const METHODS = [
   'emit',
 ] as const
 type Method = (typeof METHODS)[number]
+type Call = (...given: unknown[]) => unknown
 
+/**
+ * Stands between the wrappers that were set before it, towards the connection, and those that middleware behind the
+ * ledger sets later, towards the handler. The later ones stay in place for the whole exchange: sessions, cookies and
+ * compression do their work in them.
+ */
 export interface Interception {
   /** The response's own methods, past the listener and past wrappers that were set after ours. */
-  readonly own: Readonly<Record<Method, (...given: unknown[]) => unknown>>
-  /** Later calls go to the response, through wrappers that were set after ours. */
+  readonly own: Readonly<Record<Method, Call>>
+  /** Later calls go to the response. */
   open(): void
-  /** The response is as it was, without our methods and those wrappers. */
+  /** Like `open`, but once the response has ended, later calls are ignored: they are not about this answer. */
+  seal(): void
+  /** Removes our methods together with the later wrappers, which have begun an answer that is dropped. */
   stop(): void
 }
 
-/** Redirects the handler's calls to a listener. Wrappers that were set before ours stay. */
+/** Redirects the handler's calls to a listener. */
 export function interceptResponse(res: ServerResponse, listener: ResponseListener): Interception {
   const before = Object.fromEntries(METHODS.map((name) => [name, res[name]]))
-  const own = Object.fromEntries(METHODS.map((name) => [name, res[name].bind(res)])) as unknown as Interception['own']
+  const own = ownMethods(res)
   let isOpen = false
+  let isSealed = false
   const open = (): void => {
     isOpen = true
     for (const name of ['headersSent', 'writableEnded']) Reflect.deleteProperty(res, name)
   }
-  const redirected = (name: Method, to: (...given: unknown[]) => unknown): [Method, unknown] => [
+  const isIgnored = (name: Method): boolean => isSealed && res.writableEnded && name !== 'destroy'
+  const redirected = (name: Method, to: Call): [Method, Call] => [
     name,
-    (...given: unknown[]) => {
+    (...given) => {
       if (!isOpen && listener.passes()) open()
-      return isOpen ? own[name](...given) : to(...given)
+      if (!isOpen) return to(...given)
+      return isIgnored(name) ? ignored(res, name, given) : own[name](...given)
     },
   ]
-  const header = (name: Method): [Method, unknown] =>
-    redirected(name, (...given) => (listener.takesHeaders() ? own[name](...given) : res))
-  const end = (...given: unknown[]): ServerResponse => {
-    listener.end(...written(given))
-    return res
-  }
-  const destroy = (...given: unknown[]): ServerResponse => {
-    listener.destroys(given[0] as Error | undefined)
-    return res
-  }
-  const emit = (...event: unknown[]): unknown =>
-    (isOpen || event[0] !== 'close' || listener.closes()) && own.emit(...event)
-  const methods = [
-    redirected('writeHead', (...given) => writeHead(res, listener, given)),
-    redirected('write', (...given) => listener.write(...(written(given) as [Buffer, Done]))),
-    redirected('end', end),
-    redirected('flushHeaders', () => listener.head()),
-    header('setHeader'),
-    header('appendHeader'),
-    header('removeHeader'),
-    redirected('destroy', destroy),
-    ['emit', emit] as const,
-  ]
-  Object.assign(res, Object.fromEntries(methods))
+  const methods = Object.entries(listened(res, listener, own)).map(([name, to]) => redirected(name as Method, to))
+  const isHeld = (event: unknown): boolean =>
+    !isOpen && (event === 'finish' || (event === 'close' && !listener.closes()))
+  const emit: Call = (...event) => !isHeld(event[0]) && own.emit(...event)
+  Object.assign(res, Object.fromEntries(methods), { emit })
   Object.defineProperties(res, {
     headersSent: { configurable: true, get: () => listener.headersSent },
     writableEnded: { configurable: true, get: () => listener.writableEnded },
   })
+  const seal = (): void => {
+    open()
+    isSealed = true
+  }
   const stop = (): void => {
     open()
     Object.assign(res, before)
   }
-  return { own, open, stop }
+  return { own, open, seal, stop }
+}
+
+function ownMethods(res: ServerResponse): Interception['own'] {
+  // HTTP/2 lacks some of them in older versions of Node.
+  const entries = METHODS.map((name): [string, Call] => [name, (res[name] as Call | undefined)?.bind(res) as Call])
+  const own = Object.fromEntries(entries) as Record<Method, Call>
+  if (isHttp1(res)) return own
+  // `end` of HTTP/2 gives its chunk to `res.write`, which later wrappers have replaced.
+  const { end } = own
+  return {
+    ...own,
+    end: (...given) => {
+      const [chunk, done] = written(given)
+      if (chunk) own.write(chunk)
+      if (done) res.once('finish', done)
+      return end()
+    },
+  }
+}
+
+/** HTTP/2's are alike, but of a class of their own. */
+export function isHttp1(res: unknown): boolean {
+  return res instanceof ServerResponse
+}
+
+/** How the listener takes each call. */
+function listened(res: ServerResponse, listener: ResponseListener, own: Interception['own']): Record<string, Call> {
+  const header =
+    (name: Method): Call =>
+    (...given) =>
+      listener.takesHeaders() ? own[name](...given) : res
+  return {
+    writeHead: (...given) => writeHead(res, listener, given),
+    write: (...given) => listener.write(...(written(given) as [Buffer, Done])),
+    end: (...given) => {
+      listener.end(...written(given))
+      return res
+    },
+    flushHeaders: () => impliedHead(res),
+    setHeader: header('setHeader'),
+    appendHeader: header('appendHeader'),
+    removeHeader: header('removeHeader'),
+    destroy: (...given) => {
+      listener.destroys(given[0] as Error | undefined)
+      return res
+    },
+  }
+}
+
+/** As the platform does it: by `res.writeHead`, which wrappers use to add their headers last. */
+export function impliedHead(res: ServerResponse): void {
+  if (!res.headersSent) res.writeHead(res.statusCode)
+}
+
+function ignored(res: ServerResponse, name: Method, given: readonly unknown[]): unknown {
+  const isBody = name === 'write' || name === 'end'
+  if (isBody) taken(written(given)[1])
+  return name === 'write' ? true : res
+}
+
+/** The chunk is taken: the handler may go on. */
+export function taken(done: Done): true {
+  if (done) queueMicrotask(done)
+  return true
 }
 
 /** `(status, reason?, headers?)`, where the headers are an object, a list of pairs or a flat list. */
@@ -116,7 +176,7 @@ export function checkStatus(status: unknown): number {
 }
 
 /** `(chunk?, encoding?, callback?)`, each of which may be left out. */
-function written(given: readonly unknown[]): [Buffer | undefined, Done] {
+export function written(given: readonly unknown[]): [Buffer | undefined, Done] {
   const done = given.find((one) => typeof one === 'function') as Done
   const [chunk, encoding] = given
   if (chunk === undefined || chunk === null || typeof chunk === 'function') return [undefined, done]

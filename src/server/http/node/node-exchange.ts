@@ -2,17 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import { ConfigurationError } from '../../../errors/classes.ts'
+import { yieldToEventLoop } from '../../../foundation/clock.ts'
 import { isReply } from '../../entry/reply.ts'
-import type { LedgerGuard } from '../../guard/begin.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { Session } from '../../guard/session.ts'
-import { fetchAnswer, isFetchResponse } from '../fetch-handler.ts'
+import { type FetchAnswer, fetchAnswer, isFetchResponse } from '../fetch-handler.ts'
 import type { Answer } from '../port.ts'
 import { BufferedResponse } from './buffered-response.ts'
-import { nodeInbound, targetOf } from './node-request.ts'
+import { LateResponse } from './late-response.ts'
+import { isError, type NextFunction } from './route-handlers.ts'
 import { sendAnswer, setHeaders } from './send-answer.ts'
-import { type HandlerRunner, isError, type NextFunction, watchHandlers } from './watch-handlers.ts'
 
 const SERVER_ERROR: Answer = {
   status: 500,
@@ -27,49 +26,21 @@ const NOTHING: Answer = { status: 204, headers: [], body: null }
 export interface Served {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** The framework's; undefined where there is none, as with `node:http`. */
+  /** The framework's; undefined if there is none, as with `node:http`. */
   readonly next: NextFunction | undefined
-  /** Gets errors where there is no `next`. */
+  /** Gets errors if there is no `next`. */
   readonly onError: (error: unknown) => void
 }
 
-const served = new WeakSet<IncomingMessage>()
-
-/** Asks the ledger, and runs the handlers where they may run. Never rejects. */
-export async function serveOnce(
-  guard: LedgerGuard,
-  given: Served,
-  serve: (exchange: NodeExchange) => unknown,
-): Promise<void> {
-  const { req, res } = given
-  try {
-    if (served.has(req)) throw servedTwice(req)
-    served.add(req)
-    const begun = await guard.begin(nodeInbound(req, guard.maxRequestBytes))
-    if (begun.kind === 'answered') return sendAnswer(res, begun.answer)
-    await serve(new NodeExchange(given, begun.session, guard.maxResponseBytes))
-  } catch (error) {
-    // The caller has hung up before the end of its request: there is no answer to send.
-    if (!(req.destroyed && !req.complete)) reject(given, error)
-  }
-}
-
-function reject({ res, next, onError }: Served, error: unknown): void {
+/** The error goes to the framework; without one, the answer is a plain 500. */
+export function rejectRequest({ res, next, onError }: Served, error: unknown): void {
   if (next) return void next(error)
   onError(error)
   if (!res.headersSent) sendAnswer(res, SERVER_ERROR)
 }
 
-/** The second one would find the key of its own request in flight, and refuse it. */
-function servedTwice(req: IncomingMessage): ConfigurationError {
-  return new ConfigurationError(
-    `The ledger is asked twice about one request (${req.method} ${targetOf(req).path}): keep one idempotent() or nodeHandler() on its way, ` +
-      'in app.use(), in a router or in the route',
-  )
-}
-
 /** A request on its way through its handlers. */
-export class NodeExchange implements HandlerRunner {
+export class NodeExchange {
   readonly context: IdempotencyContext
   readonly #served: Served
   readonly #session: Session
@@ -77,13 +48,18 @@ export class NodeExchange implements HandlerRunner {
   readonly #response: BufferedResponse
   /** Handlers that have neither returned nor called `next`. */
   #atWork = 0
+  readonly #onIdle: (() => void)[] = []
   readonly #failures = new Set<unknown>()
   /** With what the handler destroyed its response: a pipeline destroys it and rejects with the same error. */
   #destroyedWith: unknown
-  /** The framework is answering an error, which its answer is judged with. */
+  /** The framework is answering an error. */
   #thrown: { readonly error: unknown } | undefined
+  /** Handlers run that only the framework sees: what they throw comes as the framework's answer. */
+  #isUnseen = false
   /** The session has ended, and the response is the framework's again. */
   #isRestored = false
+  /** The answer that the handler has returned, perhaps after its request was answered in its place. */
+  #returned: Answer | undefined
 
   constructor(given: Served, session: Session, limit: number) {
     this.#served = given
@@ -94,6 +70,7 @@ export class NodeExchange implements HandlerRunner {
       records: () => session.records,
       complete: (answer) => this.#complete(answer),
       onDestroyed: (error) => this.#onDestroyed(error),
+      onHangUp: () => this.#onHangUp(),
       onError: (error) => this.#giveUp(error, given.next),
     })
     const { effect } = session.context
@@ -101,32 +78,33 @@ export class NodeExchange implements HandlerRunner {
     this.context = Object.assign(session.context, {
       effect: async (...call: Parameters<typeof effect>) => {
         const reply = await effect(...call)
-        this.#afterEffect()
+        this.#response.keepHeaders()
+        void this.#afterEffect()
         return reply
       },
     })
-    watchHandlers(given.req, this)
   }
 
-  async run(handle: (next: NextFunction) => unknown, next: NextFunction | undefined): Promise<void> {
-    let isAtWork = true
-    this.#atWork++
-    /** False where it has ended before, by `next`. */
-    const endWork = (): boolean => {
-      if (!isAtWork) return false
-      isAtWork = false
-      this.#atWork--
-      return true
-    }
+  /** The framework's `next`. Without an error, it runs handlers that are not seen. */
+  readonly next = (said?: unknown): void => {
+    if (!isError(said)) this.#isUnseen = true
+    this.#served.next?.(said)
+  }
+
+  /** Runs a handler; `next` gets its errors, and what it says to its own `next`. Never rejects. */
+  async run(handle: (next: NextFunction) => unknown, next: NextFunction): Promise<void> {
+    const end = this.#beginWork()
     try {
-      const returned = await handle((error) => {
-        endWork()
-        if (isError(error)) this.pass(error, next)
-        else next?.(error)
+      const returned = await handle((said) => {
+        end()
+        if (isError(said)) this.pass(said, next)
+        else next(said)
       })
-      if (endWork() && !this.#response.isAnswered) await this.#answerWith(returned)
+      const given = await this.#answerOf(returned)
+      this.#returned = given?.answer
+      if (end() && given && !this.#response.isAnswered) await this.#send(given)
     } catch (thrown) {
-      endWork()
+      end()
       // To `next`, a value such as undefined would be no error.
       const error = thrown || new Error('The handler threw, or rejected with, a value that is no error')
       if (!this.#failures.has(error)) await this.#fail(error, next)
@@ -134,19 +112,30 @@ export class NodeExchange implements HandlerRunner {
   }
 
   /** Routers pass an error on to the routers around them, each by a `next` that is watched: it is one failure. */
-  pass(error: unknown, next: NextFunction | undefined): void {
+  pass(error: unknown, next: NextFunction): void {
     if (!this.#failures.has(error)) void this.#fail(error, next)
-    else if (error !== this.#destroyedWith) next?.(error)
+    else if (error !== this.#destroyedWith) next(error)
   }
 
-  async #fail(error: unknown, next: NextFunction | undefined): Promise<void> {
+  /** Returns how to end it: false if that was done before. */
+  #beginWork(): () => boolean {
+    let isAtWork = true
+    this.#atWork++
+    return () => {
+      if (!isAtWork) return false
+      isAtWork = false
+      if (--this.#atWork === 0) for (const call of this.#onIdle.splice(0)) call()
+      return true
+    }
+  }
+
+  async #fail(error: unknown, next: NextFunction): Promise<void> {
     this.#failures.add(error)
-    if (this.#isRestored) return void next?.(error)
+    if (this.#isRestored) return next(error)
     const wasAnswered = this.#response.isAnswered
-    const canBeAnswered = !wasAnswered && !this.#response.headersSent && error !== this.#destroyedWith
-    if (next && canBeAnswered) {
+    if (!wasAnswered && this.#canBeAnswered(error)) {
       this.#thrown = { error }
-      return void next(error)
+      return next(error)
     }
     const instead = await this.#session.fail(error)
     if (wasAnswered) this.#response.cutShort()
@@ -155,17 +144,22 @@ export class NodeExchange implements HandlerRunner {
     this.#report(error, next)
   }
 
+  /** By the framework. */
+  #canBeAnswered(error: unknown): boolean {
+    return this.#served.next !== undefined && !this.#response.headersSent && error !== this.#destroyedWith
+  }
+
   /** There is nothing to record: the framework answers the error, as if there were no ledger. */
   #giveUp(error: unknown, next: NextFunction | undefined): void {
     this.#isRestored = true
     this.#response.restore()
-    reject({ ...this.#served, next }, error)
+    rejectRequest({ ...this.#served, next: this.#served.next && next }, error)
   }
 
   /** The answer is on its way: an error handler that answered now would cut it off. */
-  #report(error: unknown, next: NextFunction | undefined): void {
+  #report(error: unknown, next: NextFunction): void {
     const { res, onError } = this.#served
-    if (!next) onError(error)
+    if (!this.#served.next) onError(error)
     else if (res.closed) next(error)
     else res.once('close', () => next(error))
   }
@@ -173,32 +167,52 @@ export class NodeExchange implements HandlerRunner {
   #onDestroyed(error: unknown): void {
     if (this.#failures.has(error)) return
     this.#destroyedWith = error
-    void this.#fail(error, this.#served.next)
+    void this.#fail(error, this.next)
+  }
+
+  /** Nobody gets the answer that the framework is about to give: nothing is recorded of it. */
+  #onHangUp(): void {
+    if (this.#thrown) void this.#session.fail(this.#thrown.error)
   }
 
   async #complete(answer: Answer): Promise<Answer> {
-    if (!this.#thrown || !this.#session.isFailure(answer.status)) return this.#session.complete(answer)
-    return (await this.#session.fail(this.#thrown.error)) ?? answer
+    const session = this.#session
+    const isFailure = answer.status >= 400
+    // A handler that has just sent this answer itself has then returned.
+    if (isFailure && this.#atWork > 0) await yieldToEventLoop()
+    const late = isFailure && this.#atWork > 0 ? this.#lateAnswer() : undefined
+    // After an error, error middleware may have let another handler do the work.
+    const isRecovered = !isFailure && !session.isExternal
+    if (isRecovered || !(this.#thrown || (this.#isUnseen && isFailure))) return session.complete(answer, late)
+    const { error } = this.#thrown ?? { error: new Error(`A handler behind the ledger failed with ${answer.status}`) }
+    return (await session.fail(error, { answer, late })) ?? answer
+  }
+
+  /** What the handler gives if it is still at work although its request is answered, by a timeout for example. */
+  #lateAnswer(): Promise<Answer | undefined> {
+    const response = new LateResponse(this.#served.res)
+    return new Promise((resolve) => this.#onIdle.push(() => resolve(this.#returned ?? response.answer)))
   }
 
   /** A handler that works by callbacks has returned before its effect has ended: its reply is sent here. */
-  #afterEffect(): void {
+  async #afterEffect(): Promise<void> {
+    // A handler that is not seen may send its own answer, or throw, right after its effect.
+    if (this.#isUnseen) await yieldToEventLoop()
     const isLeft = this.#atWork === 0 && !this.#response.isAnswered
-    if (isLeft && this.#session.answersWith === 'effect') void this.#response.answer(NOTHING)
+    if (isLeft && this.#session.answersWith === 'effect') await this.#response.answer(NOTHING)
   }
 
-  /** With the return value of a handler that has not sent its answer. */
-  async #answerWith(returned: unknown): Promise<void> {
-    if (isReply(returned)) await this.#response.answer(returned)
-    else if (this.#session.answersWith !== 'handler') await this.#response.answer(NOTHING)
-    else if (isFetchResponse(returned)) await this.#sendResponse(returned)
+  /** The return value of a handler as its answer. */
+  async #answerOf(returned: unknown): Promise<FetchAnswer | undefined> {
+    if (isReply(returned)) return { answer: returned }
+    if (this.#session.answersWith !== 'handler') return { answer: NOTHING }
+    return isFetchResponse(returned) ? fetchAnswer(returned, this.#limit) : undefined
   }
 
   /** A body that is too large to buffer, or has no end, is written to `res`. */
-  async #sendResponse(response: Response): Promise<void> {
-    const { res } = this.#served
-    const { answer, stream } = await fetchAnswer(response, this.#limit)
+  async #send({ answer, stream }: FetchAnswer): Promise<void> {
     if (!stream) return this.#response.answer(answer)
+    const { res } = this.#served
     res.statusCode = answer.status
     setHeaders(res, answer.headers)
     res.flushHeaders()

@@ -7,8 +7,8 @@ import { type GuardedLedger, guardOf, type LedgerGuard } from '../../guard/begin
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { ProtectOptions } from '../../guard/guard-options.ts'
 import { contextOf, type RetryContextOptions } from '../retry-context.ts'
-import { serveOnce } from './node-exchange.ts'
-import type { NextFunction } from './watch-handlers.ts'
+import type { NextFunction } from './route-handlers.ts'
+import { serveHandler, serveOnce } from './serve-once.ts'
 
 /** A request with the context of its handler, which comes first: it wins over one that the request's type declares. */
 export type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = {
@@ -47,7 +47,7 @@ export function nodeHandler<
   return (req, res, next) =>
     serveOnce(guard, { req, res, next, onError }, (exchange) => {
       const idempotency = exchange.context as IdempotencyContext<Tx, Returned>
-      return exchange.run((inner) => handler(Object.assign(req, { idempotency }), res, inner), next)
+      return serveHandler(exchange, req, (inner) => handler(Object.assign(req, { idempotency }), res, inner))
     })
 }
 
@@ -65,7 +65,7 @@ export type NodeMiddleware = (request: IncomingMessage, response: ServerResponse
  * app.use(nodeRetryContext())
  * ```
  */
-export function nodeRetryContext(options: RetryContextOptions = {}): NodeMiddleware {
+export function nodeRetryContext(options: RetryContextOptions<IncomingMessage> = {}): NodeMiddleware {
   return (request, _response, next) => {
     const context = contextOf(request, options)
     // Events of a body that arrives later are emitted outside of the context: their listeners run inside all the same.

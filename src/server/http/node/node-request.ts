@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { ConfigurationError } from '../../../errors/classes.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { BodyTooLarge } from '../../admission/check-request.ts'
+import { formAlreadyRead } from '../buffered-body.ts'
 import type { Inbound, InboundBody } from '../port.ts'
 
 /** A request of `node:http`, Express or Connect in plain values. */
@@ -45,7 +46,8 @@ export function nodeBody(req: IncomingMessage & Parsed, limit: number): InboundB
   if (!hasBody(req)) return null
   if (!req.readableDidRead) return readAndPutBack(req, limit)
   if (req.rawBody instanceof Uint8Array) return req.rawBody
-  if (isMultipart(req) || req.body === undefined) throw alreadyRead(req)
+  if (isMultipart(req)) throw formAlreadyRead()
+  if (req.body === undefined) throw alreadyRead()
   return inboundBody(req.body)
 }
 
@@ -80,12 +82,18 @@ function readAll(req: IncomingMessage, limit: number): Promise<Buffer> {
         size += chunk.length
       }
       if (size > limit) stop(() => reject(drained(req)))
-      else if (req.complete) stop(() => resolve(putBack(req, Buffer.concat(chunks))))
+      else if (isWhole(req)) stop(() => resolve(putBack(req, Buffer.concat(chunks))))
     }
-    if (req.complete && req.readableLength === 0) return resolve(Buffer.alloc(0))
+    if (isWhole(req) && req.readableLength === 0) return resolve(Buffer.alloc(0))
     if (req.destroyed) return cutOff()
     req.on('readable', read).on('error', cutOff).on('close', cutOff)
   })
+}
+
+/** Has all of it come? An HTTP/2 request knows that only once its `end` was emitted; the stream below it, before. */
+function isWhole(req: IncomingMessage): boolean {
+  const { stream } = req as { stream?: { readonly readableEnded?: boolean } }
+  return req.complete || stream?.readableEnded === true
 }
 
 /** The rest is read and dropped, as the platform does with a body that was not begun: else the connection stands still. */
@@ -112,15 +120,13 @@ function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   )
 }
 
-/** Files are not in `req.body`: two different uploads would look the same. */
-function isMultipart({ headers }: IncomingMessage): boolean {
+export function isMultipart({ headers }: IncomingMessage): boolean {
   return /^multipart\//i.test(headers['content-type'] ?? '')
 }
 
-function alreadyRead(req: IncomingMessage): ConfigurationError {
+function alreadyRead(): ConfigurationError {
   return new ConfigurationError(
-    isMultipart(req)
-      ? 'A form with files was read before the ledger saw it: put the ledger before what reads the form'
-      : 'The body was read before the ledger saw it, and nothing is left in `req.body`: put the ledger before what reads it, or use a parser that sets `req.body`, such as express.json()',
+    'The body was read before the ledger saw it, and nothing is left in `req.body`: put the ledger before what reads it, ' +
+      'or use a parser that sets `req.body`, such as express.json()',
   )
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { headerListOf, valuesByName } from '../handler-answer.ts'
 import type { Answer } from '../port.ts'
@@ -19,7 +19,8 @@ export function responseHeaders(res: ServerResponse): HeaderList {
 
 export function restoreHead(res: ServerResponse, { status, headers }: ResponseHead): void {
   res.statusCode = status
-  res.statusMessage = ''
+  // HTTP/2 has no reason phrase, and warns of one.
+  if (res instanceof ServerResponse) res.statusMessage = ''
   for (const name of res.getHeaderNames()) res.removeHeader(name)
   setHeaders(res, headers)
 }

@@ -38,8 +38,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   }
 
   #found(entry: Entry, now: number): FoundEntry {
-    const owner = this.#open.has(entry.token) ? 'alive' : entry.inEffect ? 'gone' : 'unsure'
-    return { entry: copied(entry), now, owner }
+    return { entry: copied(entry), now, owner: this.#open.has(entry.token) ? 'alive' : 'unsure' }
   }
 
   async takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
@@ -78,7 +77,6 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
       return this.#end(transaction, outcome, undo)
     } catch (error) {
       undo.rollBack()
-      if (claim) this.#move(claim, transaction.onFailure, onEnd(transaction.onFailure, transaction.now))
       throw error
     } finally {
       if (claim) this.#open.delete(claim.token)
@@ -208,7 +206,7 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   #end({ claim, now }: Transaction<MemoryTransaction>, outcome: WorkOutcome, undo: MemoryUndo): Outcome {
     const isCommitted = outcome.kind === 'recorded' && outcome.writes === 'committed'
     if (!isCommitted) undo.rollBack()
-    if (!claim) return outcome
+    if (!claim || outcome.kind === 'kept') return outcome
     const change =
       outcome.kind === 'recorded'
         ? { answer: copiedAnswer(outcome.answer), completedAt: now, unknownSince: null }

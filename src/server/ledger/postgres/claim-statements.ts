@@ -24,16 +24,28 @@ function settings(durable: 'durable' | 'not durable' | '$10::boolean'): string {
       WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true))`
 }
 
+/** The connections of the application, and those of the ledger. */
+export interface Connections {
+  readonly shared: PostgresQueryable
+  readonly own: PostgresQueryable
+}
+
 /** The statements on one entry, each in a transaction of its own. */
 export class ClaimStatements {
   readonly #entries: string
   readonly #functions: string
-  readonly #queryable: PostgresQueryable
+  readonly #shared: PostgresQueryable
+  readonly #own: PostgresQueryable
 
-  constructor({ entries, functions }: LedgerTables, queryable: PostgresQueryable) {
+  /**
+   * A claim is made over the connections of the application, as its work is. What keeps or ends a claim goes over our
+   * own: it must not wait for the application, which may itself wait for it.
+   */
+  constructor({ entries, functions }: LedgerTables, { shared, own }: Connections) {
     this.#entries = entries
     this.#functions = functions
-    this.#queryable = queryable
+    this.#shared = shared
+    this.#own = own
   }
 
   async insert(draft: EntryDraft): Promise<Insertion> {
@@ -47,7 +59,7 @@ export class ClaimStatements {
 
   async #claimOrLook(draft: EntryDraft): Promise<FoundEntry | 'claimed' | undefined> {
     try {
-      const { rows } = await this.#queryable.query(this.#claimText(draft))
+      const { rows } = await this.#shared.query(this.#claimText(draft))
       const { seen } = rows[0] as SeenRow
       return seen === null ? 'claimed' : foundEntry(seen)
     } catch (error) {
@@ -67,7 +79,7 @@ export class ClaimStatements {
 
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {
     const text = `SELECT ${this.#functions}_look_v1($1, $2) AS seen`
-    const { seen } = (await this.#queryable.query(text, [scope, key])).rows[0] as SeenRow
+    const { seen } = (await this.#own.query(text, [scope, key])).rows[0] as SeenRow
     return seen === null ? undefined : foundEntry(seen)
   }
 
@@ -87,7 +99,7 @@ export class ClaimStatements {
       FROM settings, free, (SELECT clock_timestamp() AS now) clock
       WHERE entry.id = free.id RETURNING entry.attempt::text AS attempt`
     const seen = [found.token, found.state, found.inEffect, String(found.leaseUntil), draft.createdAt ?? null]
-    const { rows } = await this.#queryable.query(text, [...draftValues(draft), ...seen])
+    const { rows } = await this.#shared.query(text, [...draftValues(draft), ...seen])
     const row = rows[0] as { readonly attempt: string } | undefined
     return row && claimOf(draft, Number(row.attempt))
   }
@@ -99,24 +111,36 @@ export class ClaimStatements {
       UPDATE ${this.#entries} AS entry SET lease_until = until, external_until = CASE WHEN entry.external THEN until END
       FROM settings, free, (SELECT clock_timestamp() + $4::float8 * interval '1 millisecond' AS until) lease
       WHERE entry.id = free.id`
-    const { rowCount } = await this.#queryable.query(text, [...fenceValues(claim), leaseMs])
+    const { rowCount } = await this.#own.query(text, [...fenceValues(claim), leaseMs])
     return rowCount === 1 || this.#isCurrent(claim)
   }
 
+  /**
+   * After an effect whose connection has ended. Waits for the lock, which ends a moment later than the connection: while
+   * the row was locked, its lease was not renewed. Without `leaseMs`: the lease that the claim has.
+   */
+  async keep(claim: Claim, leaseMs: number | undefined): Promise<boolean> {
+    const until = `coalesce(clock_timestamp() + $4::float8 * interval '1 millisecond', lease_until)`
+    const text = `WITH ${settings('not durable')} UPDATE ${this.#entries} SET in_effect = false, lease_until = ${until},
+        external_until = CASE WHEN external THEN ${until} END
+      FROM settings WHERE ${FENCED}`
+    return (await this.#own.query(text, [...fenceValues(claim), leaseMs ?? null])).rowCount === 1
+  }
+
   async #isCurrent(claim: Claim): Promise<boolean> {
-    const { rows } = await this.#queryable.query(`SELECT FROM ${this.#entries} WHERE ${FENCED}`, fenceValues(claim))
+    const { rows } = await this.#own.query(`SELECT FROM ${this.#entries} WHERE ${FENCED}`, fenceValues(claim))
     return rows.length === 1
   }
 
   async complete(claim: Claim, answer: RecordedAnswer): Promise<boolean> {
-    const text = `SELECT ${this.#functions}_record_v1($1, $2, $3, $4::smallint, $5, $6, $7, NULL)::text AS recorded`
-    const { rows } = await this.#queryable.query(text, [...fenceValues(claim), ...answerValues(answer)])
+    const text = `SELECT ${this.#functions}_record_v2($1, $2, $3, $4::smallint, $5, $6, $7, NULL)::text AS recorded`
+    const { rows } = await this.#own.query(text, [...fenceValues(claim), ...answerValues(answer)])
     return (rows[0] as { readonly recorded: string }).recorded === 'true'
   }
 
   async release(claim: Claim): Promise<boolean> {
     const text = `WITH ${settings('not durable')} DELETE FROM ${this.#entries} USING settings WHERE ${FENCED}`
-    return (await this.#queryable.query(text, fenceValues(claim))).rowCount === 1
+    return (await this.#own.query(text, fenceValues(claim))).rowCount === 1
   }
 
   async abandon(claim: Claim, since?: number): Promise<boolean> {
@@ -124,12 +148,12 @@ export class ClaimStatements {
       UPDATE ${this.#entries} SET state = 'unknown', external_until = NULL, unknown_since =
         coalesce('epoch'::timestamptz + $4::float8 * interval '1 millisecond', clock_timestamp())
       FROM settings WHERE ${FENCED}`
-    return (await this.#queryable.query(text, [...fenceValues(claim), since ?? null])).rowCount === 1
+    return (await this.#own.query(text, [...fenceValues(claim), since ?? null])).rowCount === 1
   }
 
   async find(scope: string, key: string): Promise<Entry | undefined> {
     const text = `SELECT ${ENTRY_COLUMNS} FROM ${this.#entries} WHERE scope = $1 AND key = $2`
-    const { rows } = await this.#queryable.query(text, [scope, key])
+    const { rows } = await this.#own.query(text, [scope, key])
     const row = rows[0] as PostgresEntryRow | undefined
     return row && postgresEntry(row)
   }
@@ -158,11 +182,9 @@ function fenceValues({ scope, key, token }: Claim): unknown[] {
   return [scope, key, token]
 }
 
+/** A row that is not locked says nothing: its handler may be about to lock it, or its transaction was rolled back. */
 function ownerByLock(entry: Entry, { free }: { readonly free: string }): FoundEntry['owner'] {
-  if (entry.state !== 'running') return 'unsure'
-  if (free !== 'true') return 'alive'
-  // It had begun its effect, and its transaction was rolled back.
-  return entry.inEffect ? 'gone' : 'unsure'
+  return entry.state === 'running' && free !== 'true' ? 'alive' : 'unsure'
 }
 
 function claimOf({ scope, key, token }: EntryDraft, attempt: number): Claim {

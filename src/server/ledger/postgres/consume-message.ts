@@ -1,18 +1,24 @@
 import { StorageError } from '../../../errors/classes.ts'
+import { HoldfastError } from '../../../errors/holdfast-error.ts'
+import { systemClock } from '../../../foundation/clock.ts'
 import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
-import type { PostgresClient, PostgresPool } from '../../../sql/postgres-driver.ts'
-import { isConflict } from '../../../sql/postgres-failure.ts'
+import { type PostgresClient, type PostgresPool, queryAll } from '../../../sql/postgres-driver.ts'
+import { isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
+import { type PipelinedStatement, queryTogether } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { runStatements } from '../../../sql/statement-runner.ts'
+import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Consumed, Consumption, MessageDraft, StatementRunner } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
 import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
 import {
   beginAt,
-  explainIdle,
-  LOCKED_COLUMN,
+  explainLoss,
+  explainWork,
+  idleLimitMs,
+  insistStatement,
+  isEndedCode,
   type Locked,
-  lockedColumns,
   lockedIn,
   takeRole,
 } from './transaction-statements.ts'
@@ -31,94 +37,158 @@ class WorkError {
 }
 
 const MOST_ROUNDS = 20
+/** A duplicate that finds its message in flight comes back after a pause, which doubles from the one to the other. */
+const SHORTEST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 500
+/** How long an insert waits for a transaction that is about to commit the same id. */
+const COMMIT_PATIENCE = '50ms'
 
-/** In a transaction of ours. A conflict before the work has begun is tried again. */
+/** Another transaction has inserted the id, and is open. */
+const IN_FLIGHT = Symbol('in flight')
+
+/**
+ * In a transaction of ours. A conflict before the work has begun is tried again; a duplicate of a message in flight waits
+ * without a connection.
+ */
 export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consuming: Consuming): Promise<Consumed> {
   let begun = false
+  let [rounds, pauseMs] = [1, SHORTEST_PAUSE_MS]
   const work: Consuming['consumption']['work'] = (tx) => {
     begun = true
     return consuming.consumption.work(tx)
   }
   const consumption = { work, options: consuming.consumption.options }
-  for (let round = 1; ; round++) {
+  for (;;) {
     try {
       const consumed = await borrowed(pool, (client) => consumeOn(client, tables, { ...consuming, consumption }))
       if (consumed instanceof WorkError) throw consumed
-      return consumed
+      if (consumed !== IN_FLIGHT) return consumed
     } catch (error) {
-      if (!begun && isConflict(error) && round < MOST_ROUNDS) continue
+      if (!begun && isConflict(error) && rounds++ < MOST_ROUNDS) continue
       throw error instanceof WorkError ? error.error : failureOf(error)
     }
+    await systemClock.sleep(pauseMs)
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
 }
 
 async function consumeOn(
-  { client, spoil, lost }: Borrowed,
+  { client, spoil, lost, whileConnected }: Borrowed,
   tables: LedgerTables,
   { message, consumption }: Consuming,
-): Promise<Consumed | WorkError> {
-  await client.query(beginAt(consumption.options))
+): Promise<Consumed | WorkError | typeof IN_FLIGHT> {
+  let locked: Locked | undefined
   try {
-    const columns = lockedColumns(tables, message.leaseMs)
-    const consumed = await consumeWithin(client, tables, { message, columns, work: () => consumption.work(client) })
-    const { command } = await client.query('COMMIT')
-    if (command !== 'COMMIT')
-      throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
-    return consumed
+    locked = await beginOwn(client, tables, { message, options: consumption.options })
+    const work = (): Promise<string | null> => whileConnected(consumption.work(client))
+    const value = locked ? await runWork(work) : await recordedValue(client, tables, message)
+    const end = locked ? endStatements(tables, message, { locked, value }) : []
+    const results = await queryTogether(client, [...end, { text: 'COMMIT' }])
+    if (results.at(-1)?.command === 'COMMIT') return { duplicate: !locked, value }
+    throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
   } catch (error) {
-    await client.query('ROLLBACK').catch(spoil)
-    if (error instanceof WorkError) return new WorkError(explainIdle(error.error, lost(), message.leaseMs))
-    throw explainIdle(error, lost(), message.leaseMs)
+    const ended = await rollBack(client, tables, locked).catch(spoil)
+    if (!locked && postgresCode(error) === '55P03') return IN_FLIGHT
+    const cause = error instanceof WorkError ? error.error : explainWork(error)
+    if (ended) return new WorkError(new EndedTransactionError(cause))
+    const explained = explainLoss(cause, lost(), message.leaseMs)
+    if (error instanceof WorkError || explained instanceof HoldfastError) return new WorkError(explained)
+    throw explained
   }
 }
 
-/** In a transaction that the caller has begun and will end. */
+interface BeginOptions {
+  readonly message: MessageDraft
+  readonly options: Consumption<PostgresClient>['options']
+}
+
+/** Undefined: the id is there already, and not past its retention. */
+async function beginOwn(
+  client: PostgresClient,
+  tables: LedgerTables,
+  { message, options }: BeginOptions,
+): Promise<Locked | undefined> {
+  const insert = insertText(tables, message, COMMIT_PATIENCE)
+  return lockedIn((await queryAll(client, `${beginAt(options)}; ${insert}`)).at(-1)?.rows[0])
+}
+
+/** True if the work had ended the transaction by itself. */
+async function rollBack(client: PostgresClient, tables: LedgerTables, locked: Locked | undefined): Promise<boolean> {
+  try {
+    if (locked) await client.query(insistStatement(tables, locked))
+    return false
+  } catch (error) {
+    return isEndedCode(error)
+  } finally {
+    await client.query('ROLLBACK')
+  }
+}
+
+interface Ending {
+  readonly locked: Locked
+  readonly value: string | null
+}
+
+/** Fails if the work has ended its transaction, so that the COMMIT behind it is not reached. */
+function endStatements(tables: LedgerTables, { scope, id }: MessageDraft, { locked, value }: Ending) {
+  const ours: PipelinedStatement[] = [{ text: takeRole(locked) }, { text: insistStatement(tables, locked) }]
+  if (value === null) return ours
+  const text = `UPDATE ${tables.messages} SET value = $3 WHERE scope = $1 AND id = $2`
+  return [...ours, { text, values: [scope, id, value] }]
+}
+
+async function recordedValue(
+  client: StatementRunner,
+  tables: LedgerTables,
+  message: MessageDraft,
+): Promise<string | null> {
+  const { rows } = await client.query(`SELECT value FROM ${tables.messages} WHERE ${placeOf(message)}`)
+  return (rows[0] as { value: string | null } | undefined)?.value ?? null
+}
+
+function placeOf({ scope, id }: MessageDraft): string {
+  return `scope = ${literal(scope)} AND id = ${literal(id)}`
+}
+
+/**
+ * In a transaction that the caller has begun and will end. A duplicate waits at the insert until the first transaction has
+ * ended: the connection is the caller's.
+ */
 export async function consumeGiven<Tx>(
   tables: LedgerTables,
   message: MessageDraft,
   { work, options }: Consumption<Tx>,
 ): Promise<Consumed> {
   const client = givenClient(options)
+  let begun = false
   try {
-    await afterSavepoint(client)
-    const own = { message, columns: LOCKED_COLUMN, work: () => work(options.transaction as Tx) }
-    const consumed = await consumeWithin(client, tables, own)
-    await client.query(RELEASE)
-    return consumed
+    const answers = await afterSavepoint(client, insertText(tables, { ...message, leaseMs: undefined }))
+    const locked = lockedIn(answers.at(1)?.rows[0])
+    begun = locked !== undefined
+    const value = locked
+      ? await runWork(() => work(options.transaction as Tx))
+      : await recordedValue(client, tables, message)
+    await runStatements(client, [...givenEnd(tables, message, { locked, value }), RELEASE])
+    return { duplicate: !locked, value }
   } catch (error) {
-    await rollBackToSavepoint(client).catch(() => {})
-    throw error instanceof WorkError ? error.error : failureOf(error)
+    const undone: unknown = await rollBackToSavepoint(client).catch((cause: unknown) => cause)
+    const cause = error instanceof WorkError ? error.error : failureOf(explainWork(error))
+    throw begun && isEndedCode(undone) ? new EndedTransactionError(cause) : cause
   }
 }
 
-interface MarkedWork {
-  readonly message: MessageDraft
-  /** What the insert returns. */
-  readonly columns: string
-  readonly work: () => string | null | Promise<string | null>
+/** As texts: the transaction may be one of a library without parameters. */
+function givenEnd(
+  tables: LedgerTables,
+  message: MessageDraft,
+  { locked, value }: { readonly locked: Locked | undefined; readonly value: string | null },
+): readonly string[] {
+  if (!locked) return []
+  const store = `UPDATE ${tables.messages} SET value = ${literal(value ?? '')} WHERE ${placeOf(message)}`
+  return [takeRole(locked), insistStatement(tables, locked), ...(typeof value === 'string' ? [store] : [])]
 }
 
-/**
- * Inserts the id and does the work. A duplicate waits at the insert until the first transaction has ended; then it is a
- * duplicate, or does the work itself.
- */
-async function consumeWithin(client: StatementRunner, tables: LedgerTables, marked: MarkedWork): Promise<Consumed> {
-  const { message, work } = marked
-  const locked = await insertId(client, tables, marked)
-  const where = `scope = ${literal(message.scope)} AND id = ${literal(message.id)}`
-  if (!locked) {
-    const { rows } = await client.query(`SELECT value FROM ${tables.messages} WHERE ${where}`)
-    return { duplicate: true, value: (rows[0] as { value: string | null } | undefined)?.value ?? null }
-  }
-  const value = await runWork(work)
-  if (value !== null) {
-    const store = `UPDATE ${tables.messages} SET value = ${literal(value)} WHERE ${where}`
-    await runStatements(client, [takeRole(locked), store])
-  }
-  return { duplicate: false, value }
-}
-
-async function runWork(work: MarkedWork['work']): Promise<string | null> {
+async function runWork(work: () => string | null | Promise<string | null>): Promise<string | null> {
   try {
     return await work()
   } catch (error) {
@@ -126,17 +196,9 @@ async function runWork(work: MarkedWork['work']): Promise<string | null> {
   }
 }
 
-/** Undefined where the id is there already, and not past its retention. */
-async function insertId(
-  client: StatementRunner,
-  tables: LedgerTables,
-  { message, columns }: MarkedWork,
-): Promise<Locked | undefined> {
-  const text = `INSERT INTO ${tables.messages} AS message (scope, id, expires_at)
-    VALUES (${literal(message.scope)}, ${literal(message.id)},
-      clock_timestamp() + ${Number(message.retentionMs)} * interval '1 millisecond')
-    ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at, value = NULL
-    WHERE message.expires_at <= clock_timestamp() RETURNING ${columns}`
-  const { rows } = await client.query(text)
-  return lockedIn(rows[0])
+function insertText({ functions }: LedgerTables, message: MessageDraft, patience?: string): string {
+  const { scope, id, retentionMs, leaseMs } = message
+  const idle = leaseMs === undefined ? 'NULL' : idleLimitMs(leaseMs)
+  const values = [literal(scope), literal(id), Number(retentionMs), patience ? literal(patience) : 'NULL', idle]
+  return `SELECT ${functions}_consume_v2(${values.join(', ')}) AS locked`
 }

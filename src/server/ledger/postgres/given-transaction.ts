@@ -2,8 +2,9 @@ import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { runStatements } from '../../../sql/statement-runner.ts'
+import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
-import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
+import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, StatementRunner, TransactOptions } from '../port.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import {
@@ -11,8 +12,8 @@ import {
   explainWork,
   type Locked,
   lockedIn,
-  moveStatement,
-  recordStatement,
+  moveText,
+  recordText,
   takeRole,
 } from './transaction-statements.ts'
 
@@ -57,7 +58,6 @@ export async function afterSavepoint(client: StatementRunner, ...then: string[])
 
 export interface GivenWork {
   readonly claim: Claim | null
-  readonly onFailure: WithoutAnswer
   readonly work: () => WorkOutcome | Promise<WorkOutcome>
 }
 
@@ -75,7 +75,7 @@ export class GivenTransaction {
     this.#tables = tables
   }
 
-  async run({ claim, work, onFailure }: GivenWork): Promise<Outcome> {
+  async run({ claim, work }: GivenWork): Promise<Outcome> {
     const locked = await this.#begin(claim)
     if (claim && !locked) return { kind: 'lost' }
     try {
@@ -84,8 +84,8 @@ export class GivenTransaction {
       else await this.#undo(claim, outcome)
       return outcome.kind === 'recorded' ? { kind: 'uncommitted', answer: outcome.answer } : outcome
     } catch (error) {
-      await this.#undo(claim, { kind: onFailure }).catch(() => {})
-      throw error
+      const undone: unknown = await this.#undo(claim, { kind: 'kept' }).catch((cause: unknown) => cause)
+      throw undone instanceof EndedTransactionError ? new EndedTransactionError(error) : error
     }
   }
 
@@ -113,13 +113,13 @@ export class GivenTransaction {
   }
 
   async #keep(claim: Claim | null, answer: RecordedAnswer, locked: Locked | undefined): Promise<void> {
-    const record = claim && locked ? [takeRole(locked), recordStatement(this.#tables, { claim, answer, locked })] : []
+    const record = claim && locked ? [takeRole(locked), recordText(this.#tables, { claim, answer, locked })] : []
     await this.#afterWork([...record, RELEASE])
   }
 
   /** Undoes the work alone. The row stays locked until the caller ends the transaction. */
   async #undo(claim: Claim | null, outcome: WorkOutcome): Promise<void> {
-    const move = claim ? [moveStatement(this.#tables, claim, outcome)] : []
+    const move = claim && outcome.kind !== 'kept' ? [moveText(this.#tables, claim, outcome)] : []
     await this.#afterWork([ROLL_BACK_TO, ...move, RELEASE])
   }
 

@@ -42,12 +42,12 @@ export const LOST_CODE = 'HF002'
 
 const IDLE = 'idle_in_transaction_session_timeout'
 
-interface Names {
+export interface FunctionNames {
   readonly entries: string
   readonly functions: string
 }
 
-export function ledgerFunctions(names: Names): string {
+export function ledgerFunctions(names: FunctionNames): string {
   return [claim(names), look(names), enter(names), record(names), atomic(names)].join(';')
 }
 
@@ -55,7 +55,7 @@ export function ledgerFunctions(names: Names): string {
  * Null: the key is claimed. Otherwise the entry that is there. Commits without an fsync unless `durable`: the next
  * durable commit flushes it. A claim on external work has to be on disk before that work begins.
  */
-function claim({ entries, functions }: Names): string {
+function claim({ entries, functions }: FunctionNames): string {
   return `
 CREATE FUNCTION ${functions}_claim_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
   p_token text, p_external boolean, p_lease_ms float8, p_retention_ms float8, p_durable boolean)
@@ -91,7 +91,7 @@ END $claim$`
  * The entry, and whether its handler is inside of an effect: that holds the row FOR UPDATE, which is the only lock that
  * conflicts with FOR KEY SHARE. Taking a lock is a write, for which no fsync is needed.
  */
-function look({ entries, functions }: Names): string {
+function look({ entries, functions }: FunctionNames): string {
   return `
 CREATE FUNCTION ${functions}_look_v1(p_scope text, p_key text) RETURNS text LANGUAGE plpgsql AS $look$
 DECLARE
@@ -117,7 +117,7 @@ export const LOCKED = `txid_current() || ' ' || current_setting('role')`
  * Without a limit for an idle transaction, a connection that is cut off from the network holds its key until TCP gives up,
  * after hours. A shorter limit of the database or the role stays.
  */
-function enter({ entries, functions }: Names): string {
+function enter({ entries, functions }: FunctionNames): string {
   const fenced = `scope = p_scope AND key = p_key AND token = p_token AND state = 'running'`
   return `
 CREATE FUNCTION ${functions}_mark_v1(p_scope text, p_key text, p_token text) RETURNS void LANGUAGE plpgsql AS $mark$
@@ -150,7 +150,7 @@ END $enter$`
  * After the work. `p_xid`: fails where this is not the transaction that `enter` saw, or where the claim was lost. Without
  * it, false says that the claim was lost. Also from `unknown`: a handler whose lease lapsed still knows what it did.
  */
-function record({ entries, functions }: Names): string {
+function record({ entries, functions }: FunctionNames): string {
   return `
 CREATE FUNCTION ${functions}_insist_v1(p_xid text) RETURNS void LANGUAGE plpgsql AS $insist$
 BEGIN
@@ -186,7 +186,7 @@ END $record$`
  * break and what is locked. `put` records the answer: whatever the locks are worth, the unique index decides which work is kept.
  * The lock with the fingerprint comes first: with that got, the one without it is held by another request.
  */
-function atomic({ entries, functions }: Names): string {
+function atomic({ entries, functions }: FunctionNames): string {
   return `
 CREATE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer)
 RETURNS text LANGUAGE plpgsql AS $take$

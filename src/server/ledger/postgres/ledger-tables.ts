@@ -5,6 +5,7 @@ import type { PostgresSchema } from '../../../sql/postgres-migrate.ts'
 import { quotedSchema } from '../../../sql/postgres-text.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import { ledgerFunctions } from './ledger-functions.ts'
+import { secondFunctions } from './second-functions.ts'
 
 /** The subject of error messages. */
 export const SUBJECT = 'The ledger in Postgres'
@@ -28,7 +29,10 @@ export function ledgerTables(name: string): LedgerTables {
   const entries = `${quotedName}.holdfast_entries`
   const messages = `${quotedName}.holdfast_messages`
   const functions = `${quotedName}.holdfast`
-  const steps = [`${firstTables(entries, messages)};${ledgerFunctions({ entries, functions })}`]
+  const steps = [
+    `${firstTables(entries, messages)};${ledgerFunctions({ entries, functions })}`,
+    secondFunctions({ entries, functions, messages }),
+  ]
   return { entries, messages, functions, schema: { component: 'ledger', name, quotedName, steps, oldest: 1 } }
 }
 
@@ -131,6 +135,6 @@ function postgresAnswer({ status, headers, body, body_omitted }: PostgresEntryRo
 }
 
 /** The answer as values for `SET status = $n, headers = …, body = …, body_omitted = …`. */
-export function answerValues({ status, headers, body, bodyOmitted }: RecordedAnswer): unknown[] {
-  return [status, JSON.stringify(headers), body, bodyOmitted]
+export function answerValues({ status, headers, body, bodyOmitted }: RecordedAnswer) {
+  return [status, JSON.stringify(headers), body, bodyOmitted] as const
 }

@@ -1,13 +1,15 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import type { Borrowed } from '../../../sql/postgres-borrow.ts'
-import { type PostgresClient, type PostgresResult, queryAll } from '../../../sql/postgres-driver.ts'
+import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
 import { isAnswered, isConflict, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
+import { type PipelinedResult, type PipelinedStatement, queryTogether } from '../../../sql/postgres-pipeline.ts'
+import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Transaction } from '../port.ts'
 import { ROW_PATIENCE } from './ledger-functions.ts'
 import { SUBJECT } from './ledger-tables.ts'
-import { EndedTransactionError, explainIdle, explainWork, type Locked } from './transaction-statements.ts'
+import { explainLoss, explainWork, type Locked, statusText } from './transaction-statements.ts'
 
 /** What came of a transaction of ours, for the store to finish once the client is back in the pool. */
 export interface TransactionEnd {
@@ -19,6 +21,12 @@ export interface TransactionEnd {
 }
 
 const LOST: TransactionEnd = { outcome: { kind: 'lost' } }
+const KEPT = { kind: 'kept' } as const
+const ROLL_BACK_AND_BEGIN = [
+  'ROLLBACK',
+  'BEGIN ISOLATION LEVEL READ COMMITTED',
+  `SET LOCAL lock_timeout = '${ROW_PATIENCE}'`,
+].map((text) => ({ text }))
 
 /** What the ledger does before and after the work. */
 export interface TransactionSteps {
@@ -27,19 +35,19 @@ export interface TransactionSteps {
   /** From the last answer to `begin`; undefined: the work is not called. */
   enter(row: unknown): Locked | undefined
   /** Before the COMMIT. Fails where that must not be reached. */
-  commit(answer: RecordedAnswer, locked: Locked): string
+  commit(answer: RecordedAnswer, locked: Locked): readonly PipelinedStatement[]
   /** Fails where the work has ended its transaction. */
   insist(locked: Locked): string
   /** After a ROLLBACK, in a second transaction; undefined where nothing is left to be done. */
-  settle(outcome: WorkOutcome): string | undefined
+  settle(outcome: WorkOutcome): PipelinedStatement | undefined
   /** By the error of `commit`: has another request the key? */
   isLost(error: unknown): boolean
-  /** By the answer to `settle`. */
-  isOurs(answer: PostgresResult | undefined): boolean
+  /** By the result of `settle`. */
+  isOurs(result: PipelinedResult | undefined): boolean
 }
 
 /** The work, and what is common to all ways around it. */
-export type OwnWork = Pick<Transaction<PostgresClient>, 'work' | 'onFailure' | 'leaseMs'>
+export type OwnWork = Pick<Transaction<PostgresClient>, 'work' | 'leaseMs'>
 
 const MOST_ROUNDS = 20
 
@@ -49,27 +57,28 @@ const MOST_ROUNDS = 20
  *     claim committed ──▶ mark committed, row locked ──▶ work ──▶ answer recorded, COMMIT
  *                         └──── one round trip ─────┘          └──── one round trip ────┘
  *                                                         └─▶ ROLLBACK, then in a second transaction: answer recorded
- *                                                             (4xx), key released (5xx, throw) or entry unknown
+ *                                                             (4xx), key released (5xx), claim kept (throw)
  *
- * A request that finds the mark and can't lock the row knows that this transaction is open; one that can lock it, that
- * the transaction is gone. Mark and lock travel together, so that the one is seen without the other only for the moment
- * between two statements of the server; a takeover has to find the row so twice.
- *
- * A crash between ROLLBACK and the second transaction leaves a running entry, marked and not locked: the next request
- * takes it over at once. A request that takes it over in that moment fences the second transaction: `lost`.
+ * A request that can't lock the row knows that this transaction is open, and its handler alive. One that can lock it knows
+ * nothing: the handler may be about to lock it. Then the lease decides, which the mark has made short: a process that
+ * dies inside of its transaction does not hold its key for a whole lease.
  */
 export class OwnTransaction {
   readonly #client: PostgresClient
   readonly #spoil: () => void
   readonly #connectionError: () => Error | undefined
+  readonly #whileConnected: Borrowed['whileConnected']
   readonly #steps: TransactionSteps
   readonly #work: OwnWork
   #locked: Locked | undefined
+  /** Until our own COMMIT has failed: from then on the transaction may be over although the work has not ended it. */
+  #mayInsist = true
 
-  constructor({ client, spoil, lost }: Borrowed, steps: TransactionSteps, work: OwnWork) {
+  constructor({ client, spoil, lost, whileConnected }: Borrowed, steps: TransactionSteps, work: OwnWork) {
     this.#client = client
     this.#spoil = spoil
     this.#connectionError = lost
+    this.#whileConnected = whileConnected
     this.#steps = steps
     this.#work = work
   }
@@ -83,9 +92,10 @@ export class OwnTransaction {
     }
     let outcome: WorkOutcome
     try {
-      outcome = await this.#work.work(this.#client)
+      // Work that waits for something else, a connection of the same pool say, would never hear that its own is gone.
+      outcome = await this.#whileConnected(this.#work.work(this.#client))
     } catch (error) {
-      return this.#fail(error)
+      return error === this.#connectionError() ? this.#fail(error, postgresFailureOf) : this.#fail(error)
     }
     return outcome.kind === 'recorded' && outcome.writes === 'committed'
       ? this.#commit(outcome)
@@ -112,17 +122,18 @@ export class OwnTransaction {
 
   /** The COMMIT is reached only in the transaction that we began, and only if the answer was recorded. */
   async #commit(outcome: Extract<WorkOutcome, { kind: 'recorded' }>): Promise<TransactionEnd> {
-    const { onFailure } = this.#work
-    const text = `${this.#steps.commit(outcome.answer, this.#locked as Locked)}; COMMIT`
+    const statements = [...this.#steps.commit(outcome.answer, this.#locked as Locked), { text: 'COMMIT' }]
     const wasLost = this.#connectionError() !== undefined
     try {
-      const answers = await queryAll(this.#client, text)
-      if (answers.at(-1)?.command === 'COMMIT') return { outcome }
+      const results = await queryTogether(this.#client, statements)
+      if (results.at(-1)?.command === 'COMMIT') return { outcome }
       const error = new StorageError('Postgres rolled the transaction back')
-      return { outcome: { kind: onFailure }, unsettled: { kind: onFailure }, thrown: { error } }
+      return { outcome: KEPT, unsettled: KEPT, thrown: { error } }
     } catch (error) {
-      // Without a connection the COMMIT was never sent.
+      // What came before the COMMIT has insisted already, unless a statement of the work had failed.
+      this.#mayInsist = isFailedTransaction(error)
       if (this.#steps.isLost(error)) return this.#rollBack({ kind: 'released' }).then(() => LOST)
+      // Without a connection the COMMIT was never sent.
       if (wasLost || isAnswered(error)) return this.#fail(explainWork(error), postgresFailureOf)
       this.#spoil()
       return { outcome: { kind: 'in-doubt', error } }
@@ -131,12 +142,10 @@ export class OwnTransaction {
 
   async #rollBack(outcome: WorkOutcome): Promise<TransactionEnd> {
     const settle = this.#steps.settle(outcome)
-    const text = settle
-      ? `ROLLBACK; BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '${ROW_PATIENCE}'; ${settle}; COMMIT`
-      : 'ROLLBACK'
+    const statements = settle ? [...ROLL_BACK_AND_BEGIN, settle, { text: 'COMMIT' }] : [{ text: 'ROLLBACK' }]
     try {
-      const answers = await this.#endWork(text, outcome)
-      return !settle || this.#steps.isOurs(answers.at(-2)) ? { outcome } : LOST
+      const results = await this.#endWork(statements)
+      return !settle || this.#steps.isOurs(results.at(-2)) ? { outcome } : LOST
     } catch (error) {
       if (error instanceof EndedTransactionError) return this.#fail(error)
       this.#spoil()
@@ -146,24 +155,36 @@ export class OwnTransaction {
     }
   }
 
-  /** An answer is recorded only for a transaction that the work has not committed by itself. */
-  async #endWork(settle: string, { kind }: WorkOutcome): ReturnType<typeof queryAll> {
-    if (kind !== 'recorded') return queryAll(this.#client, settle)
+  /** Work that has committed by itself can't be rolled back any more. */
+  async #endWork(statements: readonly PipelinedStatement[]): ReturnType<typeof queryTogether> {
+    const locked = this.#locked as Locked
     try {
-      return await queryAll(this.#client, `${this.#steps.insist(this.#locked as Locked)}; ${settle}`)
+      if (this.#mayInsist)
+        return await queryTogether(this.#client, [{ text: this.#steps.insist(locked) }, ...statements])
     } catch (error) {
-      // A statement of the work failed: nothing of the transaction can be committed any more.
-      if (postgresCode(error) === '25P02') return queryAll(this.#client, settle)
-      throw explainWork(error)
+      if (!isFailedTransaction(error)) throw explainWork(error)
+      // In a transaction that has failed no function can be called: was it ours, or is ours committed?
+      const [, status] = await queryTogether(this.#client, [{ text: 'ROLLBACK' }, { text: statusText(locked) }])
+      if (status?.value === 'committed') throw new EndedTransactionError(error)
     }
+    return queryTogether(this.#client, statements)
   }
 
-  /** Rolls everything back. Where the work ended the transaction itself, its writes may be there: `unknown`. */
+  /** Rolls everything back. If the work has ended the transaction itself, its writes may be there: `unknown`. */
   async #fail(cause: unknown, wrap = (error: unknown): unknown => error): Promise<TransactionEnd> {
-    const error = wrap(explainIdle(cause, this.#connectionError(), this.#work.leaseMs))
-    const kind = cause instanceof EndedTransactionError ? 'abandoned' : this.#work.onFailure
-    return { ...(await this.#rollBack({ kind })), thrown: { error } }
+    const error = wrap(explainLoss(cause, this.#connectionError(), this.#work.leaseMs))
+    const isEnded = cause instanceof EndedTransactionError
+    if (isEnded) this.#mayInsist = false
+    const end = await this.#rollBack(isEnded ? { kind: 'abandoned' } : KEPT)
+    if (!isEnded && end.outcome.kind === 'lost') return LOST
+    // The rollback may have found that the work had ended the transaction.
+    return { ...end, thrown: end.thrown ?? { error } }
   }
+}
+
+/** A statement of the work failed: nothing of its transaction can be committed any more. */
+function isFailedTransaction(error: unknown): boolean {
+  return postgresCode(error) === '25P02'
 }
 
 /** A constraint of the work's own rows that is checked at the commit stays as it is. */

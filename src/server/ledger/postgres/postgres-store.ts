@@ -2,6 +2,7 @@ import { borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient } from '../../../sql/postgres-driver.ts'
 import { PostgresQueue } from '../../../sql/postgres-queue.ts'
 import { SteadyPostgres } from '../../../sql/postgres-steady.ts'
+import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
@@ -38,7 +39,6 @@ import { LedgerPool } from './ledger-pool.ts'
 import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
 import { OwnTransaction, type OwnWork, type TransactionEnd, type TransactionSteps } from './own-transaction.ts'
 import type { PostgresLedgerOptions } from './postgres-ledger.ts'
-import { EndedTransactionError } from './transaction-statements.ts'
 import { atomicSteps, claimSteps, type Met } from './transaction-steps.ts'
 
 /** Times are the server's own: the `now` of a caller is not used. */
@@ -47,7 +47,10 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly #tables: LedgerTables
   readonly #pool: LedgerPool
   readonly #queue = new PostgresQueue(SUBJECT)
-  readonly #steady: SteadyPostgres
+  /** Over the application's connections: what may take long, and what begins work. */
+  readonly #shared: SteadyPostgres
+  /** Over our own: what keeps or ends a claim. */
+  readonly #own: SteadyPostgres
   readonly #statements: ClaimStatements
   readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START, messagesFrom: FROM_THE_START }
   /** Awaited by `close` only. */
@@ -56,8 +59,9 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   constructor(options: PostgresLedgerOptions) {
     this.#tables = ledgerTables(options.schema ?? 'holdfast')
     this.#pool = new LedgerPool(options, this.#tables)
-    this.#steady = new SteadyPostgres(this.#pool.get, SUBJECT)
-    this.#statements = new ClaimStatements(this.#tables, this.#steady)
+    this.#shared = new SteadyPostgres(this.#pool.get, SUBJECT)
+    this.#own = new SteadyPostgres(this.#pool.own, SUBJECT)
+    this.#statements = new ClaimStatements(this.#tables, { shared: this.#shared, own: this.#own })
   }
 
   async insert(draft: EntryDraft): Promise<Insertion> {
@@ -90,34 +94,34 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   }
 
   reap(options: ReapOptions): Promise<Reaped> {
-    return reapRows(this.#steady, this.#tables, { ...options, place: this.#reapPlace })
+    return reapRows(this.#shared, this.#tables, { ...options, place: this.#reapPlace })
   }
 
   entries(query: EntriesQuery): AsyncGenerator<Entry> {
-    return listRows(this.#steady, this.#tables, query)
+    return listRows(this.#shared, this.#tables, query)
   }
 
   stats(): Promise<LedgerStats> {
-    return countRows(this.#steady, this.#tables)
+    return countRows(this.#shared, this.#tables)
   }
 
   count(scope: string, atMost: number): Promise<number> {
-    return countScope(this.#steady, this.#tables, { scope, atMost })
+    return countScope(this.#shared, this.#tables, { scope, atMost })
   }
 
   erase(batch: EraseBatch): Promise<ErasedBatch> {
-    return eraseRows(this.#steady, this.#tables, batch)
+    return eraseRows(this.#shared, this.#tables, batch)
   }
 
   gauges(): Promise<LedgerGauges> {
-    return readGauges(this.#steady, this.#tables)
+    return readGauges(this.#shared, this.#tables)
   }
 
   async transact(transaction: Transaction<Tx>): Promise<Outcome> {
     if (transaction.options.transaction !== undefined) return this.#transactGiven(transaction)
     // `Tx` is the type of the pool's clients.
     const own = transaction as unknown as Transaction<PostgresClient>
-    return this.#finish(await this.#run(claimSteps(this.#tables, own), own), transaction)
+    return this.#finish(await this.#run(claimSteps(this.#tables, own), own), own)
   }
 
   async atomic(run: AtomicRun<Tx>): Promise<AtomicOutcome> {
@@ -126,7 +130,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     const met: Met = {}
     const steps = atomicSteps(this.#tables, own, met)
     const { leaseMs, patienceMs } = draft
-    const end = await this.#run(steps, { work, onFailure: 'released', leaseMs }, patienceMs)
+    const end = await this.#run(steps, { work, leaseMs }, patienceMs)
     if (met.found) return { kind: 'found', found: met.found }
     if (met.inFlight) return { kind: 'in-flight', request: met.inFlight }
     if (end.thrown) throw end.thrown.error
@@ -135,8 +139,10 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     const settle = end.unsettled && steps.settle(end.unsettled)
     if (!settle || outcome.kind !== 'recorded') return outcome
     // The connection broke after the rollback: once more, on another one.
-    const { rows } = await this.#steady.query(settle)
-    return steps.isOurs({ command: 'SELECT', rowCount: 1, rows }) ? outcome : this.#readAtomic(draft, { kind: 'lost' })
+    const { rows } = await this.#own.query(settle.text, [...(settle.values ?? [])])
+    const value = (rows[0] as { readonly recorded: string } | undefined)?.recorded ?? null
+    const isOurs = steps.isOurs({ command: 'SELECT', rowCount: 1, value })
+    return isOurs ? outcome : this.#readAtomic(draft, { kind: 'lost' })
   }
 
   /** Was it recorded all the same? Where that can't be seen, `otherwise`. */
@@ -173,43 +179,39 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     await this.#pool.close()
   }
 
-  /** The client is back in the pool by now: a pool of one connection is enough. */
-  async #finish(end: TransactionEnd, { claim, onFailure }: Transaction<Tx>): Promise<Outcome> {
+  async #finish(end: TransactionEnd, { claim, leaseMs }: Transaction<PostgresClient>): Promise<Outcome> {
     const { outcome, unsettled, thrown } = end
-    if (outcome.kind === 'in-doubt') return this.#readOutcome(claim, failureOf(outcome.error), onFailure)
-    const isOurs = !claim || !unsettled || (await this.#settle(claim, unsettled))
+    if (outcome.kind === 'in-doubt') return this.#readOutcome(claim, failureOf(outcome.error))
+    const isOurs = !claim || !unsettled || (await this.#settle(claim, unsettled, leaseMs))
+    if (!isOurs) return { kind: 'lost' }
     if (thrown) throw thrown.error
-    return isOurs ? outcome : { kind: 'lost' }
+    return outcome
   }
 
-  /** Again, on another connection. False where the claim was lost. */
-  async #settle(claim: Claim, outcome: WorkOutcome): Promise<boolean> {
-    if (outcome.kind === 'recorded') {
-      // The first try may have been committed although its connection broke.
-      return (await this.complete(claim, outcome.answer)) || (await this.#find(claim))?.state === 'done'
-    }
-    if (outcome.kind === 'released') this.#endLater(claim, 'released')
-    // Awaited: a duplicate that came before it would run the external work again.
-    else await this.abandon(claim).catch(() => {})
+  /** Again, on a connection of our own. False if the claim was lost. */
+  async #settle(claim: Claim, outcome: WorkOutcome, leaseMs: number | undefined): Promise<boolean> {
+    // The first try may have been committed although its connection broke.
+    if (outcome.kind === 'recorded') return (await this.complete(claim, outcome.answer)) || (await this.#isDone(claim))
+    // Its lock is gone with the connection: without a whole lease, another request would take it for dead.
+    if (outcome.kind === 'kept') return this.#statements.keep(claim, leaseMs)
+    await (outcome.kind === 'released' ? this.release(claim) : this.abandon(claim)).catch(() => {})
     return true
   }
 
   /** The connection broke while COMMIT was under way: the entry shows the outcome, if it can be read. */
-  async #readOutcome(claim: Claim | null, error: Error, onFailure: WithoutAnswer): Promise<Outcome> {
-    const found = claim && (await this.#statements.look(claim.scope, claim.key).catch(() => undefined))
-    if (!claim || found?.entry.token !== claim.token) throw error
-    const { answer, state } = found.entry
-    if (state === 'done' && answer) return { kind: 'recorded', writes: 'committed', answer }
-    if (found.owner === 'gone') await (onFailure === 'released' ? this.release(claim) : this.abandon(claim))
-    throw error
+  async #readOutcome(claim: Claim | null, error: Error): Promise<Outcome> {
+    const entry = claim && (await this.find(claim.scope, claim.key).catch(() => undefined))
+    const isRecorded = entry?.token === claim?.token && entry?.state === 'done'
+    if (!isRecorded || !entry?.answer) return { kind: 'in-doubt', error }
+    return { kind: 'recorded', writes: 'committed', answer: entry.answer }
   }
 
-  async #find({ scope, key, token }: Claim): Promise<Entry | undefined> {
+  async #isDone({ scope, key, token }: Claim): Promise<boolean> {
     const entry = await this.find(scope, key)
-    return entry?.token === token ? entry : undefined
+    return entry?.token === token && entry.state === 'done'
   }
 
-  async #transactGiven({ claim, work, onFailure, options }: Transaction<Tx>): Promise<Outcome> {
+  async #transactGiven({ claim, work, options }: Transaction<Tx>): Promise<Outcome> {
     const tx = options.transaction as Tx
     const seen = { threw: false }
     const watched = async (): Promise<WorkOutcome> => {
@@ -221,12 +223,11 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
       }
     }
     try {
-      const outcome = await new GivenTransaction(options, this.#tables).run({ claim, onFailure, work: watched })
+      const outcome = await new GivenTransaction(options, this.#tables).run({ claim, work: watched })
       if (outcome.kind === 'released' || outcome.kind === 'abandoned') this.#endLater(claim, outcome.kind)
       return outcome
     } catch (error) {
       if (error instanceof EndedTransactionError && claim) await this.abandon(claim).catch(() => {})
-      else this.#endLater(claim, onFailure)
       throw seen.threw ? error : failureOf(error)
     }
   }

@@ -1,12 +1,14 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
-import { isLostConnection, postgresCode } from '../../../sql/postgres-failure.ts'
+import { isLostConnection, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
+import type { PipelinedStatement } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
+import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, TransactOptions } from '../port.ts'
 import { ABANDON } from './claim-statements.ts'
 import { ENDED_CODE, LOCKED } from './ledger-functions.ts'
-import { type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { answerValues, type LedgerTables, SUBJECT } from './ledger-tables.ts'
 
 /*
  * The statements around a user's work. Several travel in one round trip, which takes no parameters: values are literals.
@@ -29,8 +31,8 @@ export function beginAt({ isolation }: TransactOptions<unknown>): string {
 }
 
 /** The row of the claim with this fencing token. */
-function fencedBy({ scope, key, token }: Claim, states = "'running'"): string {
-  return `scope = ${literal(scope)} AND key = ${literal(key)} AND token = ${literal(token)} AND state IN (${states})`
+function fencedBy({ scope, key, token }: Claim): string {
+  return `scope = ${literal(scope)} AND key = ${literal(key)} AND token = ${literal(token)} AND state = 'running'`
 }
 
 /** What is known of the transaction before the work. */
@@ -59,9 +61,9 @@ export function lockedIn(row: unknown): Locked | undefined {
 
 export const LOCKED_COLUMN = `${LOCKED} AS locked`
 
-/** Commits the mark, so that others see it, then locks the row in a transaction that stays open. */
-export function markStatement({ functions }: LedgerTables, claim: Claim): string {
-  return `SELECT ${functions}_mark_v1(${fenceLiterals(claim)})`
+/** The claim gets the lease of an open transaction. Committed on its own, before the row is locked. */
+export function markStatement({ functions }: LedgerTables, claim: Claim, leaseMs?: number | undefined): string {
+  return `SELECT ${functions}_mark_v2(${fenceLiterals(claim)}, ${leaseMs === undefined ? 'NULL' : Number(leaseMs)})`
 }
 
 /** For `lockedIn`. */
@@ -80,18 +82,55 @@ export function takeRole({ role }: Locked): string {
 }
 
 /** Moves the entry from running to where the outcome says; an answer also from `unknown`, as `complete` does. */
-export function moveStatement({ entries }: LedgerTables, claim: Claim, outcome: WorkOutcome): string {
-  if (outcome.kind === 'released') return `DELETE FROM ${entries} WHERE ${fencedBy(claim)}`
-  if (outcome.kind === 'abandoned') return `UPDATE ${entries} SET ${ABANDON} WHERE ${fencedBy(claim)}`
-  const [status, headers, body, omitted] = answerLiterals(outcome.answer)
-  return `UPDATE ${entries} SET state = 'done', completed_at = clock_timestamp(), external_until = NULL,
-    unknown_since = NULL, status = ${status}, headers = ${headers}, body = ${body}, body_omitted = ${omitted} WHERE ${fencedBy(claim, "'running', 'unknown'")}`
+export function moveStatement(tables: LedgerTables, claim: Claim, { outcome, leaseMs }: Moving): PipelinedStatement {
+  if (outcome.kind !== 'recorded') return { text: changeText(tables, claim, { outcome, leaseMs }) }
+  return { text: recordCall(tables.functions), values: recordValues(claim, outcome.answer) }
+}
+
+/** The same as one text, for a transaction of the caller, which may be one of a library without parameters. */
+export function moveText(tables: LedgerTables, claim: Claim, outcome: WorkOutcome): string {
+  if (outcome.kind !== 'recorded') return changeText(tables, claim, { outcome, leaseMs: undefined })
+  const values = [fenceLiterals(claim), ...answerLiterals(outcome.answer), 'NULL']
+  return `SELECT ${tables.functions}_record_v2(${values.join(', ')})`
+}
+
+interface Moving<Moved = WorkOutcome> {
+  readonly outcome: Moved
+  /** Of a claim that is kept; undefined: the lease that it has. */
+  readonly leaseMs: number | undefined
+}
+
+type WithoutRecord = Exclude<WorkOutcome, { kind: 'recorded' }>
+
+function changeText({ entries }: LedgerTables, claim: Claim, { outcome, leaseMs }: Moving<WithoutRecord>): string {
+  const where = `WHERE ${fencedBy(claim)} RETURNING 'true'`
+  if (outcome.kind === 'released') return `DELETE FROM ${entries} ${where}`
+  return `UPDATE ${entries} SET ${outcome.kind === 'kept' ? keep(leaseMs) : ABANDON} ${where}`
+}
+
+/** The transaction is over, and with it the lock that showed that the handler is alive: the lease is whole again. */
+function keep(leaseMs: number | undefined): string {
+  if (leaseMs === undefined) return 'in_effect = false'
+  const until = `clock_timestamp() + ${Number(leaseMs)} * interval '1 millisecond'`
+  return `in_effect = false, lease_until = ${until}, external_until = CASE WHEN external THEN ${until} END`
+}
+
+function recordCall(functions: string): string {
+  return `SELECT ${functions}_record_v2($1, $2, $3, $4::smallint, $5, $6, $7, $8)::text`
+}
+
+function recordValues({ scope, key, token }: Claim, answer: RecordedAnswer, xid: string | null = null) {
+  return [scope, key, token, ...answerValues(answer), xid]
 }
 
 /** Fails where the transaction is not the one that was entered, so that the COMMIT behind it is not reached. */
-export function recordStatement(tables: LedgerTables, { claim, answer, locked }: Recording): string {
+export function recordStatement({ functions }: LedgerTables, { claim, answer, locked }: Recording): PipelinedStatement {
+  return { text: recordCall(functions), values: recordValues(claim, answer, locked.xid) }
+}
+
+export function recordText({ functions }: LedgerTables, { claim, answer, locked }: Recording): string {
   const values = [fenceLiterals(claim), ...answerLiterals(answer), literal(locked.xid)]
-  return `SELECT ${tables.functions}_record_v1(${values.join(', ')})`
+  return `SELECT ${functions}_record_v2(${values.join(', ')})`
 }
 
 interface Recording {
@@ -105,15 +144,15 @@ export function insistStatement({ functions }: LedgerTables, { xid }: Locked): s
   return `SELECT ${functions}_insist_v1(${literal(xid)})`
 }
 
-export function answerLiterals({ status, headers, body, bodyOmitted }: RecordedAnswer): string[] {
+/** After its end: what became of the transaction that was entered? */
+export function statusText({ xid }: Locked): string {
+  return `SELECT txid_status(${literal(xid)}::bigint)`
+}
+
+function answerLiterals({ status, headers, body, bodyOmitted }: RecordedAnswer): string[] {
   const bytes = body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const hex = bytes ? `decode('${bytes.toString('hex')}', 'hex')` : 'NULL'
   return [`${Number(status)}::smallint`, literal(JSON.stringify(headers)), hex, String(bodyOmitted === true)]
-}
-
-/** The work has ended its transaction; what it wrote is committed, or rolled back, without its key. */
-export class EndedTransactionError extends ConfigurationError {
-  override name = 'EndedTransactionError'
 }
 
 /** What the failure of a statement that comes after the work says about the work. */
@@ -121,17 +160,17 @@ export function explainWork(cause: unknown): unknown {
   const code = postgresCode(cause)
   if (code === '25P02') {
     return new ConfigurationError(
-      'A statement inside of effect() failed and the work went on: nothing can be kept of such a transaction. Let the ' +
+      'A statement of the work failed and the work went on: nothing can be kept of such a transaction. Let the ' +
         'error pass, or put a SAVEPOINT before a statement that may fail',
       { cause },
     )
   }
-  const isEnded = code === '25P01' || code === '3B001' || code === ENDED_CODE
-  if (!isEnded) return cause
-  return new EndedTransactionError('The work inside of effect() ended its transaction: COMMIT and ROLLBACK are ours', {
-    cause,
-    effect: 'unknown',
-  })
+  return isEndedCode(cause) ? new EndedTransactionError(cause) : cause
+}
+
+/** By the failure of a statement that comes after the work: has the work ended its transaction? */
+export function isEndedCode(error: unknown): boolean {
+  return ['25P01', '3B001', ENDED_CODE].includes(postgresCode(error))
 }
 
 const IDLE = 'idle_in_transaction_session_timeout'
@@ -144,17 +183,16 @@ export function idleLimitMs(leaseMs: number): number {
   return Math.min(Math.ceil(2 * leaseMs), LONGEST_MS)
 }
 
-/** For `RETURNING`, and `lockedIn`: with the limit for an idle transaction as a side effect. */
-export function lockedColumns({ functions }: LedgerTables, leaseMs: number | undefined): string {
-  if (leaseMs === undefined) return LOCKED_COLUMN
-  return `${LOCKED_COLUMN}, ${functions}_limit_idle_v1(${idleLimitMs(leaseMs)})`
-}
-
-/** An error of its own where the server has ended an idle transaction; any other error as it is. */
-export function explainIdle(error: unknown, lost: Error | undefined, leaseMs: number | undefined): unknown {
+/**
+ * What the end of a connection says. An error of its own if the server has ended an idle transaction; `lost`, which came
+ * between two statements, as a failure of the store; any other error as it is.
+ */
+export function explainLoss(error: unknown, lost: Error | undefined, leaseMs: number | undefined): unknown {
   // The server's message reaches the driver between two statements, or as the answer to one that was just sent.
   const cause = [lost, error].find((each) => postgresCode(each) === '25P03')
-  if (leaseMs === undefined || !cause || !isLostConnection(error)) return error
+  if (leaseMs === undefined || !cause || !isLostConnection(error)) {
+    return lost && error === lost ? postgresFailure(lost, SUBJECT) : error
+  }
   return new StorageError(
     `${SUBJECT} ended the transaction (25P03): it got no statement for ${idleLimitMs(leaseMs)} ms. Nothing of it is ` +
       'kept. Wait for slow things outside of the transaction, or make the `lease` of the ledger longer: the limit is twice ' +

@@ -1,14 +1,14 @@
 import type { PostgresClient } from '../../../sql/postgres-driver.ts'
 import { isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
+import type { PipelinedStatement } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { AtomicRun, EntryDraft, FoundEntry, Transaction } from '../port.ts'
 import { foundEntry } from './claim-statements.ts'
 import { LOST_CODE } from './ledger-functions.ts'
-import type { LedgerTables } from './ledger-tables.ts'
+import { answerValues, type LedgerTables } from './ledger-tables.ts'
 import type { TransactionSteps } from './own-transaction.ts'
 import {
-  answerLiterals,
   beginAt,
   enterStatement,
   idleLimitMs,
@@ -25,7 +25,7 @@ import {
 
 /** Around the work of a claim, or of a request that needs no key. */
 export function claimSteps(tables: LedgerTables, transaction: Transaction<PostgresClient>): TransactionSteps {
-  const { claim, options, leaseMs } = transaction
+  const { claim, options, leaseMs, effectLeaseMs } = transaction
   const begin = beginAt(options)
   const insist = (locked: Locked): string => insistStatement(tables, locked)
   if (!claim) {
@@ -34,18 +34,18 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
       begin: `${begin}; SELECT ${LOCKED_COLUMN}`,
       enter: lockedIn,
       insist,
-      commit: (_, locked) => insist(locked),
+      commit: (_, locked) => [{ text: insist(locked) }],
       ...none,
     }
   }
   return {
-    begin: `${begin}; ${markStatement(tables, claim)}; COMMIT AND CHAIN; ${enterStatement(tables, claim, leaseMs)}`,
+    begin: `${begin}; ${markStatement(tables, claim, effectLeaseMs)}; COMMIT AND CHAIN; ${enterStatement(tables, claim, leaseMs)}`,
     enter: lockedIn,
     insist,
-    commit: (answer, locked) => `${takeRole(locked)}; ${recordStatement(tables, { claim, answer, locked })}`,
-    settle: (outcome) => moveStatement(tables, claim, outcome),
+    commit: (answer, locked) => [{ text: takeRole(locked) }, recordStatement(tables, { claim, answer, locked })],
+    settle: (outcome) => moveStatement(tables, claim, { outcome, leaseMs }),
     isLost: () => false,
-    isOurs: (answer) => answer?.rowCount === 1,
+    isOurs: (result) => result?.value === 'true',
   }
 }
 
@@ -84,17 +84,17 @@ export function atomicSteps(
     seenToken = found?.entry.token
     return lockedBy(taken.slice(at + 1))
   }
-  const put = (answer: RecordedAnswer, locked?: Locked): string =>
+  const put = (answer: RecordedAnswer, locked?: Locked): PipelinedStatement =>
     putStatement(tables, draft, { answer, seenToken, locked })
   return {
     begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken`,
     enter,
     insist: (locked) => insistStatement(tables, locked),
-    commit: (answer, locked) => `${takeRole(locked)}; ${put(answer, locked)}`,
+    commit: (answer, locked) => [{ text: takeRole(locked) }, put(answer, locked)],
     settle: (outcome) => (outcome.kind === 'recorded' ? put(outcome.answer) : undefined),
     // At a stricter isolation level, a key that another transaction has recorded since is a conflict.
     isLost: (error) => postgresCode(error) === LOST_CODE || isConflict(error),
-    isOurs: (answer) => (answer?.rows[0] as { readonly recorded: string } | undefined)?.recorded === 'true',
+    isOurs: (result) => result?.value === 'true',
   }
 }
 
@@ -106,10 +106,15 @@ interface Putting {
   readonly locked: Locked | undefined
 }
 
-function putStatement({ functions }: LedgerTables, draft: EntryDraft, { answer, seenToken, locked }: Putting): string {
+function putStatement(
+  { functions }: LedgerTables,
+  draft: EntryDraft,
+  { answer, seenToken, locked }: Putting,
+): PipelinedStatement {
   const { scope, key, fingerprint, method, path, token, retentionMs } = draft
-  const texts = [scope, key, fingerprint, method, path, token].map(literal)
-  const optional = [seenToken, locked?.xid].map((text) => (text === undefined ? 'NULL' : literal(text)))
-  const values = [...texts, Number(retentionMs), ...answerLiterals(answer), ...optional]
-  return `SELECT ${functions}_put_v1(${values.join(', ')})::text AS recorded`
+  const request = [scope, key, fingerprint, method, path, token, retentionMs]
+  return {
+    text: `SELECT ${functions}_put_v2($1, $2, $3, $4, $5, $6, $7, $8::smallint, $9, $10, $11, $12, $13)::text AS recorded`,
+    values: [...request, ...answerValues(answer), seenToken ?? null, locked?.xid ?? null],
+  }
 }

@@ -1,6 +1,7 @@
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { AtomicOutcome, AtomicRun } from '../port.ts'
-import { call, type EffectTransaction, endedError, isFailed, refused, type WorkEnd } from './effect-transaction.ts'
+import { call, type EffectTransaction, isFailed, refused, type WorkEnd } from './effect-transaction.ts'
 import { foundBy, putBindings, type SqliteEntryRow } from './ledger-rows.ts'
 
 /** A request from the look at its key to COMMIT or ROLLBACK, without an await in between. */
@@ -18,9 +19,11 @@ export function atomicIn(
   }
   const returned = call(() => work(own.database))
   try {
-    if (isFailed(returned) || !own.database.inTransaction) {
+    const thrown = isFailed(returned) ? returned.error : undefined
+    if (!own.database.inTransaction) return { result: { error: new EndedTransactionError(thrown) } }
+    if (isFailed(returned)) {
       own.rollBack()
-      return { result: { error: isFailed(returned) ? returned.error : endedError() } }
+      return { result: { error: thrown } }
     }
     if (returned.kind !== 'recorded') {
       own.rollBack()
@@ -36,6 +39,6 @@ export function atomicIn(
     else own.rollBack()
     return { result: { value: isPut ? returned : { kind: 'lost' } } }
   } catch (error) {
-    return refused(own, { claim: null, now: draft.now, onFailure: 'released' }, error)
+    return refused(own, error)
   }
 }

@@ -2,6 +2,7 @@ import { ConfigurationError } from '../../../errors/classes.ts'
 import { isThenable } from '../../../foundation/thenable.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
+import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, Consumed, Consumption, MessageDraft, Transaction } from '../port.ts'
 import { answerBindings, fenceBindings } from './ledger-rows.ts'
@@ -62,7 +63,7 @@ interface Failed {
 const PROMISE =
   'The work returned a promise, and a transaction of SQLite does not wait: everything was rolled back. Await what you ' +
   'need before, and give it to a function that is not async'
-const ENDED = 'The work ended its transaction: COMMIT and ROLLBACK are the business of the ledger'
+const ROLLED_BACK = 'The work rolled its transaction back by itself: COMMIT and ROLLBACK are the business of the ledger'
 
 /**
  * One effect, from the check of its claim to COMMIT or ROLLBACK, without an await in between. After a ROLLBACK the
@@ -80,7 +81,7 @@ export function transactIn(own: EffectTransaction, transaction: Transaction<Sqli
     return endTransaction(own, transaction, returned)
   } catch (error) {
     // Never thrown on: a thrown error would have the work called again.
-    return refused(own, transaction, error)
+    return refused(own, error)
   }
 }
 
@@ -115,15 +116,14 @@ function rollBack(
   transaction: Transaction<SqliteDatabase>,
   returned: WorkOutcome | Failed,
 ): WorkEnd<Outcome> {
-  const { claim, now, onFailure } = transaction
+  const { claim, now } = transaction
   own.rollBack()
   // The mark was written inside of the transaction: where it is still there, the work has committed in between.
   if (claim && own.statements.hasEntered.get(fenceBindings(claim))) return endedByWork(own, transaction, returned)
-  const outcome: WorkOutcome = isFailed(returned) ? { kind: onFailure } : returned
-  const result = isFailed(returned) ? { error: returned.error } : { value: own.isGiven ? ofGiven(returned) : returned }
-  if (!own.isGiven) return { result, unsettled: outcome }
-  if (claim) moveEntry(own.statements, { claim, now }, outcome)
-  return { result }
+  if (isFailed(returned)) return { result: { error: returned.error } }
+  if (!own.isGiven) return { result: { value: returned }, unsettled: returned }
+  if (claim) moveEntry(own.statements, { claim, now }, returned)
+  return { result: { value: ofGiven(returned) } }
 }
 
 /** What is recorded in a transaction of the caller is so only once the caller commits. */
@@ -137,6 +137,7 @@ export function moveEntry(
   { claim, now }: { readonly claim: Claim; readonly now: number },
   outcome: WorkOutcome,
 ): boolean {
+  if (outcome.kind === 'kept') return true
   if (outcome.kind === 'recorded')
     return statements.record.run(answerBindings(claim, outcome.answer, now)).changes === 1
   const fence = fenceBindings(claim)
@@ -150,31 +151,24 @@ export function moveEntry(
  */
 function endedByWork(
   { database, statements }: EffectTransaction,
-  { claim, now, onFailure }: Transaction<SqliteDatabase>,
+  { claim, now }: Transaction<SqliteDatabase>,
   returned: WorkOutcome | Failed,
 ): WorkEnd<Outcome> {
   if (database.inTransaction) statements.rollback.run()
+  const thrown = isFailed(returned) ? returned.error : undefined
   if (claim && statements.hasEntered.get(fenceBindings(claim)) === undefined) {
-    moveEntry(statements, { claim, now }, { kind: onFailure })
-  } else if (claim) {
-    const outcome: WorkOutcome = returned.kind === 'recorded' ? returned : { kind: 'abandoned' }
-    moveEntry(statements, { claim, now }, outcome)
+    return { result: { error: thrown ?? new ConfigurationError(ROLLED_BACK) } }
   }
-  return { result: { error: isFailed(returned) ? returned.error : endedError() } }
+  const outcome: WorkOutcome = returned.kind === 'recorded' ? returned : { kind: 'abandoned' }
+  if (claim) moveEntry(statements, { claim, now }, outcome)
+  return { result: { error: new EndedTransactionError(thrown) } }
 }
 
 /** The commit failed. Where a constraint on the work's own rows forbade it, that is as if the work had thrown. */
-export function refused(
-  own: EffectTransaction,
-  { claim, now, onFailure }: Pick<Transaction<SqliteDatabase>, 'claim' | 'now' | 'onFailure'>,
-  error: unknown,
-): WorkEnd<never> {
+export function refused(own: EffectTransaction, error: unknown): WorkEnd<never> {
   own.rollBack()
   const isOfWork = String((error as { code?: unknown } | null)?.code).startsWith('SQLITE_CONSTRAINT')
-  if (!isOfWork) return { result: { error: storageFailure(error, `The ledger ${own.database.name}`) } }
-  if (!own.isGiven) return { result: { error }, unsettled: { kind: onFailure } }
-  if (claim) moveEntry(own.statements, { claim, now }, { kind: onFailure })
-  return { result: { error } }
+  return { result: { error: isOfWork ? error : storageFailure(error, `The ledger ${own.database.name}`) } }
 }
 
 /** One message: its id and its work are committed together. */
@@ -194,13 +188,13 @@ export function consumeIn(
   try {
     if (isFailed(value) || !own.database.inTransaction) {
       own.rollBack()
-      return { result: { error: isFailed(value) ? value.error : endedError() } }
+      return { result: { error: isFailed(value) ? value.error : new EndedTransactionError() } }
     }
     statements.storeValue.run({ scope, id, value })
     own.commit()
     return { result: { value: { duplicate: false, value } } }
   } catch (error) {
-    return refused(own, { claim: null, now, onFailure: 'released' }, error)
+    return refused(own, error)
   }
 }
 
@@ -215,11 +209,6 @@ export function call<T>(work: () => T | Promise<T>): T | Failed {
 
 export function isFailed(returned: unknown): returned is Failed {
   return (returned as Failed | null)?.kind === 'failed'
-}
-
-/** Effect unknown: what the work wrote may be committed. */
-export function endedError(): ConfigurationError {
-  return new ConfigurationError(ENDED, { effect: 'unknown' })
 }
 
 /** The promise goes on outside of the transaction; its rejection must not end the process. */

@@ -1,5 +1,7 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import { loadSqliteDriver, locateSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
+import { warnIfShared } from '../../../sql/private-file.ts'
+import { emptyWriteAheadLog, useSecureDelete } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { SqliteHandle, type Sync } from '../../../sql/sqlite-handle.ts'
@@ -59,6 +61,12 @@ export class LedgerConnection {
     })
   }
 
+  /** The write-ahead log has what was erased until it is emptied. */
+  async emptyLog(): Promise<void> {
+    const handle = this.#opened()
+    await handle.patiently(() => emptyWriteAheadLog(handle.database))
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     if ('path' in this.#place) this.#handle?.database.close()
@@ -71,7 +79,10 @@ export class LedgerConnection {
     }
     return handle.within(() => {
       // Tables that are missing are created inside it, and rolled back with it.
-      if (!this.#isPrepared) migrate(database, ledgerSchema)
+      if (!this.#isPrepared) {
+        useSecureDelete(database)
+        migrate(database, ledgerSchema)
+      }
       const given = givenTransaction(database)
       given.begin()
       return performIn(given, work)
@@ -88,7 +99,9 @@ export class LedgerConnection {
     const place = this.#place
     if ('database' in place) return place.database
     try {
-      return openSqliteFile(loadSqliteDriver(locateSqliteDriver()), { ...place, schema: ledgerSchema })
+      const database = openSqliteFile(loadSqliteDriver(locateSqliteDriver()), { ...place, schema: ledgerSchema })
+      warnIfShared(place.path, 'ledger')
+      return database
     } catch (error) {
       throw storageFailure(error, `The ledger ${place.path}`)
     }

@@ -14,8 +14,8 @@ interface SharedOptions {
 
 /**
  * Your own better-sqlite3 handle: effects write with it, in one transaction with their key and answer. The ledger adds
- * tables named `holdfast_…`, sets `synchronous = FULL` on the handle unless durability is `'process'`, and leaves
- * everything else, also the closing, to you.
+ * tables named `holdfast_…`, sets `synchronous = FULL` on the handle unless durability is `'process'`, and
+ * `secure_delete = ON`, and leaves everything else, also the closing, to you.
  */
 export interface SqliteLedgerHandleOptions<D extends SqliteDatabase> extends SharedOptions {
   readonly database: D

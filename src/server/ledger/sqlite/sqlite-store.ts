@@ -92,21 +92,8 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
   }
 
   async transact(transaction: Transaction<SqliteDatabase>): Promise<Outcome> {
-    const { claim, onFailure, now } = transaction
-    let begun = false
-    try {
-      const end = await this.#connection.perform(transaction.options, (own) => {
-        begun = true
-        return transactIn(own, transaction)
-      })
-      return await this.#settle(end, claim, now)
-    } catch (error) {
-      // Refused before the work was called: as if it had thrown.
-      if (!begun && claim && !(error instanceof StorageError)) {
-        await (onFailure === 'released' ? this.release(claim) : this.abandon(claim, now)).catch(() => {})
-      }
-      throw error
-    }
+    const { claim, options, now } = transaction
+    return this.#settle(await this.#connection.perform(options, (own) => transactIn(own, transaction)), claim, now)
   }
 
   /** The work was rolled back; its answer is recorded, or its key released, in a transaction of its own. */
@@ -173,8 +160,10 @@ export class SqliteStore implements LedgerStore<SqliteDatabase, Reply> {
     return (row as { readonly count: number }).count
   }
 
-  erase(batch: EraseBatch): Promise<ErasedBatch> {
-    return this.#connection.transaction((own) => eraseIn(own, batch))
+  async erase(batch: EraseBatch): Promise<ErasedBatch> {
+    const erased = await this.#connection.transaction((own) => eraseIn(own, batch))
+    if (!erased.next) await this.#connection.emptyLog()
+    return erased
   }
 
   /** From now on its claims count as those of a dead process. */

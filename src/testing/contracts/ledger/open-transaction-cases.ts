@@ -97,7 +97,9 @@ export const openTransactionCases: Record<string, LedgerCase> = {
     expectSame([await transaction.end(), await second], ['recorded', 'lost'], 'the ends')
     expectSame(await count('a'), 1, 'the effects')
   },
-  'open transaction: a rejection of the work rolls back and frees, with the very same error': async (subject) => {
+  'open transaction: a rejection of the work rolls back and keeps the claim, with the very same error': async (
+    subject,
+  ) => {
     const { store, effect, count } = subject
     const broken = new Error('late')
     const work = async (tx: unknown): Promise<never> => {
@@ -105,7 +107,7 @@ export const openTransactionCases: Record<string, LedgerCase> = {
       throw broken
     }
     const error = await rejection(transacted(store, transact(await claimed(store, 'a'), work)))
-    expectSame([error === broken, await stateOf(store, 'a'), await count('a')], [true, 'absent', 0], 'what is left')
+    expectSame([error === broken, await stateOf(store, 'a'), await count('a')], [true, 'running', 0], 'what is left')
   },
   'open transaction: a duplicate of a message waits for the first, and does it where that fails': async (subject) => {
     const { store, message: work, count } = subject
@@ -133,14 +135,14 @@ export const openTransactionCases: Record<string, LedgerCase> = {
 
 /** For stores that do not wait. */
 export const synchronousCases: Record<string, LedgerCase> = {
-  'promise: work that returns one is refused, rolled back, and its key freed': async ({ store, effect, count }) => {
+  'promise: work that returns one is refused, rolled back, and its claim kept': async ({ store, effect, count }) => {
     const work = async (tx: unknown): Promise<typeof COMMITTED> => {
       await effect('a', COMMITTED)(tx)
       return COMMITTED
     }
     const error = await rejection(transacted(store, transact(await claimed(store, 'a'), work)))
     expectSame((error as { code?: unknown }).code, 'HOLDFAST_CONFIGURATION', 'the code of the rejection')
-    expectSame([await stateOf(store, 'a'), await count('a')], ['absent', 0], 'state and effects')
+    expectSame([await stateOf(store, 'a'), await count('a')], ['running', 0], 'state and effects')
   },
   'promise: a message whose work returns one is refused and rolled back': async ({ store, message: work, count }) => {
     const late = async (tx: unknown): Promise<string | null> => work('m', 'value')(tx)

@@ -78,7 +78,7 @@ export async function recorded(store: LedgerStore, key: string, more: Partial<En
 }
 
 export function transact(claim: Claim | null, work: Transaction<unknown>['work'], tx?: unknown): Transaction<unknown> {
-  return { claim, now: systemClock.now(), work, onFailure: 'released', options: { transaction: tx } }
+  return { claim, now: systemClock.now(), work, options: { transaction: tx } }
 }
 
 /** The kind of the outcome. */

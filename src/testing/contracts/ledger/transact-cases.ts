@@ -5,6 +5,8 @@ import {
   claimed,
   entryAt,
   LAPSED,
+  met,
+  now,
   RELEASED,
   ROLLED_BACK,
   rejection,
@@ -40,28 +42,32 @@ export const transactCases: Record<string, LedgerCase> = {
     expectSame([await stateOf(store, 'a'), await count('one')], ['absent', 0], 'state and effects')
     expectSame((await claimed(store, 'a')).attempt, 1, 'the next attempt')
   },
-  'transact: what the work throws comes out as it is, and the key is as good as new': async (subject) => {
+  'transact: what the work throws comes out as it is, and the claim is kept': async (subject) => {
     const { store, effect, count } = subject
-    const claim = await claimed(store, 'a')
-    const error = await rejection(transacted(store, transact(claim, effect('one', fails))))
-    expectSame(error === broken, true, 'the very same error')
-    expectSame([await stateOf(store, 'a'), await count('one')], ['absent', 0], 'state and effects')
-    expectSame((await claimed(store, 'a')).attempt, 1, 'the next attempt')
+    for (const external of [false, true]) {
+      const key = external ? 'outside' : 'inside'
+      const claim = await claimed(store, key, { external })
+      const error = await rejection(transacted(store, transact(claim, effect(key, fails))))
+      expectSame(error === broken, true, 'the very same error')
+      expectSame([await stateOf(store, key), await count(key)], ['running', 0], 'state and effects')
+      const { owner, entry } = await met(store, key)
+      expectSame([owner === 'gone', entry.leaseUntil > now()], [false, true], 'gone, and still leased')
+      expectSame(await store.complete(claim, COMMITTED.answer, now()), true, 'its answer, recorded afterwards')
+      expectSame(await stateOf(store, key), 'done', 'the state after that')
+    }
   },
-  'transact: work that throws before it has written anything frees the key too': async ({ store }) => {
+  'transact: a claim that was kept can be ended without an answer': async ({ store, effect, count }) => {
+    const ends = { released: 'absent', abandoned: 'unknown' } as const
+    for (const [how, state] of Object.entries(ends)) {
+      const claim = await claimed(store, how, { external: true })
+      await rejection(transacted(store, transact(claim, effect(how, fails))))
+      expectSame(await (how === 'released' ? store.release(claim) : store.abandon(claim, now())), true, how)
+      expectSame([await stateOf(store, how), await count(how)], [state, 0], 'state and effects')
+    }
+  },
+  'transact: work that throws before it has written anything keeps its claim too': async ({ store }) => {
     const error = await rejection(transacted(store, transact(await claimed(store, 'a'), fails)))
-    expectSame([error === broken, await stateOf(store, 'a')], [true, 'absent'], 'error and state')
-  },
-  'transact: the key of external work that threw is not free, but unknown': async ({ store, effect, count }) => {
-    const claim = await claimed(store, 'a', { external: true })
-    const error = await rejection(
-      transacted(store, { ...transact(claim, effect('one', fails)), onFailure: 'abandoned' }),
-    )
-    expectSame(error === broken, true, 'the very same error')
-    expectSame([await stateOf(store, 'a'), await count('one')], ['unknown', 0], 'state and effects')
-    const other = await claimed(store, 'b', { external: true })
-    const freed = await transacted(store, { ...transact(other, effect('two', RELEASED)), onFailure: 'abandoned' })
-    expectSame([freed, await stateOf(store, 'b'), await count('two')], ['released', 'absent', 0], 'one that is freed')
+    expectSame([error === broken, await stateOf(store, 'a')], [true, 'running'], 'error and state')
   },
   'transact: one claim is good for one transaction': async ({ store, effect, count }) => {
     const claim = await claimed(store, 'a')

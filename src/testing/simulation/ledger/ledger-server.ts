@@ -1,13 +1,16 @@
 import type { Entry } from '../../../server/entry/entry.ts'
 import { Gates, refusingAnswer } from '../gates.ts'
 import { isHonest } from '../oracle/claim-rules.ts'
-import { LedgerAccount } from '../oracle/ledger-account.ts'
+import { isLasting, LedgerAccount } from '../oracle/ledger-account.ts'
+import { judgeRows } from '../oracle/row-rule.ts'
+import { BEGINNING } from '../plan.ts'
 import type { SimulatedCrashPoint } from '../vocabulary.ts'
 import type { Effect, Reply, Sent, WireAnswer, WireServer } from '../wire.ts'
 import type { World } from '../world.ts'
 import { DurableLedger } from './durable-ledger.ts'
 import { EffectBook, Provider } from './provider.ts'
 import { Replica } from './replica.ts'
+import { Strangers } from './strangers.ts'
 
 /** The real ledger as the server of a history: replicas that end, freeze and start again, over one store. */
 export class LedgerServer implements WireServer {
@@ -26,13 +29,15 @@ export class LedgerServer implements WireServer {
   constructor(world: World) {
     this.#world = world
     const { plan, oracle, timeline } = world
-    this.#book = new EffectBook(world)
+    this.#account = new LedgerAccount(oracle, { honest: isHonest(plan), now: () => timeline.now })
+    this.#book = new EffectBook(world, this.#account)
     this.#provider = new Provider(world, this.#book)
-    this.#account = new LedgerAccount(oracle, { honest: isHonest(plan) })
     this.#gates = new Gates(world)
     this.#traps = plan.ledger.crashes.map((crash) => ({ ...crash, reached: 0 }))
     for (let place = 0; place < plan.ledger.replicas; place++) this.#start(place)
     for (const { at, replica, ms } of plan.ledger.freezes) timeline.at(at, () => this.#freeze(replica, ms))
+    this.#holdUp()
+    this.#letStrangersCome()
   }
 
   listens(): boolean {
@@ -78,7 +83,10 @@ export class LedgerServer implements WireServer {
   async judgeEnd(): Promise<void> {
     const entries: Entry[] = []
     for await (const entry of this.#durable.store.entries({})) entries.push(entry)
-    this.#account.judgeEnd(entries)
+    const { timeline, plan, oracle } = this.#world
+    this.#account.judgeEnd(entries, BEGINNING + timeline.now)
+    if (plan.ledger.work !== 'external' || plan.ledger.records === 'after' || !isHonest(plan)) return
+    for (const violation of judgeRows(oracle.calls, entries, this.#book.rows)) oracle.breaks(violation)
   }
 
   get #living(): Replica[] {
@@ -122,6 +130,26 @@ export class LedgerServer implements WireServer {
       if (timeline.now < this.#downUntil) this.#restart(place)
       else this.#start(place)
     })
+  }
+
+  /** Straight to a replica: what stands before the server, and the network, is between it and the clients. */
+  #letStrangersCome(): void {
+    const deliver = (sent: Sent, reply: Reply): void => {
+      if (this.listens()) this.#world.dice('strangers').pick(this.#living).serve(sent, reply)
+      else reply('reset')
+    }
+    new Strangers(this.#world, deliver, isLasting).come()
+  }
+
+  #holdUp(): void {
+    const { plan, timeline } = this.#world
+    const { starvations, cutOffs } = plan.ledger
+    for (const { at, replica, ms, calls } of starvations) {
+      timeline.at(at, () => this.#replicas[replica]?.wire.starve(ms, calls))
+    }
+    for (const { at, replica, ms, calls } of cutOffs) {
+      timeline.at(at, () => this.#replicas[replica]?.wire.cut(ms, calls))
+    }
   }
 
   #freeze(place: number, ms: number): void {

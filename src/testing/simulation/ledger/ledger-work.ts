@@ -2,12 +2,14 @@ import type { Entry } from '../../../server/entry/entry.ts'
 import { type Reply, reply } from '../../../server/entry/reply.ts'
 import type { IdempotencyContext } from '../../../server/guard/context.ts'
 import { SECRET } from '../model-server.ts'
+import type { HandlerRun } from '../oracle/handler-account.ts'
 import type { LedgerAccount } from '../oracle/ledger-account.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
 import type { World } from '../world.ts'
-import type { EffectBook, Provider } from './provider.ts'
-import type { SimulatedTransaction } from './simulated-ledger-store.ts'
+import type { Charged, EffectBook, Provider } from './provider.ts'
+import type { SimulatedTransaction } from './simulated-effect.ts'
+import { RefusalError } from './simulated-framework.ts'
 
 export interface WorkParts {
   readonly world: World
@@ -29,44 +31,99 @@ export class LedgerWork {
 
   async handle(context: Context, sent: Sent): Promise<Reply> {
     const { world, process, account } = this.#parts
-    account.served(sent)
-    await this.#pause()
-    if (!process.reach('ledger:serving')) return never()
-    if (world.strikes('work-fails')) return this.#fail(context)
-    return world.plan.ledger.work === 'effect' ? this.#inTransaction(context, sent) : this.#outside(context, sent)
+    const run = account.began(process, sent, context)
+    try {
+      await this.#pause()
+      if (!process.reach('ledger:serving')) return await never()
+      if (world.strikes('work-fails')) return this.#fail(context)
+      if (world.plan.ledger.work === 'effect') return await this.#inTransaction(context, sent, run)
+      return await this.#outside(context, sent, run)
+    } finally {
+      if (context.signal.aborted) world.oracle.observed('aborted by its own clock')
+      account.ended(run)
+    }
   }
 
   /** What became of an operation whose runner is gone. */
   async reconcile({ key }: Pick<Entry, 'key'>): Promise<Reply | 'rerun' | undefined> {
-    const { world, process, provider } = this.#parts
+    const { world, process, provider, book } = this.#parts
     await this.#pause()
     if (!process.reach('ledger:reconciling')) return never()
-    // Inside the ledger's transaction: without an answer on record nothing was done.
-    const found = world.plan.ledger.work === 'effect' ? 'not-done' : provider.lookUp(key)
+    // Inside the ledger's transaction: without an answer on record nothing was done, unless the work has committed by itself.
+    const found = world.plan.ledger.work === 'effect' ? this.#lookUpRow(key) : provider.lookUp(key)
     if (found === 'not-done') return 'rerun'
-    if (found) world.oracle.observed('entry reconciled')
-    return found
+    if (!found) return undefined
+    world.oracle.observed('entry reconciled')
+    if (this.#books && !book.rows.some((row) => row.key === key)) book.write(found.sent)
+    return found.answer
   }
 
-  #inTransaction({ effect }: Context, sent: Sent): Promise<Reply> {
-    const { world, process } = this.#parts
+  #lookUpRow(key: string): Charged | 'not-done' {
+    const sent = this.#parts.book.sentOf(key)
+    return sent ? { sent, answer: this.#success(sent) } : 'not-done'
+  }
+
+  /** Does an external handler keep a row of its own about what was done? */
+  get #books(): boolean {
+    const { work, records } = this.#parts.world.plan.ledger
+    return work === 'external' && records === 'in-transaction'
+  }
+
+  #inTransaction({ effect }: Context, sent: Sent, run: HandlerRun): Promise<Reply> {
+    const { world, process, account } = this.#parts
     return effect(async (tx) => {
+      account.acts(run)
       tx.do(sent)
       await this.#pause()
       if (!process.reach('ledger:in-transaction')) return never()
       if (world.strikes('work-fails-after')) return this.#failAfter()
-      return this.#declined() ?? this.#success(sent)
+      this.#mayRefuse()
+      const answer = this.#declined() ?? this.#success(sent)
+      this.#mayEnd(tx)
+      return answer
     })
   }
 
-  async #outside(context: Context, sent: Sent): Promise<Reply> {
+  async #outside(context: Context, sent: Sent, run: HandlerRun): Promise<Reply> {
     const { world, process, provider, account } = this.#parts
     const declined = this.#declined()
+    account.acts(run)
+    // A handler does nothing more once its signal is aborted.
+    if (context.signal.aborted) throw failure()
     const answer = declined ?? (await provider.ask(process, { sent, answer: this.#success(sent) }))
     if (!declined && world.strikes('work-fails-after')) return this.#failAfter()
-    if (world.plan.ledger.records === 'in-transaction') return context.effect(async () => answer)
-    account.knows(process, sent, context.attempt)
+    if (this.#books) return this.#record(context, sent, declined ?? answer)
+    account.knows(run)
     return answer
+  }
+
+  /** The row about the charge and the answer, in one transaction. */
+  #record({ effect }: Context, sent: Sent, answer: Reply): Promise<Reply> {
+    const { world } = this.#parts
+    return effect(async (tx) => {
+      if (answer.status < 400) tx.book(sent)
+      await this.#pause()
+      if (answer.status < 400 && world.strikes('work-fails-after')) return this.#failAfter()
+      this.#mayRefuse()
+      return answer
+    })
+  }
+
+  /** An error of the domain inside of an effect: a framework answers it. */
+  #mayRefuse(): void {
+    const { world } = this.#parts
+    if (world.strikes('work-throws-refusal')) {
+      throw new RefusalError(world.dice('work-throws-refusal').pick([402, 402, 409, 422, 500, 503]))
+    }
+  }
+
+  /** A helper that the work calls ends the transaction that it was given. */
+  #mayEnd(tx: SimulatedTransaction): void {
+    const { world } = this.#parts
+    if (!world.strikes('work-ends-transaction')) return
+    const dice = world.dice('work-ends-transaction')
+    tx.end(dice.pick(['commit', 'rollback'] as const))
+    if (dice.chance(0.3)) throw failure()
   }
 
   /** Before anything was done; an external handler says so, or does not think of it. */

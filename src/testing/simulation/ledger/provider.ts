@@ -1,4 +1,5 @@
 import type { Reply } from '../../../server/entry/reply.ts'
+import type { LedgerAccount } from '../oracle/ledger-account.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Effect, Sent } from '../wire.ts'
 import type { World } from '../world.ts'
@@ -6,16 +7,34 @@ import type { World } from '../world.ts'
 /** Everything that was done for good, by transactions and by the provider. */
 export class EffectBook {
   readonly list: Effect[] = []
+  /** Our own rows about what was done outside. */
+  readonly rows: Effect[] = []
   readonly #world: World
+  readonly #account: LedgerAccount
+  readonly #sents = new Map<string, Sent>()
 
-  constructor(world: World) {
+  constructor(world: World, account: LedgerAccount) {
     this.#world = world
+    this.#account = account
   }
 
-  do({ key, label, number }: Sent): void {
+  do(sent: Sent): void {
+    const { key, label, number } = sent
     this.#world.say('server', `does ${label} (request ${number})`)
     this.list.push({ key, label, sent: number })
+    this.#sents.set(key, sent)
     this.#world.oracle.done({ key, label, number })
+    this.#account.done(sent)
+  }
+
+  /** The request that did what was last done under this key. */
+  sentOf(key: string): Sent | undefined {
+    return this.#sents.get(key)
+  }
+
+  write({ key, label, number }: Sent): void {
+    this.#world.say('server', `books ${label} (request ${number})`)
+    this.rows.push({ key, label, sent: number })
   }
 }
 
@@ -24,6 +43,13 @@ interface Charge {
   readonly label: string | undefined
   travelling: number
   answer: Reply | undefined
+  sent: Sent | undefined
+}
+
+/** What was done for which request, and what the provider said to it. */
+export interface Charged {
+  readonly answer: Reply
+  readonly sent: Sent
 }
 
 export interface ProviderCall {
@@ -61,9 +87,10 @@ export class Provider {
   }
 
   /** What became of an operation. Undefined while a call is on its way and may still do it. */
-  lookUp(key: string): Reply | 'not-done' | undefined {
-    const { travelling, answer } = this.#chargeOf(key)
-    return answer ?? (travelling > 0 ? undefined : 'not-done')
+  lookUp(key: string): Charged | 'not-done' | undefined {
+    const { travelling, answer, sent } = this.#chargeOf(key)
+    if (answer && sent) return { answer, sent }
+    return travelling > 0 ? undefined : 'not-done'
   }
 
   #do(charge: Charge, { sent, answer }: ProviderCall): Reply {
@@ -71,6 +98,7 @@ export class Provider {
     if (charge.answer && this.#world.plan.ledger.provider === 'dedups') return charge.answer
     this.#book.do(sent)
     charge.answer ??= answer
+    charge.sent ??= sent
     return charge.answer
   }
 
@@ -78,7 +106,7 @@ export class Provider {
   #chargeOf(key: string, label?: string): Charge {
     let charge = this.#charges.get(key)
     if (!charge || (label !== undefined && charge.label !== label)) {
-      charge = { label, travelling: 0, answer: undefined }
+      charge = { label, travelling: 0, answer: undefined, sent: undefined }
       this.#charges.set(key, charge)
     }
     return charge

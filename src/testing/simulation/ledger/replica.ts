@@ -11,7 +11,10 @@ import type { World } from '../world.ts'
 import type { DurableLedger } from './durable-ledger.ts'
 import { LedgerWork } from './ledger-work.ts'
 import type { EffectBook, Provider } from './provider.ts'
-import { SimulatedLedgerStore, type SimulatedTransaction } from './simulated-ledger-store.ts'
+import { ReplicaWire } from './replica-wire.ts'
+import type { SimulatedTransaction } from './simulated-effect.ts'
+import { SimulatedFramework } from './simulated-framework.ts'
+import { SimulatedLedgerStore, storeTravel } from './simulated-ledger-store.ts'
 
 export interface ReplicaParts {
   readonly world: World
@@ -28,6 +31,7 @@ const MACHINE = { name: 'server', aheadMs: 0, leaptMs: 0 }
 /** One life of a server process: the real ledger on a simulated store, in front of a handler. */
 export class Replica {
   readonly process: SimulatedProcess
+  readonly wire: ReplicaWire
   readonly #world: World
   readonly #account: LedgerAccount
   readonly #handler: (request: Request, sent: Sent) => Promise<Response>
@@ -40,13 +44,14 @@ export class Replica {
     this.#world = world
     this.#account = parts.account
     this.process = new SimulatedProcess(world, { name, machine: MACHINE, endsAt })
+    this.wire = new ReplicaWire(world)
     const { ledger: plan, windowMs } = world.plan
     const work = new LedgerWork({ ...parts, process: this.process })
     const reconciles = plan.reconcile === 'asks-the-provider'
     const ledger = composeLedger<SimulatedTransaction, EffectReturn, Request>(
-      { digest, warn: () => {} },
+      { digest, decodeBody: () => undefined, warn: () => {} },
       {
-        store: new SimulatedLedgerStore({ ...parts, process: this.process, onEnd: (end) => this.onEnd(end) }),
+        store: this.#openStore(parts),
         scope: 'public',
         external: plan.work === 'external',
         reconcile: reconciles ? (entry) => work.reconcile(entry) : undefined,
@@ -57,9 +62,19 @@ export class Replica {
         observe: (event) => this.#observe(event),
       },
     )
-    this.#handler = ledger.protect((_request, context, sent: Sent) => work.handle(context, sent))
+    const framework = new SimulatedFramework(ledger, { world, process: this.process })
+    this.#handler =
+      plan.adapter === 'framework'
+        ? (request, sent) => framework.serve(request, (context) => work.handle(context, sent))
+        : ledger.protect((_request, context, sent: Sent) => work.handle(context, sent))
     ledger.startReaper({ every: plan.reapEveryMs, reconcile: reconciles })
     this.process.onEnd = () => this.#end()
+  }
+
+  #openStore(parts: ReplicaParts): SimulatedLedgerStore {
+    const { process, wire } = this
+    const onEnd = (callback: () => void): (() => void) => this.onEnd(callback)
+    return new SimulatedLedgerStore({ ...parts, process, wire, travelMs: storeTravel(parts.world), onEnd })
   }
 
   /** Calls back when the process ends; the returned function takes it back. */

@@ -1,21 +1,15 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { Entry } from '../../../server/entry/entry.ts'
-import type { Outcome, WorkOutcome } from '../../../server/entry/outcome.ts'
 import type { EffectReturn } from '../../../server/entry/reply.ts'
-import type { MemoryTransaction } from '../../../server/ledger/memory/memory-transaction.ts'
-import type { LedgerStore, Transaction } from '../../../server/ledger/port.ts'
+import type { LedgerStore } from '../../../server/ledger/port.ts'
 import type { LedgerAccount } from '../oracle/ledger-account.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { LedgerCall } from '../vocabulary.ts'
-import type { Sent } from '../wire.ts'
 import type { World } from '../world.ts'
 import type { DurableLedger } from './durable-ledger.ts'
 import type { EffectBook } from './provider.ts'
-
-/** What an effect writes with: done when the transaction is committed, and only then. */
-export interface SimulatedTransaction {
-  do(sent: Sent): void
-}
+import type { HeldUp, ReplicaWire } from './replica-wire.ts'
+import { SimulatedEffect, type SimulatedTransaction } from './simulated-effect.ts'
 
 type Store = LedgerStore<SimulatedTransaction, EffectReturn>
 
@@ -25,11 +19,12 @@ export interface StoreParts {
   readonly durable: DurableLedger
   readonly book: EffectBook
   readonly account: LedgerAccount
+  readonly wire: ReplicaWire
+  /** How long a message takes to the store, or back. */
+  readonly travelMs: () => number
   /** Calls back when the process ends; the returned function takes it back. */
   readonly onEnd: (callback: () => void) => () => void
 }
-
-const CUT = new Error('The process that had opened this transaction is gone')
 
 /** One process's connection to the database: slow, now and then gone, and with a crash point on each side of each call. */
 export class SimulatedLedgerStore implements Store {
@@ -44,20 +39,22 @@ export class SimulatedLedgerStore implements Store {
 
   insert: Store['insert'] = (draft) =>
     this.#ask('insert', async () => {
-      const insertion = await this.#inner.insert(draft)
-      if (insertion.kind === 'inserted') this.#parts.account.claimed(this.#parts.process, insertion.claim)
+      const { account, process, durable, world } = this.#parts
+      const insertion = await this.#inner.insert(this.#timed(draft))
+      if (insertion.kind === 'inserted') account.claimed(process, insertion.claim)
+      else if (durable.isBetweenSteps(insertion.found.entry)) world.oracle.observed('looked at between mark and lock')
       return insertion
     })
 
   takeOver: Store['takeOver'] = (found, draft) =>
     this.#ask('take-over', async () => {
       const before = await this.#inner.find(found.scope, found.key)
-      const claim = await this.#inner.takeOver(found, draft)
+      const claim = await this.#inner.takeOver(found, this.#timed(draft))
       if (claim && before) this.#parts.account.tookOver(this.#parts.process, claim, before)
       return claim
     })
 
-  renew: Store['renew'] = (claim, lease) => this.#ask('renew', () => this.#inner.renew(claim, lease))
+  renew: Store['renew'] = (claim, lease) => this.#ask('renew', () => this.#inner.renew(claim, this.#timed(lease)))
 
   complete: Store['complete'] = async (claim, answer, now) => {
     const { account } = this.#parts
@@ -101,72 +98,26 @@ export class SimulatedLedgerStore implements Store {
     })
   }
 
-  /** Asked, begun, worked in, on its way to its commit, committed: the process can end at each. */
   transact: Store['transact'] = (transaction) =>
-    this.#ask('transact', async () => {
-      const written: Sent[] = []
-      try {
-        return await this.#inner.transact({
-          ...transaction,
-          options: {},
-          work: (tx) => this.#work(transaction, tx, written),
-        })
-      } catch (error) {
-        // The process that asked has ended, and gets no answer.
-        if (error === CUT) return new Promise<Outcome>(() => {})
-        throw error
-      } finally {
-        for (const sent of written) this.#parts.book.do(sent)
-      }
-    })
+    this.#ask('transact', () => new SimulatedEffect(this.#parts, transaction).run())
 
-  #work(
-    { work, claim }: Transaction<SimulatedTransaction>,
-    tx: MemoryTransaction,
-    written: Sent[],
-  ): Promise<WorkOutcome> {
-    const { process, durable, account, onEnd } = this.#parts
-    if (claim) account.entered(claim)
-    tx.onRollback(() => written.splice(0))
-    return new Promise<WorkOutcome>((resolve, reject) => {
-      const cut = (): void => {
-        if (claim) durable.cut(claim)
-        reject(CUT)
-      }
-      if (!process.alive) return cut()
-      const stopListening = onEnd(cut)
-      const run = async (): Promise<WorkOutcome> => work({ do: (sent) => void written.push(sent) })
-      run()
-        .then((outcome) => this.#commit(outcome))
-        .finally(stopListening)
-        .then(resolve, reject)
-    }).finally(() => claim && account.left(claim))
-  }
-
-  /** The commit travels to the store, which may refuse it. */
-  #commit(outcome: WorkOutcome): Promise<WorkOutcome> {
+  /** A store with a clock of its own looks at that, when a call arrives. */
+  #timed<T extends { readonly now: number }>(asked: T): T {
     const { world, process } = this.#parts
-    return new Promise((resolve, reject) => {
-      if (!process.reach('ledger:committing')) return
-      const blinks = world.strikes('ledger-store-blinks')
-      process.later(this.#travelMs(), () => {
-        if (blinks) reject(new StorageError('The store failed before the commit'))
-        else resolve(outcome)
-      })
-    })
+    return world.plan.ledger.storeIsLike === 'memory' ? asked : { ...asked, now: process.clock.now() }
   }
 
   /** A call that has left reaches the store, whatever becomes of its process. */
   #ask<T>(call: LedgerCall, act: () => Promise<T>): Promise<T> {
-    const { world, process } = this.#parts
+    const { world, process, wire, travelMs } = this.#parts
     const { timeline } = world
     return new Promise<T>((resolve, reject) => {
       if (!process.reach(`ledger:${call}:asked`)) return
-      const blinks =
-        world.strikes('ledger-store-blinks') || (call === 'complete' && world.strikes('ledger-record-fails'))
+      const heldUp = wire.heldUp(call)
+      const blinks = this.#blinks(call, heldUp)
       const isAnswerLost = world.strikes('ledger-store-answer-lost')
-      const [there, back] = [this.#travelMs(), this.#travelMs()]
-      timeline.at(timeline.now + there, () => {
+      const [there, back] = [travelMs(), travelMs()]
+      timeline.at((heldUp?.calls === 'hang' ? heldUp.until : timeline.now) + there, () => {
         if (blinks) return void process.later(back, () => reject(new StorageError(`The store failed to ${call}`)))
         act().then(
           (value) => {
@@ -180,9 +131,19 @@ export class SimulatedLedgerStore implements Store {
     })
   }
 
-  #travelMs(): number {
-    const dice = this.#parts.world.dice('ledger store')
+  #blinks(call: LedgerCall, heldUp: HeldUp | undefined): boolean {
+    const { world } = this.#parts
+    if (world.strikes('ledger-store-blinks') || (call === 'complete' && world.strikes('ledger-record-fails')))
+      return true
+    return heldUp?.calls === 'fail'
+  }
+}
+
+/** How long messages between a replica and its store take. */
+export function storeTravel(world: World): () => number {
+  return () => {
+    const dice = world.dice('ledger store')
     const ms = dice.between(0, 3)
-    return this.#parts.world.strikes('ledger-store-slow') ? ms + dice.pick([200, 2000, 6000, 16_000]) : ms
+    return world.strikes('ledger-store-slow') ? ms + dice.pick([200, 2000, 6000, 16_000]) : ms
   }
 }

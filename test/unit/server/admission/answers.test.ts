@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { judgeAnswer, storedHeaders } from '../../../../src/server/admission/judge-answer.ts'
+import { type AnswerPolicy, judgeAnswer } from '../../../../src/server/admission/judge-answer.ts'
 import { type RefusalReason, refusal } from '../../../../src/server/admission/refusal.ts'
+import { storedHeaders } from '../../../../src/server/admission/stored-headers.ts'
 import type { Answer } from '../../../../src/server/http/port.ts'
 
-const POLICY = { store5xx: false, maxResponseBytes: 1000, dropHeaders: new Set<string>() }
+const NONE: ReadonlySet<string> = new Set()
+const POLICY: AnswerPolicy = { store5xx: false, maxResponseBytes: 1000, keepHeaders: NONE, dropHeaders: NONE }
 
 /** What becomes of the work's writes; of a transient answer, what becomes of its entry. */
 const outcome = (answer: Answer, policy = POLICY): string => {
@@ -42,6 +44,25 @@ describe('the outcome of an answer', () => {
     expect(judgeConflict([JSON_TYPE])).toBe('rolled-back')
     expect(judgeConflict([['retry-after', '1']], {}, 422)).toBe('rolled-back')
   })
+
+  const decided = (status: number, decision: boolean | undefined): string =>
+    outcome({ status, headers: [], body: null }, { ...POLICY, decideFinal: () => decision })
+
+  it('is what the API decides, and what the status says if it does not decide', () => {
+    expect([200, 404].map((status) => decided(status, false))).toEqual(['abandoned', 'abandoned'])
+    expect([200, 429, 500].map((status) => decided(status, true))).toEqual(['committed', 'rolled-back', 'rolled-back'])
+    expect([200, 404, 429].map((status) => decided(status, undefined))).toEqual([
+      'committed',
+      'rolled-back',
+      'abandoned',
+    ])
+  })
+
+  it('is never final for a 409 of a ledger that the operation is in flight in', () => {
+    const body = new TextEncoder().encode(JSON.stringify({ type: 'urn:holdfast:problem:in-flight' }))
+    const answer = { status: 409, headers: [JSON_TYPE], body }
+    expect(outcome(answer, { ...POLICY, decideFinal: () => true })).toBe('abandoned')
+  })
 })
 
 describe('the headers that are kept', () => {
@@ -56,7 +77,7 @@ describe('the headers that are kept', () => {
     const dropped = ['set-cookie', 'date', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'x-mine']
     const own = ['idempotency-replayed', 'idempotency-retention']
     const all = [...kept, ...[...dropped, ...own].map((name) => [name, 'v'] as const)]
-    expect(storedHeaders(all, new Set(['x-mine']))).toEqual(kept)
+    expect(storedHeaders(all, { ...POLICY, dropHeaders: new Set(['x-mine']) })).toEqual(kept)
   })
 
   it.each([
@@ -76,16 +97,45 @@ describe('the headers that are kept', () => {
     'idempotency-replayed',
     'idempotency-retention',
   ])('are without %s, which belongs to one exchange', (name) => {
-    expect(storedHeaders([[name, 'v']], new Set())).toEqual([])
+    expect(storedHeaders([[name, 'v']], POLICY)).toEqual([])
   })
 
-  it('are without credentials, known by their name or by their value', () => {
-    const headers = [
-      ['x-session-token', 'v'],
-      ['x-own', 'Bearer abc'],
-      ['x-proxy-', 'v'],
-    ] as const
-    expect(storedHeaders(headers, new Set())).toEqual([['x-proxy-', 'v']])
+  const names = (headers: [string, string][], policy = POLICY): string[] =>
+    storedHeaders(headers, policy).map(([name]) => name)
+
+  it.each([
+    ['authorization', 'Basic dTpw'],
+    ['authentication-info', 'nextnonce="n"'],
+    ['x-auth-token', 't'],
+    ['x-own', 'Bearer abc'],
+    ['location', 'https://user:password@127.0.0.1/orders/1'],
+    ['location', '/welcome?access_token=t'],
+    ['content-location', 'https://127.0.0.1/?token=1'],
+  ])('are without the credential %s: %s', (name, value) => {
+    expect(names([[name, value]])).toEqual([])
+  })
+
+  it.each([
+    ['x-jws-signature', 'eyJhbGciOiJQUzI1NiJ9.eyJpc3MiOiJiYW5rIn0.c2ln'],
+    ['signature', 'sig1=:c2ln:'],
+    ['signature-input', 'sig1=("content-digest");keyid="k"'],
+    ['content-digest', 'sha-256=:YQ==:'],
+    ['x-session-id', 's1'],
+    ['x-payment-token', 'pt_1'],
+    ['x-account-key', 'a1'],
+    ['x-plan', 'Basic tier'],
+    ['x-plan', 'Basic enterprise'],
+    ['location', '/orders/1?page=2'],
+    ['x-proxy-', 'v'],
+  ])('have %s: %s, which only looks like a credential', (name, value) => {
+    expect(names([[name, value]])).toEqual([name])
+  })
+
+  it('have those that are to be kept, unless they are to be dropped as well or belong to a connection', () => {
+    const all: [string, string][] = ['set-cookie', 'date', 'www-authenticate', 'connection'].map((name) => [name, 'v'])
+    const keepHeaders = new Set(['set-cookie', 'date', 'www-authenticate', 'connection'])
+    expect(names(all, { ...POLICY, keepHeaders })).toEqual(['set-cookie', 'date', 'www-authenticate'])
+    expect(names(all, { ...POLICY, keepHeaders, dropHeaders: new Set(['date']) })).not.toContain('date')
   })
 })
 

@@ -1,0 +1,207 @@
+import type { FastifyReply } from 'fastify'
+import { yieldToEventLoop } from '../../foundation/clock.ts'
+import { isThenable } from '../../foundation/thenable.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
+import { isReply, type Reply } from '../entry/reply.ts'
+import type { Session } from '../guard/session.ts'
+import { bufferOf, destroyStream, readPayload, replaceReply, replyHeaders, setReplyHeaders } from './fastify-answer.ts'
+import { FastifyLateReply } from './fastify-late-reply.ts'
+import { exchangeHeaders, type HandlerAnswer, headersOfHandler, isHandlers, withoutNamesOf } from './handler-answer.ts'
+import type { Answer, StreamedAnswer } from './port.ts'
+
+/** A request on its way through Fastify, from the claim to the end of its response. */
+export class FastifyExchange {
+  readonly #session: Session
+  readonly #reply: FastifyReply
+  readonly #limit: number
+  /** The headers of hooks in front of the ledger: sent with every answer, and never recorded. */
+  readonly #before: HeaderList
+  /** The headers that the answer of the effect is sent with, whatever the handler answers itself. */
+  #kept: HeaderList
+  /** When the handler sent its own answer beside that of its effect; later ones are of hooks. */
+  #atSend: HeaderList | undefined
+  /** An error that Fastify has made, or is making, an answer of. */
+  #failure: { readonly error: unknown; readonly status: number } | undefined
+  /** The reply of `json()` or `reply()` that the handler has returned or sent. */
+  #returned: Reply | undefined
+  /** The promise of the handler is pending. */
+  #isAtWork = false
+  #onEnd: (() => void) | undefined
+  /** The answer to send, once the session has ended. */
+  #settled: Promise<Answer> | undefined
+
+  constructor(session: Session, reply: FastifyReply, limit: number) {
+    this.#session = session
+    this.#reply = reply
+    this.#limit = limit
+    this.#before = replyHeaders(reply)
+    this.#kept = this.#before
+    this.#watchEffect()
+    reply.raw.once('close', () => this.#onClose())
+  }
+
+  #watchEffect(): void {
+    const { context } = this.#session
+    const { effect } = context
+    const { send } = this.#reply
+    Object.assign(context, {
+      effect: async (...call: Parameters<typeof effect>) => {
+        const reply = await effect(...call)
+        this.#kept = replyHeaders(this.#reply)
+        return reply
+      },
+    })
+    this.#reply.send = (...payload: unknown[]) => {
+      if (this.#session.answersWith === 'effect') this.#atSend ??= replyHeaders(this.#reply)
+      return send.apply(this.#reply, payload as [])
+    }
+  }
+
+  /** Runs the handler. */
+  run(handle: () => unknown): unknown {
+    const end = (): void => void this.#endWork()
+    const wait = this.#reply.then
+    // A handler that returns its reply has ended: awaited, a reply waits until it is sent.
+    const then = (...callbacks: Parameters<typeof wait>): void => {
+      end()
+      wait.apply(this.#reply, callbacks)
+    }
+    Object.defineProperty(this.#reply, 'then', { value: then, configurable: true })
+    const returned = handle()
+    if (!isThenable(returned)) return returned
+    this.#isAtWork = true
+    returned.then(end, end)
+    return returned
+  }
+
+  /** Before Fastify serializes a payload: the route's schema is for the JSON of an answer, not for a reply. */
+  takeReply(payload: unknown): unknown {
+    if (!isReply(payload)) return payload
+    this.#returned = payload
+    this.#reply.serializer(() => '')
+    return payload
+  }
+
+  /** Fastify makes an answer of the error. */
+  fail(error: unknown): void {
+    this.#failure = { error, status: this.#reply.statusCode }
+    this.#returned = undefined
+  }
+
+  /** Ends the session before the answer is sent. Returns the payload to send. */
+  async send(payload: unknown): Promise<unknown> {
+    if (this.#settled) return this.#sendAgain(this.#settled, payload)
+    const settling = this.#settle(payload)
+    this.#settled = settling.then(({ answer }) => answer)
+    this.#settled.catch(() => {})
+    try {
+      return (await settling).payload
+    } catch (error) {
+      // Fastify makes an answer of this error, which then ends the session.
+      this.#settled = undefined
+      this.fail(error)
+      throw error
+    }
+  }
+
+  /** The response gets one answer, the one that is recorded, although the handler or a hook has sent a second one. */
+  async #sendAgain(settled: Promise<Answer>, payload: unknown): Promise<unknown> {
+    const answer = await settled.catch(() => undefined)
+    if (this.#failure) await yieldToEventLoop()
+    const { headersSent, destroyed } = this.#reply.raw
+    // Fastify sends the first one.
+    if (!answer || !this.#failure || headersSent || destroyed) return new Promise(() => {})
+    return 'streamed' in answer ? payload : replaceReply(this.#reply, answer)
+  }
+
+  async #settle(payload: unknown): Promise<{ readonly answer: Answer; readonly payload: unknown }> {
+    const reply = this.#reply
+    if (!this.#session.records) return { answer: await this.#end(statusOnly(reply)), payload }
+    if (this.#returned) {
+      const answer = await this.#end(this.#returned)
+      return { answer, payload: replaceReply(reply, answer) }
+    }
+    const { body, stream } = await readPayload(payload, reply, this.#limit)
+    const headers = headersOfHandler(replyHeaders(reply), this.#before)
+    const own: HandlerAnswer = { status: reply.statusCode, headers, body, isHandlers: true }
+    const answer = await this.#end(stream === undefined ? own : ({ ...own, streamed: true } as StreamedAnswer))
+    if (!isHandlers(answer)) {
+      destroyStream(stream)
+      return { answer, payload: replaceReply(reply, answer, this.#exchangeHeaders()) }
+    }
+    setReplyHeaders(reply, [...withoutNamesOf(replyHeaders(reply), headers), ...answer.headers])
+    return { answer, payload: stream ?? bufferOf(answer) }
+  }
+
+  /** Without what the handler has set for an answer of its own, which is not sent. */
+  #exchangeHeaders(): HeaderList {
+    const headers = replyHeaders(this.#reply)
+    const ofHooks = headersOfHandler(headers, this.#atSend ?? headers)
+    return exchangeHeaders(headers, [...this.#kept, ...ofHooks])
+  }
+
+  async #end(answer: Answer): Promise<Answer> {
+    // A handler that has just sent this answer itself has then returned.
+    const isFailure = answer.status >= 400
+    if (isFailure && this.#isAtWork) await yieldToEventLoop()
+    const late = isFailure && this.#isAtWork ? this.#lateAnswer(answer) : undefined
+    if (!this.#failure) return this.#session.complete(answer, late)
+    return (await this.#session.fail(this.#failure.error, { answer, late })) ?? answer
+  }
+
+  /** What the handler gives if it is still at work although its request is answered, by a timeout for example. */
+  #lateAnswer(answer: Answer): Promise<Answer | undefined> {
+    const status = this.#failure?.status ?? 200
+    const late = new FastifyLateReply(this.#reply, { ...answer, status }, this.#limit)
+    return new Promise((resolve) => {
+      this.#onEnd = () => resolve(late.answer())
+    })
+  }
+
+  async #endWork(): Promise<void> {
+    if (!this.#isAtWork) return
+    this.#isAtWork = false
+    // By then Fastify has sent what the handler returned.
+    await yieldToEventLoop()
+    this.#onEnd?.()
+    // To a caller that has hung up, Fastify does not send the answer of a handler that returned nothing.
+    if (!this.#settled && !this.#failure && this.#reply.raw.destroyed && !this.#reply.sent) this.#sendToNobody()
+  }
+
+  #sendToNobody(): void {
+    this.send(undefined).catch(() => {})
+  }
+
+  /** The response is over. If Fastify has not sent it, its session is still to be ended. */
+  #onClose(): void {
+    const { raw, sent } = this.#reply
+    if (this.#settled) return
+    if (raw.writableEnded) this.#endWith(() => this.#session.complete(sentPast(this.#reply)))
+    else if (this.#failure) this.#endWith(() => this.#session.fail(this.#failure?.error))
+    else if (sent) this.#endHijacked()
+  }
+
+  /** The handler has destroyed the response, or the caller has hung up while the handler was writing to it. */
+  #endHijacked(): void {
+    const late = this.#isAtWork
+      ? new Promise<Answer | undefined>((resolve) => {
+          this.#onEnd = () => resolve(this.#reply.raw.writableEnded ? sentPast(this.#reply) : undefined)
+        })
+      : undefined
+    this.#endWith(() => this.#session.fail(new Error('The response was destroyed before its end'), { late }))
+  }
+
+  #endWith(end: () => Promise<Answer | undefined>): void {
+    this.#settled = end().then((answer) => answer ?? statusOnly(this.#reply))
+    this.#settled.catch(() => {})
+  }
+}
+
+/** Answered past Fastify, and so recorded without its body. */
+function sentPast({ raw }: FastifyReply): StreamedAnswer {
+  return { status: raw.statusCode, headers: [], body: null, streamed: true }
+}
+
+function statusOnly(reply: FastifyReply): Answer {
+  return { status: reply.statusCode, headers: [], body: null }
+}

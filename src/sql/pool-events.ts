@@ -1,0 +1,32 @@
+/** Pools of other make may emit nothing. */
+interface Emitter {
+  on?(event: string, listener: (client: Emitter) => void): unknown
+  emit?(event: string, ...values: unknown[]): unknown
+}
+
+function emitterOf(pool: object): Emitter {
+  return pool
+}
+
+/** An application prepares its connections in `pool.on('connect')`, by SET ROLE say: ours need the same. */
+export function shareEvents(own: object, pool: object | undefined): void {
+  if (!pool) return
+  for (const event of ['connect', 'remove']) {
+    emitterOf(own).on?.(event, (client) => void emitterOf(pool).emit?.(event, client))
+  }
+}
+
+const guarded = new WeakSet<object>()
+const ignore = (): void => {}
+
+/**
+ * The pool replaces a connection that dies. But an `error` event without a listener ends the process: one of the pool, if
+ * nobody used the connection, or one of the client, between two statements of the application's own transaction.
+ */
+export function guardPool(pool: object): void {
+  if (guarded.has(pool)) return
+  guarded.add(pool)
+  const emitter = emitterOf(pool)
+  emitter.on?.('error', ignore)
+  emitter.on?.('connect', (client) => void client?.on?.('error', ignore))
+}
