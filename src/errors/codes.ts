@@ -30,7 +30,12 @@ export interface CodesOf {
     | 'HOLDFAST_UNKNOWN_OPERATION'
     | 'HOLDFAST_POOL_BUSY'
   /** Of the server half. */
-  readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE'
+  readonly LedgerError:
+    | 'HOLDFAST_CLAIM_LOST'
+    | 'HOLDFAST_NOT_COMMITTED'
+    | 'HOLDFAST_ENTRY'
+    | 'HOLDFAST_RECONCILE'
+    | 'HOLDFAST_MESSAGE_HELD'
 }
 
 /** What `error.code` can be. */

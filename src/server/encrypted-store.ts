@@ -1,6 +1,7 @@
 import { ConfigurationError, StorageError } from '../errors/classes.ts'
 import type { Encryption } from '../foundation/encryption.ts'
 import { isThenable } from '../foundation/thenable.ts'
+import type { Consumed } from './entry/consumed.ts'
 import type { Entry, RecordedAnswer } from './entry/entry.ts'
 import type { Outcome, WorkOutcome } from './entry/outcome.ts'
 import {
@@ -17,7 +18,6 @@ import {
 import type {
   AtomicOutcome,
   AtomicRun,
-  Consumed,
   Consumption,
   EntriesQuery,
   EntryDraft,
@@ -115,8 +115,8 @@ class EncryptedStore<Tx, Returned> implements LedgerStore<Tx, Returned> {
         plain = value
         return value === null ? null : this.#inTransaction(this.#sealText(place, value))
       })
-    const { duplicate, value } = await this.#store.consume(message, { work: sealed, options })
-    return { duplicate, value: duplicate ? await this.#openText(place, value) : plain }
+    const consumed = await this.#store.consume(message, { work: sealed, options })
+    return { ...consumed, value: consumed.duplicate ? await this.#openText(place, consumed.value) : plain }
   }
 
   /** The work with its answer sealed, and how to get the answer back as it was. */

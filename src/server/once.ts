@@ -1,10 +1,16 @@
 import { checkDuration, checkLabel, checkObject, refuseOption } from '../configuration/option-checks.ts'
 import { ConfigurationError } from '../errors/classes.ts'
+import { HoldfastError } from '../errors/holdfast-error.ts'
+import { newClaimToken } from '../foundation/identity.ts'
 import { isThenable } from '../foundation/thenable.ts'
 import { checkScopeName } from './check-scope-name.ts'
+import { heldKey } from './entry/consumed.ts'
+import { EndedTransactionError } from './entry/ended-transaction.ts'
 import { refuseSealed } from './entry/sealed-answer.ts'
 import type { GuardOptions } from './guard/guard-options.ts'
+import { holdEntry } from './guard/hold-entry.ts'
 import { inDoubt } from './guard/store-call.ts'
+import type { EntryDraft } from './ledger/port.ts'
 import type { Once, OnceOptions } from './ledger.ts'
 
 const OPTIONS = ['scope', 'retention', 'transaction', 'isolation']
@@ -48,10 +54,32 @@ export async function once<T>(
         options,
       },
     )
-    .catch((error: unknown) => {
+    .catch(async (error: unknown) => {
+      if (error instanceof EndedTransactionError)
+        await holdEntry(guard, messageDraft(guard, { scope, id, retentionMs }))
       throw hasBegun ? inDoubt(error) : error
     })
+  if (consumed.held) throw held(scope, id)
   if (!consumed.duplicate) return { duplicate: false, value: value as T }
   if (consumed.value !== null) refuseSealed(consumed.value)
   return { duplicate: true, value: (consumed.value === null ? undefined : JSON.parse(consumed.value)) as T }
+}
+
+/** The entry that holds a message. */
+function messageDraft(
+  guard: GuardOptions,
+  { scope, id, retentionMs }: { readonly scope: string; readonly id: string; readonly retentionMs: number },
+): EntryDraft {
+  return {
+    ...{ scope, key: heldKey(id), fingerprint: 'message', method: 'MESSAGE', path: id, retentionMs },
+    ...{ token: newClaimToken(), external: true, durable: true, leaseMs: guard.leaseMs, now: guard.clock.now() },
+  }
+}
+
+function held(scope: string, id: string): HoldfastError {
+  return new HoldfastError(
+    `The message ${id} was not consumed: in an earlier delivery its work ended the transaction itself, and whether it was done is ` +
+      `not known. Look, then decide: ledger.resolve('${scope}', '${heldKey(id)}', 'rerun'), or json({}) if it was done`,
+    { code: 'HOLDFAST_MESSAGE_HELD', effect: 'unknown' },
+  )
 }

@@ -1,6 +1,6 @@
 import { ConfigurationError, StorageError } from '../errors/classes.ts'
 import { openMigrationPool, openOwnPool } from './own-pool.ts'
-import { guardPool } from './pool-events.ts'
+import { endOnce, guardPool } from './pool-events.ts'
 import { openPostgresPool, type PostgresPool } from './postgres-driver.ts'
 import { postgresFailure } from './postgres-failure.ts'
 import { isUpToDate, migratePostgres, type PostgresSchema } from './postgres-migrate.ts'
@@ -88,7 +88,7 @@ export class MigratedPool {
   }
 
   async #end(pool: PostgresPool | undefined): Promise<void> {
-    if (pool !== this.#terms.place.pool) await pool?.end()
+    if (pool && pool !== this.#terms.place.pool) await endOnce(pool)
   }
 
   async #open(): Promise<PostgresPool> {

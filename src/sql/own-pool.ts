@@ -1,4 +1,4 @@
-import { shareEvents } from './pool-events.ts'
+import { endTogether, shareEvents } from './pool-events.ts'
 import {
   connectedPool,
   isRefusedSetting,
@@ -63,7 +63,10 @@ async function openBeside(target: PostgresTarget, limits: object): Promise<Postg
   const found = await findPool(target)
   if (!found) return target.pool as PostgresPool
   const open = (more: object): Promise<PostgresPool> =>
-    connectedPool(found.Pool, { ...found.options, ...more }, (pool) => shareEvents(pool, target.pool))
+    connectedPool(found.Pool, { ...found.options, ...more }, (pool) => {
+      shareEvents(pool, target.pool)
+      endTogether(pool, target.pool)
+    })
   try {
     return await open(limits)
   } catch (error) {

@@ -2,6 +2,9 @@
 interface Emitter {
   on?(event: string, listener: (client: Emitter) => void): unknown
   emit?(event: string, ...values: unknown[]): unknown
+  /** `end` was called. */
+  readonly ending?: boolean
+  end?(): Promise<void>
 }
 
 function emitterOf(pool: object): Emitter {
@@ -14,6 +17,19 @@ export function shareEvents(own: object, pool: object | undefined): void {
   for (const event of ['connect', 'remove']) {
     emitterOf(own).on?.(event, (client) => void emitterOf(pool).emit?.(event, client))
   }
+}
+
+/**
+ * Our pool ends with the application's: its connections would otherwise be open for some seconds more, and keep a database
+ * from being dropped. A pool says that it ends by removing its connections.
+ */
+export function endTogether(own: object, pool: object | undefined): void {
+  if (pool) emitterOf(pool).on?.('remove', () => void (emitterOf(pool).ending && endOnce(own)))
+}
+
+/** A pool of pg must not be ended twice. */
+export async function endOnce(pool: object): Promise<void> {
+  if (!emitterOf(pool).ending) await emitterOf(pool).end?.()
 }
 
 const guarded = new WeakSet<object>()

@@ -1,4 +1,6 @@
 import { type PostgresClient, queryAll } from './postgres-driver.ts'
+import { type PipelinedStatement, queryTogether } from './postgres-pipeline.ts'
+import { literal } from './postgres-text.ts'
 
 /** The caller's transaction: a client of pg, or the transaction of a library that stands between. */
 export interface StatementRunner {
@@ -13,6 +15,27 @@ export async function runStatements(runner: StatementRunner, statements: readonl
   const results: Rows[] = []
   for (const statement of statements) results.push(await runner.query(statement).catch(rethrowWithCode))
   return results
+}
+
+/** On a client of pg with parameters. A library may take text only: there the values are literals. */
+export async function runWithValues(runner: StatementRunner, statements: readonly PipelinedStatement[]): Promise<void> {
+  if (isClient(runner)) await queryTogether(runner, statements)
+  else await runStatements(runner, statements.map(inlined))
+}
+
+/** The name of a schema may contain a dollar sign; a statement without values may have literals that do. */
+function inlined({ text, values }: PipelinedStatement): string {
+  if (!values) return text
+  return text.replace(/"[^"]*"|\$(\d+)/g, (found, at?: string) =>
+    at === undefined ? found : inlinedValue(values[Number(at) - 1] ?? null),
+  )
+}
+
+function inlinedValue(value: NonNullable<PipelinedStatement['values']>[number]): string {
+  if (value === null) return 'NULL'
+  if (typeof value === 'string') return literal(value)
+  if (!(value instanceof Uint8Array)) return String(value)
+  return `decode('${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}', 'hex')`
 }
 
 /** Every client of pg is an emitter of events. */

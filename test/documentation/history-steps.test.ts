@@ -25,7 +25,7 @@ describe('the page that plays a history', () => {
       const { lines } = await runHistory(seed, { traced: true })
       const steps = stepsOf(lines)
       expect(steps).toHaveLength(lines.filter((line) => !line.includes('reaper.passed')).length)
-      const known = ['A', 'B', 'C', 'D', 'S', 'Z', 'disk', 'browser', 'network', 'server', 'world']
+      const known = ['A', 'B', 'C', 'D', 'S', 'Z', 'stranger', 'disk', 'browser', 'network', 'server', 'world']
       expect(lanesOf(steps).filter((lane) => !known.includes(lane))).toEqual([])
     }
   })

@@ -121,6 +121,7 @@ export function codes(error: unknown): unknown {
     case 'HOLDFAST_NOT_COMMITTED':
     case 'HOLDFAST_ENTRY':
     case 'HOLDFAST_RECONCILE':
+    case 'HOLDFAST_MESSAGE_HELD':
       return error.effect
     // @ts-expect-error a code that does not exist
     case 'HOLDFAST_REJECT':

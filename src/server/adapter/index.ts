@@ -1,5 +1,6 @@
 export type { InboundContext } from '../../foundation/inbound-context.ts'
 export type { OnAbandoned } from '../admission/admit.ts'
+export type { Consumed } from '../entry/consumed.ts'
 export type { EntryState, RecordedAnswer } from '../entry/entry.ts'
 export type { Outcome, WithoutAnswer, WorkOutcome } from '../entry/outcome.ts'
 export { isReply, type OverloadedOptions } from '../entry/reply.ts'
@@ -20,7 +21,6 @@ export type { HeaderSource, InboundSource, RetryContextOptions, RetryContexts } 
 export type {
   BegunTransaction,
   Claim,
-  Consumed,
   Consumption,
   EntriesQuery,
   EntryDraft,

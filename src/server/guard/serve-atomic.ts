@@ -5,6 +5,7 @@ import { waitFor } from '../../foundation/wait.ts'
 import { type Admission, admit } from '../admission/admit.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
+import { EndedTransactionError } from '../entry/ended-transaction.ts'
 import type { WorkOutcome } from '../entry/outcome.ts'
 import type { Answer, Inbound } from '../http/port.ts'
 import type { AtomicOutcome, FoundEntry, TransactOptions } from '../ledger/port.ts'
@@ -14,6 +15,7 @@ import { allFingerprints, type ClaimResult, draftOf, type KeyRequest, refused } 
 import { deriveKey, type IdempotencyContext } from './context.ts'
 import { emit, emitForEntry } from './events.ts'
 import type { GuardOptions, KeyFrom, Protection } from './guard-options.ts'
+import { holdEntry } from './hold-entry.ts'
 import { isInFlight } from './in-flight-waiters.ts'
 import { isThrown, runEffect } from './run-effect.ts'
 import { refusalByQuota } from './scope-quota.ts'
@@ -79,11 +81,13 @@ interface Seen {
 
 async function runOnce(guard: GuardOptions, request: KeyRequest, work: AtomicWork): Promise<ClaimResult | Ran> {
   const seen: Seen = {}
+  const run = atomicRun(guard, request, { work, seen })
   let outcome: AtomicOutcome
   try {
-    outcome = await untilBegun(guard, seen, guard.store.atomic(atomicRun(guard, request, { work, seen })))
+    outcome = await untilBegun(guard, seen, guard.store.atomic(run))
   } catch (error) {
-    if (seen.thrown) {
+    if (error instanceof EndedTransactionError) await holdEntry(guard, run.draft)
+    else if (seen.thrown) {
       emitForEntry(guard, request, { type: 'entry.released', status: undefined, error })
       throw error
     }

@@ -1,3 +1,4 @@
+import type { Consumed } from '../entry/consumed.ts'
 import type { Entry, EntryState, RecordedAnswer } from '../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../entry/outcome.ts'
 import type { EraseBatch, ErasedBatch, LedgerGauges, LedgerStats } from '../entry/upkeep.ts'
@@ -75,12 +76,6 @@ export interface MessageDraft {
   /** As in `Transaction`. */
   readonly leaseMs?: number | undefined
   readonly now: number
-}
-
-/** `value` is the text that the work of the first delivery returned, or null where that returned none. */
-export interface Consumed {
-  readonly duplicate: boolean
-  readonly value: string | null
 }
 
 export interface ReapOptions {
@@ -180,7 +175,11 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
    */
   atomic(run: AtomicRun<Tx>): Promise<AtomicOutcome>
 
-  /** Inserts the message's id and runs the work in one transaction; a duplicate gets the value of the first delivery. */
+  /**
+   * Inserts the message's id and runs the work in one transaction; a duplicate gets the value of the first delivery. Work
+   * that has ended the transaction itself is an EndedTransactionError, and the id is not kept. An entry under `heldKey(id)`
+   * comes first: if it is done, the message is a duplicate without a value, otherwise it is `held`.
+   */
   consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed>
 
   find(scope: string, key: string): Promise<Entry | undefined>

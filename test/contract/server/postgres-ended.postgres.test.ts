@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import type { Consumed } from '../../../src/server/entry/consumed.ts'
 import { createLedger, json } from '../../../src/server/index.ts'
-import type { Consumed, TransactOptions } from '../../../src/server/ledger/port.ts'
+import type { TransactOptions } from '../../../src/server/ledger/port.ts'
 import { claimed, effect, found, ledgerScene, type PgTransaction } from '../../support/postgres-ledger.ts'
 
 const scene = ledgerScene()
@@ -43,9 +44,7 @@ describe('the work of a message that ends its transaction itself', () => {
       return end()
     }
     await expect(ledger.consume(message(id), { work, options: {} })).rejects.toMatchObject(ENDED)
-    // Its row is committed with the work, or neither is there.
-    const rows = await scene.query('SELECT FROM holdfast_messages WHERE id = $1', [id])
-    expect(rows).toHaveLength(await scene.effects(id))
+    expect(await scene.query('SELECT FROM holdfast_messages WHERE id = $1', [id])).toEqual([])
   })
 
   it.each(CASES)('by $name, with $result, in a transaction of the caller: the same', async ({ texts, end }) => {
@@ -62,26 +61,47 @@ describe('the work of a message that ends its transaction itself', () => {
     await expect(ledger.consume(message(id), { work, options })).rejects.toMatchObject(ENDED)
     await client.query('ROLLBACK')
     client.release()
-    const rows = await scene.query('SELECT FROM holdfast_messages WHERE id = $1', [id])
-    expect(rows).toHaveLength(await scene.effects(id))
+    expect(await scene.query('SELECT FROM holdfast_messages WHERE id = $1', [id])).toEqual([])
   })
 
-  it('never says of three deliveries that each was the first', async () => {
+  const HELD = { code: 'HOLDFAST_MESSAGE_HELD', effect: 'unknown' }
+
+  const legacy: Readonly<Record<string, readonly string[]>> = {
+    'BEGIN, ROLLBACK, and a write without a transaction': ['BEGIN', 'ROLLBACK'],
+    'COMMIT, BEGIN, and a write that is rolled back': ['COMMIT', 'BEGIN'],
+  }
+
+  it.each(Object.entries(legacy))('by %s is held until an operator decides', async (_, texts) => {
     const ledger = createLedger({ store: scene.ledger(), scope: 'public' })
     const id = randomUUID()
-    const deliver = (): Promise<unknown> =>
-      ledger.once(
-        id,
-        async (tx) => {
-          await tx.query('BEGIN')
-          await tx.query('ROLLBACK')
-          await charge(tx, id)
-        },
-        { scope: 'queue' },
-      )
-    const ends = []
-    for (let round = 0; round < 3; round++) ends.push(await deliver().catch((error: Error) => error.name))
-    expect(ends).toEqual(Array(3).fill('EndedTransactionError'))
+    let helper = async (tx: PgTransaction): Promise<void> => {
+      for (const text of texts) await tx.query(text)
+    }
+    const deliver = () =>
+      ledger.once(id, async (tx) => helper(tx as PgTransaction).then(() => charge(tx as PgTransaction, id)), {
+        scope: 'queue',
+      })
+    await expect(deliver()).rejects.toMatchObject(ENDED)
+    const effects = await scene.effects(id)
+    for (let round = 0; round < 2; round++) await expect(deliver()).rejects.toMatchObject(HELD)
+    expect(await scene.effects(id)).toBe(effects)
+    const unknown = []
+    for await (const { key } of ledger.entries({ state: 'unknown', scope: 'queue' })) unknown.push(key)
+    expect(unknown).toContain(`message:${id}`)
+    helper = async () => {}
+    expect(await ledger.resolve('queue', `message:${id}`, 'rerun')).toBe(true)
+    expect(await deliver()).toMatchObject({ duplicate: false })
+    expect(await deliver()).toMatchObject({ duplicate: true })
+    expect(await scene.effects(id)).toBe(effects + 1)
+  })
+
+  it('is a duplicate once an operator says that it was done', async () => {
+    const ledger = createLedger({ store: scene.ledger(), scope: 'public' })
+    const id = randomUUID()
+    const deliver = () => ledger.once(id, async (tx) => void (await tx.query('COMMIT')), { scope: 'queue' })
+    await expect(deliver()).rejects.toMatchObject(ENDED)
+    expect(await ledger.resolve('queue', `message:${id}`, json({}))).toBe(true)
+    expect(await deliver()).toEqual({ duplicate: true, value: undefined })
   })
 
   it('is not an error of work that only rolls back to a savepoint', async () => {
@@ -113,6 +133,24 @@ describe('an effect in a transaction of the caller that ends it and throws', () 
     await expect(ended).rejects.toMatchObject(ENDED)
     client.release()
     expect((await found(ledger, claim)).entry).toMatchObject({ state: 'unknown', answer: null })
+  })
+})
+
+describe('an atomic request whose work ends its transaction itself', () => {
+  it.each(Object.entries(ENDS))('by %s is not run again', async (_, texts) => {
+    const ledger = createLedger({ store: scene.ledger(), scope: 'public' })
+    const key = randomUUID()
+    let runs = 0
+    const handler = ledger.atomic(async (_request, tx) => {
+      runs++
+      await charge(tx as PgTransaction, key)
+      for (const text of texts) await tx.query(text)
+      return json({}, { status: 201 })
+    })
+    const ask = () => handler(new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': key } }))
+    await expect(ask()).rejects.toMatchObject(ENDED)
+    for (let retry = 0; retry < 3; retry++) expect((await ask()).status).toBe(409)
+    expect([runs, (await ledger.find('public', key))?.state]).toEqual([1, 'unknown'])
   })
 })
 

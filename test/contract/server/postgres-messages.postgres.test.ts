@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Consumed } from '../../../src/server/entry/consumed.ts'
 import { createLedger, json } from '../../../src/server/index.ts'
-import type { Consumed, MessageDraft } from '../../../src/server/ledger/port.ts'
+import type { MessageDraft } from '../../../src/server/ledger/port.ts'
 import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import { deferred, draft, ledgerScene, type PgLedger } from '../../support/postgres-ledger.ts'
 

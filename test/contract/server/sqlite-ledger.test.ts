@@ -109,22 +109,20 @@ describe('an effect in SQLite', () => {
 
   it.each([
     { sql: 'COMMIT', kept: 1, state: 'done' },
-    { sql: 'ROLLBACK', kept: 0, state: 'running' },
-  ])(
-    'is told that its work did $sql, and its claim is kept only if nothing was committed',
-    async ({ sql, kept, state }) => {
-      const { store, database, effect, effects } = open()
-      const claim = await claimed(store, 'a')
-      const work = () => {
-        effect('a')
-        database.exec(sql)
-        return COMMITTED
-      }
-      const error = await rejection(transacted(store, transact(claim, work)))
-      expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('COMMIT') })
-      expect([database.inTransaction, effects(), await stateOf(store, 'a')]).toEqual([false, kept, state])
-    },
-  )
+    { sql: 'ROLLBACK', kept: 0, state: 'unknown' },
+    { sql: "ROLLBACK; INSERT INTO effects VALUES ('a')", kept: 1, state: 'unknown' },
+  ])('is told that its work did $sql, and its key is not freed', async ({ sql, kept, state }) => {
+    const { store, database, effect, effects } = open()
+    const claim = await claimed(store, 'a')
+    const work = () => {
+      effect('a')
+      database.exec(sql)
+      return COMMITTED
+    }
+    const error = await rejection(transacted(store, transact(claim, work)))
+    expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', message: expect.stringContaining('COMMIT') })
+    expect([database.inTransaction, effects(), await stateOf(store, 'a')]).toEqual([false, kept, state])
+  })
 
   it.each([
     { end: COMMITTED, kind: 'recorded', state: 'done' },

@@ -43,7 +43,8 @@ it('lets nobody commit who was frozen for longer than its lease', async () => {
   frozen.process.signal('SIGCONT')
 
   expect(answered).toMatchObject({ status: 201, replayed: false })
-  expect((await late)?.status).toBe(409)
+  // By its own clock, or by the store: the lease is over.
+  expect((await late)?.status).toBeOneOf([409, 503])
   expect(await charge(frozen, 'k')).toEqual({ ...answered, replayed: true })
   expect(count(db, 'charges', 'k')).toBe(1)
 })

@@ -126,6 +126,16 @@ describe('a pool with tables', () => {
   const migrated = (pool: pg.Pool) =>
     new MigratedPool({ place: { pool }, schema, subject: 'The test', migration: 'migrate()' })
 
+  it('ends with the application’s, and a ledger that is closed later does not mind', async () => {
+    const pool = new pg.Pool({ connectionString: inject('postgresUrl') })
+    const tables = migrated(pool)
+    const own = (await tables.own()) as PostgresPool & { readonly ending: boolean }
+    await pool.query('SELECT 1')
+    await pool.end()
+    await expect.poll(() => own.ending).toBe(true)
+    await expect(tables.close()).resolves.toBeUndefined()
+  })
+
   it('makes them and works while the application holds all of its connections', async () => {
     const pool = scene.pool({ max: 1 })
     const held = await pool.connect()

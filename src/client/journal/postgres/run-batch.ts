@@ -17,6 +17,8 @@ const ROW_PATIENCE = '100ms'
 /** The same for the first one of a batch whose commands run each on its own. */
 const EACH_PATIENCE = '20ms'
 const HELD_PAUSE_MS = 100
+/** A try with less time than this could end without an answer, and so without knowing what became of it. */
+const LAST_TRY_MS = 1500
 
 export interface Batch {
   readonly commands: readonly JournalCommand[]
@@ -35,7 +37,7 @@ export async function runBatch(pool: PostgresPool, tables: JournalTables, batch:
       return decodeAnswers(batch.commands, (await sendStatement(sending)) as BatchLine[])
     } catch (error) {
       const isHeld = error instanceof StorageError && isHeldError(error.cause)
-      if (!isHeld || systemClock.now() + HELD_PAUSE_MS >= sending.giveUpAt) throw error
+      if (!isHeld || systemClock.now() + LAST_TRY_MS >= sending.giveUpAt) throw error
       await systemClock.sleep(HELD_PAUSE_MS)
     }
   }

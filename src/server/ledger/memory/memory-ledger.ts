@@ -1,4 +1,5 @@
 import { isThenable } from '../../../foundation/thenable.ts'
+import { consumedByHolder, heldKey } from '../../entry/consumed.ts'
 import { ENTRY_MOVES, ENTRY_VERSION, type Entry, type EntryMove, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
 import type { EffectReturn } from '../../entry/reply.ts'
@@ -115,7 +116,10 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
     }
   }
 
-  consume: LedgerStore<MemoryTransaction>['consume'] = (message, { work }) => this.#messages.consume(message, work)
+  consume: LedgerStore<MemoryTransaction>['consume'] = async (message, { work }) => {
+    const holder = this.#entries.get(place({ scope: message.scope, key: heldKey(message.id) }))
+    return holder ? consumedByHolder(holder.state) : this.#messages.consume(message, work)
+  }
 
   async find(scope: string, key: string): Promise<Entry | undefined> {
     const entry = this.#entries.get(place({ scope, key }))

@@ -1,4 +1,5 @@
-import type { Consumed, MessageDraft } from '../port.ts'
+import type { Consumed } from '../../entry/consumed.ts'
+import type { MessageDraft } from '../port.ts'
 
 /** What an effect on a ledger in memory gets: it registers how to undo what it did. */
 export interface MemoryTransaction {

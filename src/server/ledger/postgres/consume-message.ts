@@ -2,15 +2,22 @@ import { StorageError } from '../../../errors/classes.ts'
 import { HoldfastError } from '../../../errors/holdfast-error.ts'
 import { systemClock } from '../../../foundation/clock.ts'
 import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
-import { type PostgresClient, type PostgresPool, queryAll } from '../../../sql/postgres-driver.ts'
+import {
+  type PostgresClient,
+  type PostgresPool,
+  type PostgresQueryable,
+  queryAll,
+} from '../../../sql/postgres-driver.ts'
 import { isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
 import { type PipelinedStatement, queryTogether } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
-import { runStatements } from '../../../sql/statement-runner.ts'
+import { runWithValues } from '../../../sql/statement-runner.ts'
+import { type Consumed, consumedByHolder } from '../../entry/consumed.ts'
 import { EndedTransactionError } from '../../entry/ended-transaction.ts'
-import type { Consumed, Consumption, MessageDraft, StatementRunner } from '../port.ts'
+import type { Consumption, MessageDraft, StatementRunner } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
 import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { HELD } from './second-functions.ts'
 import {
   beginAt,
   explainLoss,
@@ -79,12 +86,14 @@ async function consumeOn(
 ): Promise<Consumed | WorkError | typeof IN_FLIGHT> {
   let locked: Locked | undefined
   try {
-    locked = await beginOwn(client, tables, { message, options: consumption.options })
+    const begun = await beginOwn(client, tables, { message, options: consumption.options })
+    locked = begun === HELD ? undefined : begun
     const work = (): Promise<string | null> => whileConnected(consumption.work(client))
     const value = locked ? await runWork(work) : await recordedValue(client, tables, message)
     const end = locked ? endStatements(tables, message, { locked, value }) : []
     const results = await queryTogether(client, [...end, { text: 'COMMIT' }])
-    if (results.at(-1)?.command === 'COMMIT') return { duplicate: !locked, value }
+    if (results.at(-1)?.command === 'COMMIT')
+      return begun === HELD ? consumedByHolder(HELD) : { duplicate: !locked, value }
     throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
   } catch (error) {
     const ended = await rollBack(client, tables, locked).catch(spoil)
@@ -103,13 +112,19 @@ interface BeginOptions {
 }
 
 /** Undefined: the id is there already, and not past its retention. */
+type Begun = Locked | typeof HELD | undefined
+
 async function beginOwn(
   client: PostgresClient,
   tables: LedgerTables,
   { message, options }: BeginOptions,
-): Promise<Locked | undefined> {
+): Promise<Begun> {
   const insert = insertText(tables, message, COMMIT_PATIENCE)
-  return lockedIn((await queryAll(client, `${beginAt(options)}; ${insert}`)).at(-1)?.rows[0])
+  return begunBy((await queryAll(client, `${beginAt(options)}; ${insert}`)).at(-1)?.rows[0])
+}
+
+function begunBy(row: unknown): Begun {
+  return (row as { readonly locked: string | null } | undefined)?.locked === HELD ? HELD : lockedIn(row)
 }
 
 /** True if the work had ended the transaction by itself. */
@@ -146,6 +161,14 @@ async function recordedValue(
   return (rows[0] as { value: string | null } | undefined)?.value ?? null
 }
 
+export async function forgetMessage(
+  connections: PostgresQueryable,
+  { messages }: LedgerTables,
+  { scope, id }: MessageDraft,
+): Promise<void> {
+  await connections.query(`DELETE FROM ${messages} WHERE scope = $1 AND id = $2`, [scope, id])
+}
+
 function placeOf({ scope, id }: MessageDraft): string {
   return `scope = ${literal(scope)} AND id = ${literal(id)}`
 }
@@ -163,29 +186,20 @@ export async function consumeGiven<Tx>(
   let begun = false
   try {
     const answers = await afterSavepoint(client, insertText(tables, { ...message, leaseMs: undefined }))
-    const locked = lockedIn(answers.at(1)?.rows[0])
+    const row = begunBy(answers.at(1)?.rows[0])
+    const locked = row === HELD ? undefined : row
     begun = locked !== undefined
     const value = locked
       ? await runWork(() => work(options.transaction as Tx))
       : await recordedValue(client, tables, message)
-    await runStatements(client, [...givenEnd(tables, message, { locked, value }), RELEASE])
-    return { duplicate: !locked, value }
+    const end = locked ? endStatements(tables, message, { locked, value }) : []
+    await runWithValues(client, [...end, { text: RELEASE }])
+    return row === HELD ? consumedByHolder(HELD) : { duplicate: !locked, value }
   } catch (error) {
     const undone: unknown = await rollBackToSavepoint(client).catch((cause: unknown) => cause)
     const cause = error instanceof WorkError ? error.error : failureOf(explainWork(error))
     throw begun && isEndedCode(undone) ? new EndedTransactionError(cause) : cause
   }
-}
-
-/** As texts: the transaction may be one of a library without parameters. */
-function givenEnd(
-  tables: LedgerTables,
-  message: MessageDraft,
-  { locked, value }: { readonly locked: Locked | undefined; readonly value: string | null },
-): readonly string[] {
-  if (!locked) return []
-  const store = `UPDATE ${tables.messages} SET value = ${literal(value ?? '')} WHERE ${placeOf(message)}`
-  return [takeRole(locked), insistStatement(tables, locked), ...(typeof value === 'string' ? [store] : [])]
 }
 
 async function runWork(work: () => string | null | Promise<string | null>): Promise<string | null> {

@@ -1,7 +1,8 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
+import type { PipelinedStatement } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
-import { runStatements } from '../../../sql/statement-runner.ts'
+import { runStatements, runWithValues } from '../../../sql/statement-runner.ts'
 import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
@@ -12,8 +13,8 @@ import {
   explainWork,
   type Locked,
   lockedIn,
-  moveText,
-  recordText,
+  moveStatement,
+  recordStatement,
   takeRole,
 } from './transaction-statements.ts'
 
@@ -113,19 +114,21 @@ export class GivenTransaction {
   }
 
   async #keep(claim: Claim | null, answer: RecordedAnswer, locked: Locked | undefined): Promise<void> {
-    const record = claim && locked ? [takeRole(locked), recordText(this.#tables, { claim, answer, locked })] : []
-    await this.#afterWork([...record, RELEASE])
+    const record = claim &&
+      locked && [{ text: takeRole(locked) }, recordStatement(this.#tables, { claim, answer, locked })]
+    await this.#afterWork([...(record ?? []), { text: RELEASE }])
   }
 
   /** Undoes the work alone. The row stays locked until the caller ends the transaction. */
   async #undo(claim: Claim | null, outcome: WorkOutcome): Promise<void> {
-    const move = claim && outcome.kind !== 'kept' ? [moveText(this.#tables, claim, outcome)] : []
-    await this.#afterWork([ROLL_BACK_TO, ...move, RELEASE])
+    const isMoved = claim && outcome.kind !== 'kept'
+    const move = isMoved ? [moveStatement(this.#tables, claim, { outcome, leaseMs: undefined })] : []
+    await this.#afterWork([{ text: ROLL_BACK_TO }, ...move, { text: RELEASE }])
   }
 
-  async #afterWork(statements: readonly string[]): Promise<void> {
+  async #afterWork(statements: readonly PipelinedStatement[]): Promise<void> {
     try {
-      await runStatements(this.#client, statements)
+      await runWithValues(this.#client, statements)
     } catch (cause) {
       throw explainWork(cause)
     }

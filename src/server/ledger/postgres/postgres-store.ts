@@ -2,6 +2,7 @@ import { borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresClient } from '../../../sql/postgres-driver.ts'
 import { PostgresQueue } from '../../../sql/postgres-queue.ts'
 import { SteadyPostgres } from '../../../sql/postgres-steady.ts'
+import type { Consumed } from '../../entry/consumed.ts'
 import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WithoutAnswer, WorkOutcome } from '../../entry/outcome.ts'
@@ -11,7 +12,6 @@ import type {
   AtomicOutcome,
   AtomicRun,
   Claim,
-  Consumed,
   Consumption,
   EntriesQuery,
   EntryDraft,
@@ -32,7 +32,7 @@ import {
   reapRows,
 } from './batch-statements.ts'
 import { ClaimStatements } from './claim-statements.ts'
-import { consumeGiven, consumeOwn } from './consume-message.ts'
+import { consumeGiven, consumeOwn, forgetMessage } from './consume-message.ts'
 import { eraseRows } from './erase-statements.ts'
 import { GivenTransaction } from './given-transaction.ts'
 import { LedgerPool } from './ledger-pool.ts'
@@ -166,12 +166,16 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   }
 
   async consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed> {
-    if (consumption.options.transaction !== undefined) {
-      await this.#pool.get()
-      return consumeGiven(this.#tables, message, consumption)
+    const pool = await this.#pool.get()
+    const isGiven = consumption.options.transaction !== undefined
+    try {
+      if (isGiven) return await consumeGiven(this.#tables, message, consumption)
+      return await consumeOwn(pool, this.#tables, { message, consumption: consumption as never })
+    } catch (error) {
+      // The id may be committed, and would make a duplicate of work that was not done.
+      if (error instanceof EndedTransactionError) await forgetMessage(this.#own, this.#tables, message).catch(() => {})
+      throw error
     }
-    const own = consumption as unknown as Consumption<PostgresClient>
-    return consumeOwn(await this.#pool.get(), this.#tables, { message, consumption: own })
   }
 
   async close(): Promise<void> {

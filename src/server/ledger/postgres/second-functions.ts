@@ -1,4 +1,8 @@
+import { heldKey } from '../../entry/consumed.ts'
 import { type FunctionNames, LOCKED } from './ledger-functions.ts'
+
+/** What `consume` gives for a message that is held. */
+export const HELD = 'held'
 
 /** A commit that is not on disk when it is answered could be lost with the effect, after the caller was told of it. */
 const COMMIT_TO_DISK = `IF current_setting('synchronous_commit') = 'off' THEN
@@ -8,7 +12,8 @@ const COMMIT_TO_DISK = `IF current_setting('synchronous_commit') = 'off' THEN
 /**
  * The second generation, beside the first, whose replicas may still run. `mark` gives the claim the lease of an open
  * transaction: from there on the lock on the row shows that its handler is alive. `record` and `put` commit to disk,
- * whatever the role's default is. `consume` inserts the id of a message, and does not wait for a transaction that holds it.
+ * whatever the role's default is. `consume` inserts the id of a message, and does not wait for a transaction that holds it; an entry under
+ * `heldKey` decides before that.
  */
 export function secondFunctions({
   entries,
@@ -52,7 +57,10 @@ RETURNS text LANGUAGE plpgsql AS $consume$
 DECLARE
   theirs text := current_setting('lock_timeout');
   setting text;
+  held text;
 BEGIN
+  SELECT state INTO held FROM ${entries} WHERE scope = p_scope AND key = '${heldKey('')}' || p_id;
+  IF held = 'done' THEN RETURN NULL; ELSIF held IS NOT NULL THEN RETURN '${HELD}'; END IF;
   ${COMMIT_TO_DISK}
   IF p_patience IS NOT NULL THEN setting := set_config('lock_timeout', p_patience, true); END IF;
   INSERT INTO ${messages} AS message (scope, id, expires_at)

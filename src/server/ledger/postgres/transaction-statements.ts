@@ -87,13 +87,6 @@ export function moveStatement(tables: LedgerTables, claim: Claim, { outcome, lea
   return { text: recordCall(tables.functions), values: recordValues(claim, outcome.answer) }
 }
 
-/** The same as one text, for a transaction of the caller, which may be one of a library without parameters. */
-export function moveText(tables: LedgerTables, claim: Claim, outcome: WorkOutcome): string {
-  if (outcome.kind !== 'recorded') return changeText(tables, claim, { outcome, leaseMs: undefined })
-  const values = [fenceLiterals(claim), ...answerLiterals(outcome.answer), 'NULL']
-  return `SELECT ${tables.functions}_record_v2(${values.join(', ')})`
-}
-
 interface Moving<Moved = WorkOutcome> {
   readonly outcome: Moved
   /** Of a claim that is kept; undefined: the lease that it has. */
@@ -128,11 +121,6 @@ export function recordStatement({ functions }: LedgerTables, { claim, answer, lo
   return { text: recordCall(functions), values: recordValues(claim, answer, locked.xid) }
 }
 
-export function recordText({ functions }: LedgerTables, { claim, answer, locked }: Recording): string {
-  const values = [fenceLiterals(claim), ...answerLiterals(answer), literal(locked.xid)]
-  return `SELECT ${functions}_record_v2(${values.join(', ')})`
-}
-
 interface Recording {
   readonly claim: Claim
   readonly answer: RecordedAnswer
@@ -147,12 +135,6 @@ export function insistStatement({ functions }: LedgerTables, { xid }: Locked): s
 /** After its end: what became of the transaction that was entered? */
 export function statusText({ xid }: Locked): string {
   return `SELECT txid_status(${literal(xid)}::bigint)`
-}
-
-function answerLiterals({ status, headers, body, bodyOmitted }: RecordedAnswer): string[] {
-  const bytes = body && Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const hex = bytes ? `decode('${bytes.toString('hex')}', 'hex')` : 'NULL'
-  return [`${Number(status)}::smallint`, literal(JSON.stringify(headers)), hex, String(bodyOmitted === true)]
 }
 
 /** What the failure of a statement that comes after the work says about the work. */

@@ -4,7 +4,7 @@ import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { storageFailure } from '../../../sql/sqlite-failure.ts'
 import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
-import type { Claim, Consumed, Consumption, MessageDraft, Transaction } from '../port.ts'
+import type { Claim, Transaction } from '../port.ts'
 import { answerBindings, fenceBindings } from './ledger-rows.ts'
 import { type LedgerStatements, ledgerStatements } from './ledger-tables.ts'
 
@@ -63,7 +63,6 @@ interface Failed {
 const PROMISE =
   'The work returned a promise, and a transaction of SQLite does not wait: everything was rolled back. Await what you ' +
   'need before, and give it to a function that is not async'
-const ROLLED_BACK = 'The work rolled its transaction back by itself: COMMIT and ROLLBACK are the business of the ledger'
 
 /**
  * One effect, from the check of its claim to COMMIT or ROLLBACK, without an await in between. After a ROLLBACK the
@@ -156,10 +155,10 @@ function endedByWork(
 ): WorkEnd<Outcome> {
   if (database.inTransaction) statements.rollback.run()
   const thrown = isFailed(returned) ? returned.error : undefined
-  if (claim && statements.hasEntered.get(fenceBindings(claim)) === undefined) {
-    return { result: { error: thrown ?? new ConfigurationError(ROLLED_BACK) } }
-  }
-  const outcome: WorkOutcome = returned.kind === 'recorded' ? returned : { kind: 'abandoned' }
+  // SQLite itself rolls back after some failures, such as a full disk.
+  const isUndone = claim !== null && statements.hasEntered.get(fenceBindings(claim)) === undefined
+  if (isUndone && isFailed(returned)) return { result: { error: thrown } }
+  const outcome: WorkOutcome = returned.kind === 'recorded' && !isUndone ? returned : { kind: 'abandoned' }
   if (claim) moveEntry(statements, { claim, now }, outcome)
   return { result: { error: new EndedTransactionError(thrown) } }
 }
@@ -169,33 +168,6 @@ export function refused(own: EffectTransaction, error: unknown): WorkEnd<never> 
   own.rollBack()
   const isOfWork = String((error as { code?: unknown } | null)?.code).startsWith('SQLITE_CONSTRAINT')
   return { result: { error: isOfWork ? error : storageFailure(error, `The ledger ${own.database.name}`) } }
-}
-
-/** One message: its id and its work are committed together. */
-export function consumeIn(
-  own: EffectTransaction,
-  draft: MessageDraft,
-  { work }: Consumption<SqliteDatabase>,
-): WorkEnd<Consumed> {
-  const { scope, id, now, retentionMs } = draft
-  const { statements } = own
-  if (statements.mark.run({ scope, id, now, expiresAt: now + retentionMs }).changes === 0) {
-    const { value } = statements.valueOf.get({ scope, id }) as { readonly value: string | null }
-    own.rollBack()
-    return { result: { value: { duplicate: true, value } } }
-  }
-  const value = call(() => work(own.database))
-  try {
-    if (isFailed(value) || !own.database.inTransaction) {
-      own.rollBack()
-      return { result: { error: isFailed(value) ? value.error : new EndedTransactionError() } }
-    }
-    statements.storeValue.run({ scope, id, value })
-    own.commit()
-    return { result: { value: { duplicate: false, value } } }
-  } catch (error) {
-    return refused(own, error)
-  }
 }
 
 export function call<T>(work: () => T | Promise<T>): T | Failed {

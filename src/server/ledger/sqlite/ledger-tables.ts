@@ -112,6 +112,7 @@ const SOURCES = {
   mark: `INSERT INTO holdfast_messages (scope, id, expires_at) VALUES (@scope, @id, @expiresAt)
     ON CONFLICT (scope, id) DO UPDATE SET expires_at = excluded.expires_at WHERE expires_at <= @now`,
   storeValue: 'UPDATE holdfast_messages SET value = @value WHERE scope = @scope AND id = @id',
+  forgetMessage: 'DELETE FROM holdfast_messages WHERE scope = @scope AND id = @id',
   valueOf: 'SELECT value FROM holdfast_messages WHERE scope = @scope AND id = @id',
   reapMessages: `DELETE FROM holdfast_messages WHERE place IN (SELECT place FROM holdfast_messages
     WHERE expires_at <= @now ORDER BY expires_at LIMIT @limit)`,

@@ -2,6 +2,7 @@ import { StorageError } from '../../../errors/classes.ts'
 import { newProcessOwner } from '../../../foundation/process-owner.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import type { Sync } from '../../../sql/sqlite-handle.ts'
+import type { Consumed } from '../../entry/consumed.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome } from '../../entry/outcome.ts'
 import type { Reply } from '../../entry/reply.ts'
@@ -11,7 +12,6 @@ import type {
   AtomicOutcome,
   AtomicRun,
   Claim,
-  Consumed,
   Consumption,
   EntriesQuery,
   EntryDraft,
@@ -24,7 +24,8 @@ import type {
   Transaction,
 } from '../port.ts'
 import { atomicIn } from './atomic-transaction.ts'
-import { consumeIn, type EffectTransaction, moveEntry, transactIn, type WorkEnd } from './effect-transaction.ts'
+import { consumeIn } from './consume-message.ts'
+import { type EffectTransaction, moveEntry, transactIn, type WorkEnd } from './effect-transaction.ts'
 import type { LedgerConnection } from './ledger-connection.ts'
 import {
   answerBindings,

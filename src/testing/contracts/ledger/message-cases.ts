@@ -1,6 +1,8 @@
+import { systemClock } from '../../../foundation/clock.ts'
+import { heldKey } from '../../../server/entry/consumed.ts'
 import { expectSame } from '../journal/expect.ts'
 import type { LedgerCase } from './contract-case.ts'
-import { claimed, consumption, EXPIRED, message, rejection } from './sample-entry.ts'
+import { answer, claimed, consumption, EXPIRED, message, rejection } from './sample-entry.ts'
 
 const broken = new Error('the work failed')
 
@@ -54,6 +56,16 @@ export const messageCases: Record<string, LedgerCase> = {
     await store.consume(message('m', { scope: 'two' }), consumption(work('m', null)))
     await store.consume(message('m'), consumption(work('m', null)))
     expectSame(await count('m'), 3, 'the effects')
+  },
+  'consume: an entry under its key holds it, and one that is done makes it a duplicate': async (subject) => {
+    const { store, message: work, count } = subject
+    const claim = await claimed(store, heldKey('m'))
+    await store.abandon(claim, systemClock.now())
+    const held = await store.consume(message('m'), consumption(work('m', '1')))
+    expectSame(held, { duplicate: false, value: null, held: true }, 'the message that is held')
+    await store.complete(claim, answer(), systemClock.now())
+    const done = await store.consume(message('m'), consumption(work('m', '1')))
+    expectSame([done, await count('m')], [{ duplicate: true, value: null }, 0], 'the one that was done')
   },
   'consume: after its retention a message is a new one': async ({ store, message: work, count }) => {
     await store.consume(message('m', EXPIRED), consumption(work('m', '1')))
