@@ -33,7 +33,6 @@ export interface CodesOf {
   readonly LedgerError:
     | 'HOLDFAST_CLAIM_LOST'
     | 'HOLDFAST_NOT_COMMITTED'
-    | 'HOLDFAST_ENTRY'
     | 'HOLDFAST_RECONCILE'
     | 'HOLDFAST_MESSAGE_HELD'
 }

@@ -17,6 +17,7 @@ import { typeErrors } from './support/type-check.ts'
  *             followed to the letter, see tutorial.test.ts.
  *   sh        names only scripts that package.json has.
  *   json      is JSON.
+ *   sql       is run by test/contract/postgres-grants.postgres.test.ts.
  *   mermaid   uses only participants and states that it declares.
  *   text      is a drawing; nothing to check.
  */
@@ -37,7 +38,7 @@ const place = ({ page, line }: Block): string => `${page}:${line}`
 
 describe('the code blocks of the documentation', () => {
   it('are all of a kind that is checked', () => {
-    const kinds = ['ts', 'ts run', 'sh', 'sh step', 'json', 'mermaid', 'text', 'text output']
+    const kinds = ['ts', 'ts run', 'sh', 'sh step', 'json', 'mermaid', 'text', 'text output', 'sql']
     const isKnown = ({ info }: Block): boolean => kinds.includes(info) || FROM.test(info) || FILE.test(info)
     expect(blocks.filter((block) => !isKnown(block)).map(place)).toEqual([])
     expect(of('ts', 'ts run').length).toBeGreaterThan(10)

@@ -119,7 +119,6 @@ export function codes(error: unknown): unknown {
       return error.message
     case 'HOLDFAST_CLAIM_LOST':
     case 'HOLDFAST_NOT_COMMITTED':
-    case 'HOLDFAST_ENTRY':
     case 'HOLDFAST_RECONCILE':
     case 'HOLDFAST_MESSAGE_HELD':
       return error.effect
