@@ -80,6 +80,8 @@ const EXEMPT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
+const OVER_HTTP_1 = Object.keys(SERVICES).filter((name) => !name.endsWith('2'))
+
 const able = (what: keyof typeof EXEMPT): Service[] =>
   Object.keys(SERVICES).filter((name) => !(name in (EXEMPT[what] ?? {})))
 
@@ -324,7 +326,7 @@ describe.each(able('double send'))('%s', (service) => {
   })
 })
 
-describe.each(Object.keys(SERVICES).filter((name) => !name.endsWith('2')))('a caller of %s', (service) => {
+describe.each(OVER_HTTP_1)('a caller of %s', (service) => {
   it('who hangs up in the middle of an answer finds it later', async () => {
     const [entered, held] = [gate(), gate()]
     async function* pieces(): AsyncGenerator<string> {
@@ -388,6 +390,22 @@ describe.each(able('headers beside the answer'))('%s', (service) => {
       expect([isReplay(second), second.header('set-cookie')]).toEqual([true, undefined])
     },
   )
+})
+
+describe.each(OVER_HTTP_1)('%s', (service) => {
+  // A parser of HTTP refuses a message that has a length and is chunked.
+  it('frames an answer that came in pieces once', async () => {
+    const headers: [string, string][] = [
+      ['content-type', 'text/plain'],
+      ['transfer-encoding', 'chunked'],
+      ['trailer', 'x-checksum'],
+    ]
+    const at = await scene(service, { work: async () => ({ headers, pieces: ['one,', 'two'] }) })
+    for (const got of [await ask(at), await ask(at)]) {
+      expect([got.status, got.body.toString()]).toEqual([200, 'one,two'])
+      expect(got.header('content-length') === undefined || got.header('transfer-encoding') === undefined).toBe(true)
+    }
+  })
 })
 
 /** The four places of middleware: in front of the ledger or behind it, with and without an effect. */
