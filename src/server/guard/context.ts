@@ -3,6 +3,7 @@ import { HoldfastError } from '../../errors/holdfast-error.ts'
 import type { EffectReturn, Reply } from '../entry/reply.ts'
 import type { TransactOptions } from '../ledger/port.ts'
 import type { GuardOptions } from './guard-options.ts'
+import type { ClaimedRequest } from './settle-claim.ts'
 
 /** What a protected handler gets beside its request. */
 export interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
@@ -85,4 +86,26 @@ export function deriveKey(
     `${variant}${hex.slice(17, 20)}`,
     hex.slice(20, 32),
   ].join('-')
+}
+
+interface ContextOptions extends Pick<IdempotencyContext, 'effect' | 'notDone'> {
+  readonly aborter: LazyAborter
+}
+
+export function contextFor(
+  guard: GuardOptions,
+  claimed: ClaimedRequest | null,
+  { aborter, effect, notDone }: ContextOptions,
+): IdempotencyContext {
+  return {
+    get signal() {
+      return aborter.signal
+    },
+    key: claimed?.request.key,
+    scope: claimed?.request.scope,
+    attempt: claimed?.claim.attempt ?? 1,
+    effect,
+    deriveKey: (label) => deriveKey(guard, claimed?.request, label),
+    notDone,
+  }
 }

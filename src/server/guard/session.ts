@@ -1,11 +1,12 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { startTimer } from '../../foundation/clock.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
 import type { Outcome } from '../entry/outcome.ts'
 import type { Answer, Failure, LateAnswer } from '../http/port.ts'
 import { outgoingAnswer } from './answer.ts'
-import { ClaimLostError, deriveKey, type IdempotencyContext, LazyAborter } from './context.ts'
+import { ClaimLostError, contextFor, type IdempotencyContext, LazyAborter } from './context.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { HeldLease } from './lease.ts'
@@ -40,18 +41,11 @@ export class Session {
   constructor(guard: GuardOptions, claimed: ClaimedRequest | null) {
     this.#guard = guard
     this.#claimed = claimed
-    const aborter = this.#aborter
-    this.context = {
-      get signal() {
-        return aborter.signal
-      },
-      key: claimed?.request.key,
-      scope: claimed?.request.scope,
-      attempt: claimed?.claim.attempt ?? 1,
+    this.context = contextFor(guard, claimed, {
+      aborter: this.#aborter,
       effect: (work, options) => this.#effect.run(work as (tx: unknown) => unknown, options ?? {}),
-      deriveKey: (label) => deriveKey(guard, claimed?.request, label),
       notDone: () => this.#notDone(),
-    }
+    })
     this.#lease = claimed ? this.#holdLease(claimed) : undefined
     this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, onOutcome: this.#hear })
     this.#watchTime()
@@ -69,6 +63,11 @@ export class Session {
 
   get isExternal(): boolean {
     return this.#claimed?.protection.external === true
+  }
+
+  /** The source gives the headers that are set behind the ledger by then: they are recorded with an effect's reply. */
+  setHeaderSource(source: () => HeaderList): void {
+    this.#effect.headerSource = source
   }
 
   /** Records the handler's answer. Returns the answer to send. */

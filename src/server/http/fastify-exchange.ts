@@ -6,7 +6,14 @@ import { isReply, type Reply } from '../entry/reply.ts'
 import type { Session } from '../guard/session.ts'
 import { bufferOf, destroyStream, readPayload, replaceReply, replyHeaders, setReplyHeaders } from './fastify-answer.ts'
 import { FastifyLateReply } from './fastify-late-reply.ts'
-import { exchangeHeaders, type HandlerAnswer, headersOfHandler, isHandlers, withoutNamesOf } from './handler-answer.ts'
+import {
+  exchangeHeaders,
+  type HandlerAnswer,
+  headersBeside,
+  headersOfHandler,
+  isHandlers,
+  withoutNamesOf,
+} from './handler-answer.ts'
 import type { Answer, StreamedAnswer } from './port.ts'
 
 /** A request on its way through Fastify, from the claim to the end of its response. */
@@ -36,6 +43,7 @@ export class FastifyExchange {
     this.#limit = limit
     this.#before = replyHeaders(reply)
     this.#kept = this.#before
+    session.setHeaderSource(() => headersBeside(replyHeaders(reply), this.#before))
     this.#watchEffect()
     reply.raw.once('close', () => this.#onClose())
   }

@@ -13,6 +13,7 @@ import { type FetchAnswer, fetchAnswer, fetchInbound, passOn, responseOf } from 
 import {
   exchangeHeaders,
   type HandlerAnswer,
+  headersBeside,
   headersOfHandler,
   isHandlers,
   replacingHeaders,
@@ -77,6 +78,7 @@ export function honoLedger<Tx, Returned, Native>(
     const begun = await guard.begin(honoInbound(c, native(c), guard.maxRequestBytes))
     if (begun.kind === 'answered') return answerWith(exchange, { answer: begun.answer })
     const { session } = begun
+    session.setHeaderSource(() => headersBeside(preparedHeaders(c), exchange.before))
     c.set('idempotency', honoContext<Tx, Returned>(exchange, session))
     await runHandlers(exchange, session, next)
   }

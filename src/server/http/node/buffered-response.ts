@@ -41,7 +41,8 @@ type State = 'buffering' | 'recording' | 'sending'
 export class BufferedResponse implements ResponseListener {
   readonly #res: ServerResponse
   readonly #recorder: ResponseRecorder
-  readonly #before: ResponseHead
+  /** As it was in front of the ledger. */
+  readonly before: ResponseHead
   /** The headers that the answer of the effect is sent with, whatever the handler answers itself. */
   #kept: HeaderList
   readonly #interception: Interception
@@ -59,8 +60,8 @@ export class BufferedResponse implements ResponseListener {
   constructor(res: ServerResponse, recorder: ResponseRecorder) {
     this.#res = res
     this.#recorder = recorder
-    this.#before = headOf(res)
-    this.#kept = this.#before.headers
+    this.before = headOf(res)
+    this.#kept = this.before.headers
     this.#interception = interceptResponse(res, this)
   }
 
@@ -90,7 +91,7 @@ export class BufferedResponse implements ResponseListener {
   /** As before the handler. */
   restore(): void {
     this.#stopBuffering('stop')
-    if (!this.#res.headersSent) restoreHead(this.#res, this.#before)
+    if (!this.#res.headersSent) restoreHead(this.#res, this.before)
   }
 
   /** The handler has failed after its answer: a body that is half sent must not look whole. */
@@ -178,7 +179,7 @@ export class BufferedResponse implements ResponseListener {
 
   #recordOwn(): void {
     const all = responseHeaders(this.#res)
-    const headers = headersOfHandler(all, this.#before.headers)
+    const headers = headersOfHandler(all, this.before.headers)
     const answer: HandlerAnswer = { status: this.#res.statusCode, headers, body: null, isHandlers: true }
     const streamed: StreamedAnswer = { ...answer, streamed: true }
     const isWhole = this.#size <= this.#recorder.limit && !isEventStream(all)

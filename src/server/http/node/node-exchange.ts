@@ -7,11 +7,12 @@ import { isReply } from '../../entry/reply.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { Session } from '../../guard/session.ts'
 import { type FetchAnswer, fetchAnswer, isFetchResponse } from '../fetch-handler.ts'
+import { headersBeside } from '../handler-answer.ts'
 import type { Answer } from '../port.ts'
 import { BufferedResponse } from './buffered-response.ts'
 import { LateResponse } from './late-response.ts'
 import { isError, type NextFunction } from './route-handlers.ts'
-import { sendAnswer, setHeaders } from './send-answer.ts'
+import { responseHeaders, sendAnswer, setHeaders } from './send-answer.ts'
 
 const SERVER_ERROR: Answer = {
   status: 500,
@@ -73,6 +74,7 @@ export class NodeExchange {
       onHangUp: () => this.#onHangUp(),
       onError: (error) => this.#giveUp(error, given.next),
     })
+    session.setHeaderSource(() => headersBeside(responseHeaders(given.res), this.#response.before.headers))
     const { effect } = session.context
     // Not a copy, which would read the context's `signal`, and so have it made.
     this.context = Object.assign(session.context, {
