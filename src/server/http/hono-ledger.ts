@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { checkFunction } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import { isTimeout } from '../admission/is-timeout.ts'
 import { type EffectReturn, isReply } from '../entry/reply.ts'
 import { type GuardedLedger, guardOf } from '../guard/begin.ts'
 import type { IdempotencyContext } from '../guard/context.ts'
@@ -19,7 +20,8 @@ import {
   replacingHeaders,
   withoutNamesOf,
 } from './handler-answer.ts'
-import type { Answer, Inbound, InboundBody } from './port.ts'
+import { HonoLateResponse } from './hono-late-response.ts'
+import type { Answer, Inbound, InboundBody, LateAnswer } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
 
 /** What a protected handler finds under `c.get('idempotency')`. */
@@ -78,7 +80,6 @@ export function honoLedger<Tx, Returned, Native>(
     const begun = await guard.begin(honoInbound(c, native(c), guard.maxRequestBytes))
     if (begun.kind === 'answered') return answerWith(exchange, { answer: begun.answer })
     const { session } = begun
-    session.setHeaderSource(() => headersBeside(preparedHeaders(c), exchange.before))
     c.set('idempotency', honoContext<Tx, Returned>(exchange, session))
     await runHandlers(exchange, session, next)
   }
@@ -120,9 +121,12 @@ function preparedHeaders(c: Context): HeaderList {
 /** Runs the handlers behind the middleware, and sets the answer to send. */
 async function runHandlers(exchange: HonoExchange, session: Session, next: () => Promise<void>): Promise<void> {
   const { c, before, limit } = exchange
+  const late = new HonoLateResponse(c, limit)
+  session.setHeaderSource(() => headersBeside(late.ownHeaders(preparedHeaders(c)), before))
   let fetched: FetchAnswer
   try {
-    await next()
+    await late.run(next)
+    if (late.isAnswered) return await endLate(session, late)
     if (!session.records && !isReply(c.res)) return void (await passOn(session, c.res))
     fetched = isReply(c.res) ? { answer: c.res } : await fetchAnswer(c.res, limit)
   } catch (error) {
@@ -132,15 +136,27 @@ async function runHandlers(exchange: HonoExchange, session: Session, next: () =>
   }
   const headers = headersOfHandler(fetched.answer.headers, before)
   const answer: HandlerAnswer = { ...fetched.answer, headers, isHandlers: true }
-  const outgoing = await settle(session, answer, c.error)
+  const isLate = isTimeout({ status: answer.status, error: c.error })
+  const outgoing = await settle(session, answer, { error: c.error, late: isLate ? late.later() : undefined })
   if (isHandlers(outgoing) && !isReply(c.res)) return answerWith(exchange, { ...fetched, answer: outgoing })
   await fetched.stream?.cancel()
   replaceResponse(exchange, outgoing)
 }
 
+/** The request has been answered in front of the ledger while the handlers were at work. */
+async function endLate(session: Session, late: HonoLateResponse): Promise<void> {
+  const answer = await late.answer()
+  if (answer && !late.error) await session.complete(answer)
+  else await session.fail(late.error, { answer })
+}
+
 /** `error`: what a handler threw, of which Hono has made the answer. */
-async function settle(session: Session, answer: HandlerAnswer, error: Error | undefined): Promise<Answer> {
-  return error ? ((await session.fail(error, { answer })) ?? answer) : session.complete(answer)
+async function settle(
+  session: Session,
+  answer: HandlerAnswer,
+  { error, late }: { readonly error: Error | undefined; readonly late: LateAnswer | undefined },
+): Promise<Answer> {
+  return error ? ((await session.fail(error, { answer, late })) ?? answer) : session.complete(answer, late)
 }
 
 function answerWith({ c, before }: HonoExchange, { answer, stream }: FetchAnswer): void {
