@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
+import { startTimer } from '../../foundation/clock.ts'
 import type { EffectReturn, Reply } from '../entry/reply.ts'
 import type { TransactOptions } from '../ledger/port.ts'
 import type { GuardOptions } from './guard-options.ts'
@@ -86,6 +87,13 @@ export function deriveKey(
     `${variant}${hex.slice(17, 20)}`,
     hex.slice(20, 32),
   ].join('-')
+}
+
+/** Aborts after the option `timeout`. Returns how to cancel that. */
+export function abortInTime({ clock, timeoutMs }: GuardOptions, aborter: LazyAborter): () => void {
+  if (timeoutMs === undefined) return () => {}
+  const abort = (): void => aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
+  return startTimer(clock, timeoutMs, abort)
 }
 
 interface ContextOptions extends Pick<IdempotencyContext, 'effect' | 'notDone'> {
