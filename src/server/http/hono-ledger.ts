@@ -21,7 +21,7 @@ import {
   withoutNamesOf,
 } from './handler-answer.ts'
 import { HonoLateResponse } from './hono-late-response.ts'
-import type { Answer, Inbound, InboundBody, LateAnswer } from './port.ts'
+import type { Answer, Inbound, InboundBody } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
 
 /** What a protected handler finds under `c.get('idempotency')`. */
@@ -136,8 +136,7 @@ async function runHandlers(exchange: HonoExchange, session: Session, next: () =>
   }
   const headers = headersOfHandler(fetched.answer.headers, before)
   const answer: HandlerAnswer = { ...fetched.answer, headers, isHandlers: true }
-  const isLate = isTimeout({ status: answer.status, error: c.error })
-  const outgoing = await settle(session, answer, { error: c.error, late: isLate ? late.later() : undefined })
+  const outgoing = await settle(session, answer, { error: c.error, late })
   if (isHandlers(outgoing) && !isReply(c.res)) return answerWith(exchange, { ...fetched, answer: outgoing })
   await fetched.stream?.cancel()
   replaceResponse(exchange, outgoing)
@@ -150,13 +149,18 @@ async function endLate(session: Session, late: HonoLateResponse): Promise<void> 
   else await session.fail(late.error, { answer })
 }
 
-/** `error`: what a handler threw, of which Hono has made the answer. */
-async function settle(
-  session: Session,
-  answer: HandlerAnswer,
-  { error, late }: { readonly error: Error | undefined; readonly late: LateAnswer | undefined },
-): Promise<Answer> {
-  return error ? ((await session.fail(error, { answer, late })) ?? answer) : session.complete(answer, late)
+interface Ending {
+  /** The handler, or middleware behind the ledger, threw this, and Hono has made the answer of it. */
+  readonly error: Error | undefined
+  readonly late: HonoLateResponse
+}
+
+async function settle(session: Session, answer: HandlerAnswer, { error, late }: Ending): Promise<Answer> {
+  if (isTimeout({ status: answer.status, error })) {
+    const thrown = error ?? new Error(`The handlers were answered for with ${answer.status}`)
+    return (await session.fail(thrown, { answer, unseen: late.later() })) ?? answer
+  }
+  return error ? ((await session.fail(error, { answer })) ?? answer) : session.complete(answer)
 }
 
 function answerWith({ c, before }: HonoExchange, { answer, stream }: FetchAnswer): void {

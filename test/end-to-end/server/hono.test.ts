@@ -5,6 +5,7 @@ import { timeout } from 'hono/timeout'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HonoIdempotency, honoLedger, type IdempotencyVariables } from '../../../src/server/hono/index.ts'
 import { createLedger, json, memoryLedger } from '../../../src/server/index.ts'
+import { manualClock } from '../../../src/testing/manual-clock.ts'
 import { call, gate } from './caller.ts'
 import { serving } from './forms.ts'
 
@@ -245,5 +246,23 @@ describe('a timeout between the ledger and the handlers', () => {
     }, external)
     expect(third.status).toBe(status)
     if (body) expect(third.body.toString()).toBe(body)
+  })
+
+  it('is not waited for longer than a lease, which then lapses', async () => {
+    const clock = manualClock()
+    const leaseMs = 60_000
+    const ledger = createLedger({ store: memoryLedger(), scope: 'public', clock, lease: leaseMs })
+    let runs = 0
+    const app = new Hono().use(honoLedger(ledger)).use(timeout(20))
+    app.post('/orders', (c) => (++runs > 1 ? c.text('again') : new Promise<never>(() => {})))
+    const ask = async () => {
+      const got = await app.request('/orders', { method: 'POST', headers: { 'idempotency-key': 'one' } })
+      return got.status
+    }
+    expect([await ask(), await ask()]).toEqual([504, 409])
+    await clock.advance(leaseMs - 1)
+    expect(await ask()).toBe(409)
+    await clock.advance(leaseMs + 1)
+    expect([await ask(), runs, clock.pending()]).toEqual([200, 2, 0])
   })
 })
