@@ -157,6 +157,19 @@ describe.each(Object.keys(SERVICES))('%s', (service) => {
 
 const overHttp1 = Object.keys(SERVICES).filter((name) => !name.endsWith('2'))
 
+describe.each(Object.keys(UNSEEN))('%s', (service) => {
+  it('waits for nothing after the timeout of a request without a key', async () => {
+    const clock = manualClock()
+    const { origin } = await (UNSEEN[service] as Serve)(newLedger(clock), () => {}, [
+      (_req, res) => {
+        res.statusCode = 504
+        res.end()
+      },
+    ])
+    expect([(await call(origin, { method: 'GET' })).status, clock.pending()]).toEqual([504, 0])
+  })
+})
+
 describe.each(overHttp1)('a caller of %s', (service) => {
   it('who hangs up does not take the key from a handler that has not begun its answer', async () => {
     const clock = manualClock()
