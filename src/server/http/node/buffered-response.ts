@@ -30,8 +30,8 @@ export interface ResponseRecorder {
   complete(answer: Answer): Promise<Answer>
   /** The handler has destroyed the response before its answer: the handler has failed. */
   onDestroyed(error: unknown): void
-  /** The caller has hung up before the answer. */
-  onHangUp(): void
+  /** The response is closed before its answer; called again when the handler then begins one. */
+  onClosed(): void
   onError(error: unknown): void
 }
 
@@ -49,8 +49,8 @@ export class BufferedResponse implements ResponseListener {
   #state: State = 'buffering'
   #chunks: { readonly chunk: Buffer; readonly done: Done }[] = []
   #size = 0
-  /** The caller has hung up, and `close` was not emitted yet. */
-  #hungUp = false
+  /** The connection is closed, and `close` was not emitted yet. */
+  isClosed = false
   /** The handler called `res.destroy()`. */
   #destroyed = false
   #ended: Done[] = []
@@ -80,7 +80,7 @@ export class BufferedResponse implements ResponseListener {
     // Wrappers that have seen the beginning of another answer can't take this one.
     const end = this.headersSent ? this.#interception.own.end : this.#res.end.bind(this.#res)
     this.#stopBuffering('seal')
-    if (!this.#hungUp && !this.#destroyed) {
+    if (!this.isClosed && !this.#destroyed) {
       const headers = replacingHeaders(this.#exchangeHeaders(), answer.headers)
       restoreHead(this.#res, { status: answer.status, headers })
       end(answer.body ?? undefined)
@@ -117,6 +117,7 @@ export class BufferedResponse implements ResponseListener {
     this.headersSent = true
     // A client of events waits for the head first.
     if (isEventStream(responseHeaders(this.#res))) this.#recordOwn()
+    else if (this.isClosed) this.#recorder.onClosed()
   }
 
   write(chunk: Buffer, done: Done): boolean {
@@ -146,16 +147,16 @@ export class BufferedResponse implements ResponseListener {
     this.#interception.own.destroy(error)
     if (!this.#destroyed) return
     // Its `close` came when the caller hung up, and was not emitted.
-    if (this.#hungUp) this.#emitClose()
+    if (this.isClosed) this.#emitClose()
     this.#recorder.onDestroyed(error ?? new Error('The handler destroyed its response before it gave an answer'))
   }
 
   closes(): boolean {
     if (this.#state === 'sending' || this.#destroyed || !this.#recorder.records()) return true
-    this.#hungUp = true
+    this.isClosed = true
     // A pipeline would stop at a closed response.
     this.#setClosed(false)
-    this.#recorder.onHangUp()
+    this.#recorder.onClosed()
     return false
   }
 
@@ -200,7 +201,7 @@ export class BufferedResponse implements ResponseListener {
 
   #send(answer: Answer, outgoing: Answer): void {
     this.#stopBuffering('open')
-    if (this.#hungUp) return void this.#callAll()
+    if (this.isClosed) return void this.#callAll()
     const kept = new Set(outgoing.headers.map(([name]) => name))
     for (const [name] of answer.headers) if (!kept.has(name)) this.#res.removeHeader(name)
     setHeaders(this.#res, outgoing.headers)
@@ -228,7 +229,7 @@ export class BufferedResponse implements ResponseListener {
   #stopBuffering(how: 'open' | 'seal' | 'stop'): void {
     this.#state = 'sending'
     this.#interception[how]()
-    if (this.#hungUp && !this.#destroyed) this.#emitClose()
+    if (this.isClosed && !this.#destroyed) this.#emitClose()
   }
 
   /** Now the handler may know that the caller has hung up. */
