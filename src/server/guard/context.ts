@@ -1,8 +1,10 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
+import { startTimer } from '../../foundation/clock.ts'
 import type { EffectReturn, Reply } from '../entry/reply.ts'
 import type { TransactOptions } from '../ledger/port.ts'
 import type { GuardOptions } from './guard-options.ts'
+import type { ClaimedRequest } from './settle-claim.ts'
 
 /** What a protected handler gets beside its request. */
 export interface IdempotencyContext<Tx = unknown, Returned = EffectReturn> {
@@ -85,4 +87,33 @@ export function deriveKey(
     `${variant}${hex.slice(17, 20)}`,
     hex.slice(20, 32),
   ].join('-')
+}
+
+/** Aborts after the option `timeout`. Returns how to cancel that. */
+export function abortInTime({ clock, timeoutMs }: GuardOptions, aborter: LazyAborter): () => void {
+  if (timeoutMs === undefined) return () => {}
+  const abort = (): void => aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
+  return startTimer(clock, timeoutMs, abort)
+}
+
+interface ContextOptions extends Pick<IdempotencyContext, 'effect' | 'notDone'> {
+  readonly aborter: LazyAborter
+}
+
+export function contextFor(
+  guard: GuardOptions,
+  claimed: ClaimedRequest | null,
+  { aborter, effect, notDone }: ContextOptions,
+): IdempotencyContext {
+  return {
+    get signal() {
+      return aborter.signal
+    },
+    key: claimed?.request.key,
+    scope: claimed?.request.scope,
+    attempt: claimed?.claim.attempt ?? 1,
+    effect,
+    deriveKey: (label) => deriveKey(guard, claimed?.request, label),
+    notDone,
+  }
 }

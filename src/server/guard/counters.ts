@@ -107,3 +107,9 @@ export class LedgerCounters {
     }
   }
 }
+
+/** Returns how to count it out. */
+export function countInFlight({ counters }: { readonly counters: LedgerCounters }): () => void {
+  counters.inFlight++
+  return () => counters.inFlight--
+}

@@ -29,6 +29,8 @@ export class HeldLease {
   #until: number
   #state: 'held' | 'lost' | 'lapsed' = 'held'
   #isStopped = false
+  /** The lease is not renewed any more. */
+  #isLast = false
   #cancelRenewal = (): void => {}
   #cancelLapse = (): void => {}
 
@@ -63,9 +65,17 @@ export class HeldLease {
     this.#cancelLapse()
   }
 
+  /** No renewal after this, but the end of the lease is still watched. */
+  letLapse(): void {
+    this.#isLast = true
+    this.#cancelRenewal()
+    this.#watchLapse()
+  }
+
   #arm(ms: number): void {
     this.#cancelRenewal()
-    if (!this.#isStopped) this.#cancelRenewal = startTimer(this.#guard.clock, ms, () => void this.#renew())
+    if (!this.#isStopped && !this.#isLast)
+      this.#cancelRenewal = startTimer(this.#guard.clock, ms, () => void this.#renew())
   }
 
   async #renew(): Promise<void> {

@@ -1,5 +1,6 @@
 import { StorageError } from '../../errors/classes.ts'
 import { isThenable } from '../../foundation/thenable.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import { EndedTransactionError } from '../entry/ended-transaction.ts'
 import { LONGEST_EFFECT_LEASE_MS } from '../entry/entry.ts'
@@ -15,6 +16,8 @@ export interface EffectCall {
   readonly claimed: ClaimedRequest | null
   readonly work: (tx: unknown) => unknown
   readonly options: TransactOptions<unknown>
+  /** The headers that were set on the response itself, behind the ledger: recorded beside those of the reply. */
+  readonly beside?: (() => HeaderList) | undefined
 }
 
 /**
@@ -77,10 +80,11 @@ interface Seen {
 type WatchedWork = (tx: unknown) => WorkOutcome | Promise<WorkOutcome>
 
 /** `notDone()` may be called inside of the work, so that is read when the work has ended. */
-function watched(guard: GuardOptions, { claimed, work }: EffectCall, seen: Seen): WatchedWork {
+function watched(guard: GuardOptions, { claimed, work, beside }: EffectCall, seen: Seen): WatchedWork {
   const judge = (answer: Answer): WorkOutcome => {
     seen.answer = answer
-    return judgeAnswer(answer, guard, claimed ? withoutAnswer(claimed) : 'released')
+    const headers = beside ? joined(answer.headers, beside()) : answer.headers
+    return judgeAnswer({ ...answer, headers }, guard, claimed ? withoutAnswer(claimed) : 'released')
   }
   const fail = (error: unknown): never => {
     seen.thrown = { error }
@@ -95,4 +99,10 @@ function watched(guard: GuardOptions, { claimed, work }: EffectCall, seen: Seen)
     }
     return isThenable(answer) ? answer.then(judge, fail) : judge(answer)
   }
+}
+
+/** The reply's own fields win; cookies stay side by side. */
+function joined(own: HeaderList, beside: HeaderList): HeaderList {
+  const names = new Set(own.map(([name]) => name))
+  return [...beside.filter(([name]) => name === 'set-cookie' || !names.has(name)), ...own]
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../errors/classes.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
 import type { Outcome } from '../entry/outcome.ts'
 import { type Reply, replyOf } from '../entry/reply.ts'
 import type { Answer } from '../http/port.ts'
@@ -25,6 +26,8 @@ export class SessionEffect {
   #running: Promise<Outcome<Answer>> | undefined
   /** The effect was given a transaction of the caller. */
   #isGiven = false
+  /** Set by an adapter: see `Session.setHeaderSource`. */
+  headerSource: (() => HeaderList) | undefined
 
   constructor(guard: GuardOptions, options: EffectOptions) {
     this.#guard = guard
@@ -62,7 +65,7 @@ export class SessionEffect {
     this.#state = 'running'
     this.#isGiven = options.transaction !== undefined
     if (!this.#isGiven) lease?.resize(effectLease(this.#guard))
-    this.#running = runEffect(this.#guard, { claimed, work, options })
+    this.#running = runEffect(this.#guard, { claimed, work, options, beside: this.headerSource })
     const outcome = await this.#running
     this.#state = outcome
     if (this.isSettled) lease?.stop()

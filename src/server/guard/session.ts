@@ -1,18 +1,20 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { startTimer } from '../../foundation/clock.ts'
+import type { HeaderList } from '../../protocol/headers.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
 import type { Outcome } from '../entry/outcome.ts'
 import type { Answer, Failure, LateAnswer } from '../http/port.ts'
 import { outgoingAnswer } from './answer.ts'
-import { ClaimLostError, deriveKey, type IdempotencyContext, LazyAborter } from './context.ts'
+import { abortInTime, ClaimLostError, contextFor, type IdempotencyContext, LazyAborter } from './context.ts'
+import { countInFlight } from './counters.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { HeldLease } from './lease.ts'
 import { emitOutcome, isCommitted, notCommitted } from './outcome-of-effect.ts'
 import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
-import { type ClaimedRequest, endWithoutAnswer, settleClaim } from './settle-claim.ts'
+import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
 
 /** Thrown to a handler that has begun: it may have done something. */
 const UNKNOWN = { effect: 'unknown' } as const
@@ -26,7 +28,7 @@ export class Session {
   readonly #guard: GuardOptions
   readonly #claimed: ClaimedRequest | null
   readonly #aborter = new LazyAborter()
-  readonly #stopping: (() => void)[] = []
+  readonly #watching: (() => void)[] = []
   readonly #lease: HeldLease | undefined
   readonly #effect: SessionEffect
   /** Another request works under the key by now. */
@@ -40,21 +42,14 @@ export class Session {
   constructor(guard: GuardOptions, claimed: ClaimedRequest | null) {
     this.#guard = guard
     this.#claimed = claimed
-    const aborter = this.#aborter
-    this.context = {
-      get signal() {
-        return aborter.signal
-      },
-      key: claimed?.request.key,
-      scope: claimed?.request.scope,
-      attempt: claimed?.claim.attempt ?? 1,
+    this.context = contextFor(guard, claimed, {
+      aborter: this.#aborter,
       effect: (work, options) => this.#effect.run(work as (tx: unknown) => unknown, options ?? {}),
-      deriveKey: (label) => deriveKey(guard, claimed?.request, label),
       notDone: () => this.#notDone(),
-    }
+    })
     this.#lease = claimed ? this.#holdLease(claimed) : undefined
     this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, onOutcome: this.#hear })
-    this.#watchTime()
+    this.#watching.push(abortInTime(guard, this.#aborter))
   }
 
   /** Must the adapter buffer the answer until it is recorded? Not without a key and an effect. */
@@ -69,6 +64,11 @@ export class Session {
 
   get isExternal(): boolean {
     return this.#claimed?.protection.external === true
+  }
+
+  /** The source gives the headers that are set behind the ledger by then: they are recorded with an effect's reply. */
+  setHeaderSource(source: () => HeaderList): void {
+    this.#effect.headerSource = source
   }
 
   /** Records the handler's answer. Returns the answer to send. */
@@ -89,15 +89,17 @@ export class Session {
    * answer of the handler is. That of an external handler, which may have done something, is neither recorded nor sent
    * unless `notDone()` was called. Returns the answer to send; undefined: the framework's.
    */
-  async fail(error: unknown, { answer, late }: Failure = {}): Promise<Answer | undefined> {
+  async fail(error: unknown, { answer, late, unseen }: Failure = {}): Promise<Answer | undefined> {
     if (this.#ended) return void this.#emit({ type: 'handler.failed', error })
     this.#ended = 'failed'
     const isFinal = answer !== undefined && answer.status >= 400 && answer.status < 500 && !this.#isTransient(answer)
-    const isItsWord = isFinal && (!this.isExternal || this.#claimed?.notDone === true)
+    const isItsWord = isFinal && !unseen && (!this.isExternal || this.#claimed?.notDone === true)
     // The caller of an external handler that threw must not take a 4xx for a proof that nothing was done.
     const instead = isFinal && !isItsWord ? this.#outgoing(inDoubtRefusal()) : undefined
-    if (late && !isItsWord) {
-      void this.#endLater(late)
+    if (unseen) this.#waitOneLease()
+    const awaited = late ?? unseen
+    if (awaited && !isItsWord) {
+      void this.#endLater(awaited)
       return instead
     }
     this.#stop()
@@ -120,6 +122,15 @@ export class Session {
     }
   }
 
+  /** For a handler that may have ended: without its answer, its lease is renewed no longer than this. */
+  #waitOneLease(): void {
+    const end = (): void => {
+      this.#stopWatching()
+      this.#lease?.letLapse()
+    }
+    this.#watching.push(startTimer(this.#guard.clock, this.#guard.leaseMs, end))
+  }
+
   #isTransient(answer: Answer): boolean {
     return judgeAnswer(answer, this.#guard, 'released').kind !== 'recorded'
   }
@@ -132,7 +143,7 @@ export class Session {
     const effect = await this.#effect.ended()
     if (effect === 'none' || effect.kind === 'kept') return this.#record(answer)
     if (effect.kind === 'lost') return refusal('in-flight')
-    if (effect.kind === 'in-doubt') return this.#inDoubt(effect.error)
+    if (effect.kind === 'in-doubt') return endInDoubt(this.#guard, this.#claimed, effect.error)
     // The work ended its transaction by itself: whatever the answer says, nobody knows whether it was done.
     if (isThrown(effect)) return answer.status < 500 ? inDoubtRefusal() : answer
     return effect.kind === 'uncommitted' ? this.#recordGiven(effect.answer, answer) : (effect.answer ?? answer)
@@ -142,7 +153,7 @@ export class Session {
     const effect = await this.#effect.ended()
     if (effect !== 'none') {
       if (effect.kind === 'lost') return refusal('in-flight')
-      if (effect.kind === 'in-doubt') return this.#inDoubt(effect.error)
+      if (effect.kind === 'in-doubt') return endInDoubt(this.#guard, this.#claimed, effect.error)
       if (effect.kind === 'recorded') {
         this.#emit({ type: 'handler.failed', error })
         return effect.answer
@@ -168,19 +179,17 @@ export class Session {
       onLost: () => this.#lose(),
       onLapsed: () => this.#lapse(),
     })
-    this.#stopping.push(() => lease.stop(), countInFlight(this.#guard))
+    this.#watching.push(countInFlight(this.#guard))
     return lease
   }
 
-  #watchTime(): void {
-    const { timeoutMs, clock } = this.#guard
-    if (timeoutMs === undefined) return
-    const late = (): void => this.#aborter.abort(new DOMException(`The handler took ${timeoutMs} ms`, 'TimeoutError'))
-    this.#stopping.push(startTimer(clock, timeoutMs, late))
+  #stop(): void {
+    this.#lease?.stop()
+    this.#stopWatching()
   }
 
-  #stop(): void {
-    for (const stop of this.#stopping.splice(0)) stop()
+  #stopWatching(): void {
+    for (const stop of this.#watching.splice(0)) stop()
   }
 
   #lose(): void {
@@ -234,16 +243,4 @@ export class Session {
     await endWithoutAnswer(this.#guard, this.#claimed, {})
     throw notCommitted()
   }
-
-  /** Changes only an entry that is still running: a commit whose confirmation was lost stays. */
-  async #inDoubt(error: unknown): Promise<Answer> {
-    if (this.#claimed) await endWithoutAnswer(this.#guard, this.#claimed, { status: 503, error })
-    return inDoubtRefusal()
-  }
-}
-
-/** Returns how to count it out. */
-function countInFlight({ counters }: GuardOptions): () => void {
-  counters.inFlight++
-  return () => counters.inFlight--
 }

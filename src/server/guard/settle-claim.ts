@@ -110,6 +110,12 @@ export function endWithoutAnswer(guard: GuardOptions, claimed: ClaimedRequest, c
     : releaseClaim(guard, claimed, cause)
 }
 
+/** Changes only an entry that is still running: a commit whose confirmation was lost stays. */
+export async function endInDoubt(guard: GuardOptions, claimed: ClaimedRequest | null, error: unknown): Promise<Answer> {
+  if (claimed) await endWithoutAnswer(guard, claimed, { status: 503, error })
+  return inDoubtRefusal()
+}
+
 async function releaseClaim(guard: GuardOptions, { claim, request }: ClaimedRequest, cause: Cause): Promise<void> {
   try {
     const isReleased = await withinStoreTime(guard, guard.store.release(claim))

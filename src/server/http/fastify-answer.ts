@@ -4,8 +4,8 @@ import type { HeaderList } from '../../protocol/headers.ts'
 import { isEventStream } from '../../protocol/headers.ts'
 import { bufferBody } from './buffered-body.ts'
 import { isFetchResponse } from './fetch-handler.ts'
-import { headerListOf, replacingHeaders, valuesByName } from './handler-answer.ts'
-import type { Answer } from './port.ts'
+import { FRAMING, headerListOf, replacingHeaders, valuesByName } from './handler-answer.ts'
+import type { Answer, StreamedAnswer } from './port.ts'
 
 export function replyHeaders(reply: FastifyReply): HeaderList {
   return headerListOf(reply.getHeaders())
@@ -47,6 +47,13 @@ interface ReadPayload {
 
 /** Of a `Response`, status and headers go to the reply, as Fastify does it after `onSend`. */
 export async function readPayload(payload: unknown, reply: FastifyReply, limit: number): Promise<ReadPayload> {
+  const read = await bufferPayload(payload, reply, limit)
+  // Fastify sends a payload that is no stream with its length.
+  if (read.stream === undefined) for (const name of FRAMING) reply.removeHeader(name)
+  return read
+}
+
+async function bufferPayload(payload: unknown, reply: FastifyReply, limit: number): Promise<ReadPayload> {
   const given = isFetchResponse(payload) ? unpackResponse(payload, reply) : payload
   if (given === undefined || given === null) return { body: null }
   if (typeof given === 'string' || given instanceof Uint8Array) return { body: bytesOf(given) }
@@ -86,4 +93,13 @@ function iteratorOf(stream: unknown): AsyncIterator<unknown> {
 function bytesOf(chunk: string | Uint8Array): Buffer {
   if (typeof chunk === 'string') return Buffer.from(chunk)
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}
+
+/** Answered past Fastify, and so recorded without its body. */
+export function sentPast({ raw }: FastifyReply): StreamedAnswer {
+  return { status: raw.statusCode, headers: [], body: null, streamed: true }
+}
+
+export function statusOnly(reply: FastifyReply): Answer {
+  return { status: reply.statusCode, headers: [], body: null }
 }

@@ -4,9 +4,26 @@ import { isThenable } from '../../foundation/thenable.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isReply, type Reply } from '../entry/reply.ts'
 import type { Session } from '../guard/session.ts'
-import { bufferOf, destroyStream, readPayload, replaceReply, replyHeaders, setReplyHeaders } from './fastify-answer.ts'
+import {
+  bufferOf,
+  destroyStream,
+  readPayload,
+  replaceReply,
+  replyHeaders,
+  sentPast,
+  setReplyHeaders,
+  statusOnly,
+} from './fastify-answer.ts'
 import { FastifyLateReply } from './fastify-late-reply.ts'
-import { exchangeHeaders, type HandlerAnswer, headersOfHandler, isHandlers, withoutNamesOf } from './handler-answer.ts'
+import { FastifyOutgoing } from './fastify-outgoing.ts'
+import {
+  exchangeHeaders,
+  type HandlerAnswer,
+  headersBeside,
+  headersOfHandler,
+  isHandlers,
+  withoutNamesOf,
+} from './handler-answer.ts'
 import type { Answer, StreamedAnswer } from './port.ts'
 
 /** A request on its way through Fastify, from the claim to the end of its response. */
@@ -29,6 +46,13 @@ export class FastifyExchange {
   #onEnd: (() => void) | undefined
   /** The answer to send, once the session has ended. */
   #settled: Promise<Answer> | undefined
+  #outgoing: FastifyOutgoing | undefined
+  /** The handler, or Fastify in its place, has sent an answer. */
+  #isSent = false
+  #onSettled: () => void = () => {}
+  readonly #hasSettled = new Promise<void>((resolve) => {
+    this.#onSettled = resolve
+  })
 
   constructor(session: Session, reply: FastifyReply, limit: number) {
     this.#session = session
@@ -36,6 +60,7 @@ export class FastifyExchange {
     this.#limit = limit
     this.#before = replyHeaders(reply)
     this.#kept = this.#before
+    session.setHeaderSource(() => headersBeside(replyHeaders(reply), this.#before))
     this.#watchEffect()
     reply.raw.once('close', () => this.#onClose())
   }
@@ -53,7 +78,9 @@ export class FastifyExchange {
     })
     this.#reply.send = (...payload: unknown[]) => {
       if (this.#session.answersWith === 'effect') this.#atSend ??= replyHeaders(this.#reply)
-      return send.apply(this.#reply, payload as [])
+      send.apply(this.#reply, payload as [])
+      this.#isSent = true
+      return this.#reply
     }
   }
 
@@ -67,11 +94,34 @@ export class FastifyExchange {
       wait.apply(this.#reply, callbacks)
     }
     Object.defineProperty(this.#reply, 'then', { value: then, configurable: true })
-    const returned = handle()
+    const returned = this.#call(handle)
     if (!isThenable(returned)) return returned
     this.#isAtWork = true
     returned.then(end, end)
-    return returned
+    if ((returned as unknown) === this.#reply) return returned
+    return returned.then(undefined, (error) => this.#rejectSent(error))
+  }
+
+  #call(handle: () => unknown): unknown {
+    try {
+      return handle()
+    } catch (error) {
+      if (this.#isSent) return Promise.reject(error)
+      throw error
+    }
+  }
+
+  /** The answer that was sent first counts. Fastify would answer the error too, as long as the first is not sent out. */
+  async #rejectSent(error: unknown): Promise<unknown> {
+    const { raw } = this.#reply
+    if (!this.#isSent) throw error
+    await this.#hasSettled
+    // The handler has given no answer if one was sent in its place.
+    if (!this.#onEnd) await this.#session.fail(error)
+    if (!raw.closed) await new Promise((resolve) => raw.once('close', resolve))
+    // Fastify logs this error. To a caller that has hung up, nothing was sent.
+    if (this.#reply.sent) throw error
+    return undefined
   }
 
   /** Before Fastify serializes a payload: the route's schema is for the JSON of an answer, not for a reply. */
@@ -86,14 +136,14 @@ export class FastifyExchange {
   fail(error: unknown): void {
     this.#failure = { error, status: this.#reply.statusCode }
     this.#returned = undefined
+    this.#outgoing?.fail()
   }
 
   /** Ends the session before the answer is sent. Returns the payload to send. */
   async send(payload: unknown): Promise<unknown> {
     if (this.#settled) return this.#sendAgain(this.#settled, payload)
     const settling = this.#settle(payload)
-    this.#settled = settling.then(({ answer }) => answer)
-    this.#settled.catch(() => {})
+    this.#endWith(settling.then(({ answer }) => answer))
     try {
       return (await settling).payload
     } catch (error) {
@@ -111,7 +161,8 @@ export class FastifyExchange {
     const { headersSent, destroyed } = this.#reply.raw
     // Fastify sends the first one.
     if (!answer || !this.#failure || headersSent || destroyed) return new Promise(() => {})
-    return 'streamed' in answer ? payload : replaceReply(this.#reply, answer)
+    this.#outgoing ??= new FastifyOutgoing(this.#reply, answer)
+    return this.#outgoing.repeat(payload)
   }
 
   async #settle(payload: unknown): Promise<{ readonly answer: Answer; readonly payload: unknown }> {
@@ -165,19 +216,17 @@ export class FastifyExchange {
     await yieldToEventLoop()
     this.#onEnd?.()
     // To a caller that has hung up, Fastify does not send the answer of a handler that returned nothing.
-    if (!this.#settled && !this.#failure && this.#reply.raw.destroyed && !this.#reply.sent) this.#sendToNobody()
-  }
-
-  #sendToNobody(): void {
-    this.send(undefined).catch(() => {})
+    const isLeft = !this.#settled && !this.#failure && this.#reply.raw.destroyed && !this.#reply.sent
+    if (isLeft) this.send(undefined).catch(() => {})
   }
 
   /** The response is over. If Fastify has not sent it, its session is still to be ended. */
   #onClose(): void {
     const { raw, sent } = this.#reply
     if (this.#settled) return
-    if (raw.writableEnded) this.#endWith(() => this.#session.complete(sentPast(this.#reply)))
-    else if (this.#failure) this.#endWith(() => this.#session.fail(this.#failure?.error))
+    const answer = raw.writableEnded ? sentPast(this.#reply) : undefined
+    if (this.#failure) this.#endWith(this.#session.fail(this.#failure?.error, { answer }))
+    else if (answer) this.#endWith(this.#session.complete(answer))
     else if (sent) this.#endHijacked()
   }
 
@@ -188,20 +237,11 @@ export class FastifyExchange {
           this.#onEnd = () => resolve(this.#reply.raw.writableEnded ? sentPast(this.#reply) : undefined)
         })
       : undefined
-    this.#endWith(() => this.#session.fail(new Error('The response was destroyed before its end'), { late }))
+    this.#endWith(this.#session.fail(new Error('The response was destroyed before its end'), { late }))
   }
 
-  #endWith(end: () => Promise<Answer | undefined>): void {
-    this.#settled = end().then((answer) => answer ?? statusOnly(this.#reply))
-    this.#settled.catch(() => {})
+  #endWith(ending: Promise<Answer | undefined>): void {
+    this.#settled = ending.then((answer) => answer ?? statusOnly(this.#reply))
+    this.#settled.then(this.#onSettled, () => {})
   }
-}
-
-/** Answered past Fastify, and so recorded without its body. */
-function sentPast({ raw }: FastifyReply): StreamedAnswer {
-  return { status: raw.statusCode, headers: [], body: null, streamed: true }
-}
-
-function statusOnly(reply: FastifyReply): Answer {
-  return { status: reply.statusCode, headers: [], body: null }
 }

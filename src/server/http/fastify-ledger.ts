@@ -6,10 +6,10 @@ import { type GuardedLedger, guardOf, type LedgerGuard } from '../guard/begin.ts
 import type { IdempotencyContext } from '../guard/context.ts'
 import type { ProtectOptions } from '../guard/guard-options.ts'
 import { formAlreadyRead } from './buffered-body.ts'
-import { replaceReply } from './fastify-answer.ts'
 import { FastifyExchange } from './fastify-exchange.ts'
+import { FastifyOutgoing } from './fastify-outgoing.ts'
 import { inboundBody, isMultipart, nodeBody, rawHeaderList, targetOf } from './node/node-request.ts'
-import type { Answer, Inbound, InboundBody } from './port.ts'
+import type { Inbound, InboundBody } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
 
 export interface FastifyLedgerOptions {
@@ -39,13 +39,13 @@ export async function fastifyLedger(app: FastifyInstance, options: FastifyLedger
   // Thrown in an async function: what a plugin with a callback throws ends the process.
   const { ledger } = checkPlugin(app, options)
   const exchanges = new WeakMap<FastifyRequest, FastifyExchange>()
-  const answers = new WeakMap<FastifyRequest, Answer>()
+  const answers = new WeakMap<FastifyRequest, FastifyOutgoing>()
 
   const begin = async (guard: RouteGuard, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (!guard || request.is404) return undefined
     const begun = await guard.begin(fastifyInbound(request, guard.maxRequestBytes))
     if (begun.kind === 'answered') {
-      answers.set(request, begun.answer)
+      answers.set(request, new FastifyOutgoing(reply, begun.answer))
       return reply.send()
     }
     const { session } = begun
@@ -74,10 +74,13 @@ export async function fastifyLedger(app: FastifyInstance, options: FastifyLedger
     'preSerialization',
     async (request, _reply, payload) => exchanges.get(request)?.takeReply(payload) ?? payload,
   )
-  app.addHook('onError', async (request, _reply, error) => exchanges.get(request)?.fail(error))
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onError', async (request, _reply, error) => {
+    answers.get(request)?.fail()
+    exchanges.get(request)?.fail(error)
+  })
+  app.addHook('onSend', async (request, _reply, payload) => {
     const answer = answers.get(request)
-    if (answer) return replaceReply(reply, answer)
+    if (answer) return answer.send(payload)
     const exchange = exchanges.get(request)
     return exchange ? exchange.send(payload) : payload
   })

@@ -7,6 +7,7 @@ import type { LedgerGuard } from '../guard/begin.ts'
 import type { IdempotencyContext } from '../guard/context.ts'
 import type { Session } from '../guard/session.ts'
 import { bufferBody, readWithin } from './buffered-body.ts'
+import { FRAMING } from './handler-answer.ts'
 import type { Answer, Inbound, StreamedAnswer } from './port.ts'
 
 type Handler<Rest extends unknown[]> = (request: Request, context: IdempotencyContext, ...rest: Rest) => unknown
@@ -122,11 +123,12 @@ export function isFetchResponse(value: unknown): value is Response {
 
 export async function fetchAnswer(response: Response, limit: number): Promise<FetchAnswer> {
   const plain = { status: response.status, headers: [...response.headers], body: null }
-  if (!response.body) return { answer: plain }
+  const whole = { ...plain, headers: plain.headers.filter(([name]) => !FRAMING.includes(name)) }
+  if (!response.body) return { answer: whole }
   if (isEventStream(plain.headers)) return { answer: { ...plain, streamed: true }, stream: response.body }
   const reader = response.body.getReader()
   const { chunks, size, isWhole } = await bufferBody(() => reader.read(), limit)
-  if (isWhole) return { answer: { ...plain, body: joinChunks(chunks, size) } }
+  if (isWhole) return { answer: { ...whole, body: joinChunks(chunks, size) } }
   return { answer: { ...plain, streamed: true }, stream: continuedStream(chunks, reader) }
 }
 

@@ -47,6 +47,14 @@ const OF_ANSWER = new Set([
   'www-authenticate',
 ])
 
+/** They say how a body of unknown length is sent. A message with them and a `Content-Length` is refused by proxies. */
+export const FRAMING: readonly string[] = ['trailer', 'transfer-encoding']
+
+/** The fields that the handler has set for the exchange, whatever its answer is. */
+export function headersBeside(headers: HeaderList, before: HeaderList): HeaderList {
+  return headersOfHandler(headers, before).filter(([name]) => !OF_ANSWER.has(name))
+}
+
 /**
  * The headers of an answer that is sent in place of the handler's: `headers`, and beside them what middleware and the
  * handler have set for the exchange, such as cookies.

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { checkFunction } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import { isTimeout } from '../admission/is-timeout.ts'
 import { type EffectReturn, isReply } from '../entry/reply.ts'
 import { type GuardedLedger, guardOf } from '../guard/begin.ts'
 import type { IdempotencyContext } from '../guard/context.ts'
@@ -13,11 +14,13 @@ import { type FetchAnswer, fetchAnswer, fetchInbound, passOn, responseOf } from 
 import {
   exchangeHeaders,
   type HandlerAnswer,
+  headersBeside,
   headersOfHandler,
   isHandlers,
   replacingHeaders,
   withoutNamesOf,
 } from './handler-answer.ts'
+import { HonoLateResponse } from './hono-late-response.ts'
 import type { Answer, Inbound, InboundBody } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
 
@@ -118,9 +121,12 @@ function preparedHeaders(c: Context): HeaderList {
 /** Runs the handlers behind the middleware, and sets the answer to send. */
 async function runHandlers(exchange: HonoExchange, session: Session, next: () => Promise<void>): Promise<void> {
   const { c, before, limit } = exchange
+  const late = new HonoLateResponse(c, limit)
+  session.setHeaderSource(() => headersBeside(late.ownHeaders(preparedHeaders(c)), before))
   let fetched: FetchAnswer
   try {
-    await next()
+    await late.run(next)
+    if (late.isAnswered) return await endLate(session, late)
     if (!session.records && !isReply(c.res)) return void (await passOn(session, c.res))
     fetched = isReply(c.res) ? { answer: c.res } : await fetchAnswer(c.res, limit)
   } catch (error) {
@@ -130,14 +136,30 @@ async function runHandlers(exchange: HonoExchange, session: Session, next: () =>
   }
   const headers = headersOfHandler(fetched.answer.headers, before)
   const answer: HandlerAnswer = { ...fetched.answer, headers, isHandlers: true }
-  const outgoing = await settle(session, answer, c.error)
+  const outgoing = await settle(session, answer, { error: c.error, late })
   if (isHandlers(outgoing) && !isReply(c.res)) return answerWith(exchange, { ...fetched, answer: outgoing })
   await fetched.stream?.cancel()
   replaceResponse(exchange, outgoing)
 }
 
-/** `error`: what a handler threw, of which Hono has made the answer. */
-async function settle(session: Session, answer: HandlerAnswer, error: Error | undefined): Promise<Answer> {
+/** The request has been answered in front of the ledger while the handlers were at work. */
+async function endLate(session: Session, late: HonoLateResponse): Promise<void> {
+  const answer = await late.answer()
+  if (answer && !late.error) await session.complete(answer)
+  else await session.fail(late.error, { answer })
+}
+
+interface Ending {
+  /** The handler, or middleware behind the ledger, threw this, and Hono has made the answer of it. */
+  readonly error: Error | undefined
+  readonly late: HonoLateResponse
+}
+
+async function settle(session: Session, answer: HandlerAnswer, { error, late }: Ending): Promise<Answer> {
+  if (isTimeout({ status: answer.status, error })) {
+    const thrown = error ?? new Error(`The handlers were answered for with ${answer.status}`)
+    return (await session.fail(thrown, { answer, unseen: late.later() })) ?? answer
+  }
   return error ? ((await session.fail(error, { answer })) ?? answer) : session.complete(answer)
 }
 

@@ -40,4 +40,9 @@ export interface Failure {
   /** What the framework has made of the error, if the adapter knows it. */
   readonly answer?: Answer | undefined
   readonly late?: LateAnswer | undefined
+  /**
+   * In place of `late`, if the adapter does not see whether the handler is still at work: the failure, that of a timeout
+   * for example, is no proof that the handler has ended. This answer is awaited for one lease, which then lapses.
+   */
+  readonly unseen?: LateAnswer | undefined
 }

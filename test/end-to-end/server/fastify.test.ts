@@ -275,6 +275,91 @@ describe('a route of Fastify', () => {
     else expect([first.status, second.body.toString()]).toEqual([500, 'run 2'])
   })
 
+  const noHook = (): never => {
+    throw new Error('no hook')
+  }
+  const THROWING: Readonly<Record<string, (...given: [unknown, unknown, unknown, (error: Error) => void]) => unknown>> =
+    {
+      asynchronously: async () => noHook(),
+      synchronously: noHook,
+      'by its callback': (...[, , , done]) => done(new Error('no hook')),
+    }
+
+  it.each(
+    ['before', 'after'].flatMap((where) =>
+      Object.keys(THROWING).flatMap((how) => ["Fastify's", 'its own'].map((handler) => [where, how, handler] as const)),
+    ),
+  )(
+    'is answered by an error where hooks for answers always throw: %s the ledger, %s, %s error handler',
+    async (where, how, handler) => {
+      let runs = 0
+      const app = fastify()
+      open.push(app)
+      const hook = THROWING[how] as never
+      if (where === 'before') app.addHook('onSend', hook)
+      const ledger = newLedger()
+      await app.register(fastifyLedger, { ledger })
+      if (where === 'after') app.addHook('onSend', hook)
+      if (handler === 'its own') app.setErrorHandler((_error, _request, reply) => reply.code(503).send('no'))
+      app.post('/orders', async (_request, reply) => reply.code(201).send(`run ${++runs}`))
+      const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+      const status = handler === 'its own' && where === 'before' ? 503 : 500
+      for (const got of await twice(origin)) {
+        const { message, statusCode } = JSON.parse(got.body.toString()) as { message: string; statusCode: number }
+        expect([got.status, statusCode, message]).toEqual([status, status, 'no hook'])
+        expect(got.header('content-type')).toBe('application/json; charset=utf-8')
+      }
+      // With the hook in front of the ledger, no answer of the work has come through.
+      expect([runs, (await ledger.find('public', 'one'))?.state]).toEqual(
+        where === 'after' ? [1, 'done'] : [2, undefined],
+      )
+    },
+  )
+
+  it.each<[string, (reply: FastifyReply) => unknown]>([
+    [
+      'at once',
+      async (reply) => {
+        reply.code(201).send({ run: 1 })
+        throw Object.assign(new Error('too late'), { statusCode: 402 })
+      },
+    ],
+    [
+      'before its promise is made',
+      (reply) => {
+        reply.code(201).send({ run: 1 })
+        throw new Error('too late')
+      },
+    ],
+    [
+      'later',
+      async (reply) => {
+        reply.code(201).send({ run: 1 })
+        await new Promise<void>((resolve) => reply.raw.once('close', resolve))
+        throw new Error('too late')
+      },
+    ],
+    [
+      'after an error that it sent',
+      async (reply) => {
+        reply.send(Object.assign(new Error('no'), { statusCode: 402 }))
+        throw new Error('too late')
+      },
+    ],
+  ])('that throws after it has sent its answer has answered: %s', async (when, handle) => {
+    const events: string[] = []
+    const observe = ({ type }: { readonly type: string }): void => void events.push(type)
+    const ledger = createLedger({ store: memoryLedger(), scope: 'public', observe })
+    const origin = await listen((app) => app.post('/orders', (_request, reply) => handle(reply)), ledger)
+    const [first, second] = await twice(origin)
+    const [status, body] = when === 'after an error that it sent' ? [402, /"message":"no"/] : [201, /^{"run":1}$/]
+    expect([first.status, first.body.toString()]).toEqual([status, expect.stringMatching(body)])
+    expect([second.status, second.header('idempotency-replayed')]).toEqual([status, 'true'])
+    expect(second.body.equals(first.body)).toBe(true)
+    while (!events.includes('handler.failed')) await new Promise((resolve) => setImmediate(resolve))
+    expect(events.filter((type) => type === 'handler.failed')).toHaveLength(1)
+  })
+
   it('refuses a form that was read in front of it', async () => {
     let runs = 0
     const app = fastify()

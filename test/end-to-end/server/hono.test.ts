@@ -1,10 +1,12 @@
 import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { timeout } from 'hono/timeout'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HonoIdempotency, honoLedger, type IdempotencyVariables } from '../../../src/server/hono/index.ts'
 import { createLedger, json, memoryLedger } from '../../../src/server/index.ts'
-import { call } from './caller.ts'
+import { manualClock } from '../../../src/testing/manual-clock.ts'
+import { call, gate } from './caller.ts'
 import { serving } from './forms.ts'
 
 const closing: (() => Promise<void>)[] = []
@@ -173,5 +175,94 @@ describe('a route of Hono', () => {
     }
     expect((await call(origin, { ...urlencoded, body: 'a=2' })).status).toBe(422)
     expect(runs).toBe(2)
+  })
+})
+
+describe('a timeout between the ledger and the handlers', () => {
+  const until = async (condition: () => Promise<boolean>): Promise<void> => {
+    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** A first request that is answered by the timeout, and a second one while the handler works. */
+  async function behindTimeout(handle: (c: Context<Env>) => unknown, external = false) {
+    const [held, ledger] = [gate(), newLedger()]
+    let runs = 0
+    const app = new Hono<Env>()
+    app.use(async (c, next) => {
+      await next()
+      // The context is still that of an answer, in front of the ledger.
+      await new Promise((resolve) => setImmediate(resolve))
+      c.header('x-front', String(c.res.status))
+    })
+    app.use(honoLedger(ledger, { external })).use(timeout(20))
+    app.post('/orders', (async (c: Context<Env>) => {
+      if (++runs > 1) return c.text('again')
+      await held.opened
+      return handle(c)
+    }) as never)
+    const origin = await listen(app)
+    const ask = () => call(origin, { key: 'one', body: '{"n":1}' })
+    const first = await ask()
+    expect([first.status, first.header('x-front')]).toEqual([504, '504'])
+    const second = await ask()
+    expect([second.status, (await ledger.find('public', 'one'))?.state]).toEqual([409, 'running'])
+    held.open()
+    await until(async () => (await ledger.find('public', 'one'))?.state !== 'running')
+    const third = await ask()
+    return { third, runs, recorded: await ledger.find('public', 'one') }
+  }
+
+  it.each<[string, (c: Context<Env>) => unknown]>([
+    ['a response', (c) => c.json({ order: 7 }, 201, { 'x-order': '7' })],
+    ['a plain response', () => Response.json({ order: 7 }, { status: 201, headers: { 'x-order': '7' } })],
+    ['a reply', () => json({ order: 7 }, { status: 201, headers: { 'x-order': '7' } })],
+    [
+      'the reply of an effect',
+      (c) => c.get('idempotency').respond(() => json({ order: 7 }, { status: 201, headers: { 'x-order': '7' } })),
+    ],
+  ])('does not free the key, and the answer that comes later is recorded: %s', async (_name, handle) => {
+    const { third, runs, recorded } = await behindTimeout(handle)
+    expect([third.status, third.body.toString(), third.header('idempotency-replayed'), runs]).toEqual([
+      201,
+      '{"order":7}',
+      'true',
+      1,
+    ])
+    expect(recorded?.answer?.headers).toEqual(
+      expect.arrayContaining([
+        ['content-type', 'application/json'],
+        ['x-order', '7'],
+      ]),
+    )
+    expect(recorded?.answer?.headers).toHaveLength(2)
+  })
+
+  it.each([
+    [false, 200, 'again'],
+    [true, 409, undefined],
+  ])('ends the session when the handler throws later: external %s', async (external, status, body) => {
+    const { third } = await behindTimeout(() => {
+      throw new HTTPException(402, { message: 'no' })
+    }, external)
+    expect(third.status).toBe(status)
+    if (body) expect(third.body.toString()).toBe(body)
+  })
+
+  it('is not waited for longer than a lease, which then lapses', async () => {
+    const clock = manualClock()
+    const leaseMs = 60_000
+    const ledger = createLedger({ store: memoryLedger(), scope: 'public', clock, lease: leaseMs })
+    let runs = 0
+    const app = new Hono().use(honoLedger(ledger)).use(timeout(20))
+    app.post('/orders', (c) => (++runs > 1 ? c.text('again') : new Promise<never>(() => {})))
+    const ask = async () => {
+      const got = await app.request('/orders', { method: 'POST', headers: { 'idempotency-key': 'one' } })
+      return got.status
+    }
+    expect([await ask(), await ask()]).toEqual([504, 409])
+    await clock.advance(leaseMs - 1)
+    expect(await ask()).toBe(409)
+    await clock.advance(leaseMs + 1)
+    expect([await ask(), runs, clock.pending()]).toEqual([200, 2, 0])
   })
 })

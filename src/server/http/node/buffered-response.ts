@@ -30,8 +30,8 @@ export interface ResponseRecorder {
   complete(answer: Answer): Promise<Answer>
   /** The handler has destroyed the response before its answer: the handler has failed. */
   onDestroyed(error: unknown): void
-  /** The caller has hung up before the answer. */
-  onHangUp(): void
+  /** The response is closed before its answer; called again when the handler then begins one. */
+  onClosed(): void
   onError(error: unknown): void
 }
 
@@ -41,15 +41,16 @@ type State = 'buffering' | 'recording' | 'sending'
 export class BufferedResponse implements ResponseListener {
   readonly #res: ServerResponse
   readonly #recorder: ResponseRecorder
-  readonly #before: ResponseHead
+  /** As it was in front of the ledger. */
+  readonly before: ResponseHead
   /** The headers that the answer of the effect is sent with, whatever the handler answers itself. */
   #kept: HeaderList
   readonly #interception: Interception
   #state: State = 'buffering'
   #chunks: { readonly chunk: Buffer; readonly done: Done }[] = []
   #size = 0
-  /** The caller has hung up, and `close` was not emitted yet. */
-  #hungUp = false
+  /** The connection is closed, and `close` was not emitted yet. */
+  isClosed = false
   /** The handler called `res.destroy()`. */
   #destroyed = false
   #ended: Done[] = []
@@ -59,8 +60,8 @@ export class BufferedResponse implements ResponseListener {
   constructor(res: ServerResponse, recorder: ResponseRecorder) {
     this.#res = res
     this.#recorder = recorder
-    this.#before = headOf(res)
-    this.#kept = this.#before.headers
+    this.before = headOf(res)
+    this.#kept = this.before.headers
     this.#interception = interceptResponse(res, this)
   }
 
@@ -79,7 +80,7 @@ export class BufferedResponse implements ResponseListener {
     // Wrappers that have seen the beginning of another answer can't take this one.
     const end = this.headersSent ? this.#interception.own.end : this.#res.end.bind(this.#res)
     this.#stopBuffering('seal')
-    if (!this.#hungUp && !this.#destroyed) {
+    if (!this.isClosed && !this.#destroyed) {
       const headers = replacingHeaders(this.#exchangeHeaders(), answer.headers)
       restoreHead(this.#res, { status: answer.status, headers })
       end(answer.body ?? undefined)
@@ -90,7 +91,7 @@ export class BufferedResponse implements ResponseListener {
   /** As before the handler. */
   restore(): void {
     this.#stopBuffering('stop')
-    if (!this.#res.headersSent) restoreHead(this.#res, this.#before)
+    if (!this.#res.headersSent) restoreHead(this.#res, this.before)
   }
 
   /** The handler has failed after its answer: a body that is half sent must not look whole. */
@@ -116,6 +117,7 @@ export class BufferedResponse implements ResponseListener {
     this.headersSent = true
     // A client of events waits for the head first.
     if (isEventStream(responseHeaders(this.#res))) this.#recordOwn()
+    else if (this.isClosed) this.#recorder.onClosed()
   }
 
   write(chunk: Buffer, done: Done): boolean {
@@ -145,16 +147,16 @@ export class BufferedResponse implements ResponseListener {
     this.#interception.own.destroy(error)
     if (!this.#destroyed) return
     // Its `close` came when the caller hung up, and was not emitted.
-    if (this.#hungUp) this.#emitClose()
+    if (this.isClosed) this.#emitClose()
     this.#recorder.onDestroyed(error ?? new Error('The handler destroyed its response before it gave an answer'))
   }
 
   closes(): boolean {
     if (this.#state === 'sending' || this.#destroyed || !this.#recorder.records()) return true
-    this.#hungUp = true
+    this.isClosed = true
     // A pipeline would stop at a closed response.
     this.#setClosed(false)
-    this.#recorder.onHangUp()
+    this.#recorder.onClosed()
     return false
   }
 
@@ -178,7 +180,7 @@ export class BufferedResponse implements ResponseListener {
 
   #recordOwn(): void {
     const all = responseHeaders(this.#res)
-    const headers = headersOfHandler(all, this.#before.headers)
+    const headers = headersOfHandler(all, this.before.headers)
     const answer: HandlerAnswer = { status: this.#res.statusCode, headers, body: null, isHandlers: true }
     const streamed: StreamedAnswer = { ...answer, streamed: true }
     const isWhole = this.#size <= this.#recorder.limit && !isEventStream(all)
@@ -199,7 +201,7 @@ export class BufferedResponse implements ResponseListener {
 
   #send(answer: Answer, outgoing: Answer): void {
     this.#stopBuffering('open')
-    if (this.#hungUp) return void this.#callAll()
+    if (this.isClosed) return void this.#callAll()
     const kept = new Set(outgoing.headers.map(([name]) => name))
     for (const [name] of answer.headers) if (!kept.has(name)) this.#res.removeHeader(name)
     setHeaders(this.#res, outgoing.headers)
@@ -227,7 +229,7 @@ export class BufferedResponse implements ResponseListener {
   #stopBuffering(how: 'open' | 'seal' | 'stop'): void {
     this.#state = 'sending'
     this.#interception[how]()
-    if (this.#hungUp && !this.#destroyed) this.#emitClose()
+    if (this.isClosed && !this.#destroyed) this.#emitClose()
   }
 
   /** Now the handler may know that the caller has hung up. */

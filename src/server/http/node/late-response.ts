@@ -25,10 +25,12 @@ const PROPERTIES = ['statusCode', 'statusMessage', 'headersSent', 'writableEnded
 export class LateResponse implements ResponseListener {
   readonly #unsent: ServerResponse
   readonly #chunks: Buffer[] = []
+  readonly #onEnd: () => void
   headersSent = false
   writableEnded = false
 
-  constructor(res: ServerResponse) {
+  constructor(res: ServerResponse, onEnd: () => void) {
+    this.#onEnd = onEnd
     this.#unsent = new ServerResponse(res.req)
     interceptResponse(this.#unsent, this)
     // Not earlier: whoever logs the answer reads its status when the response closes.
@@ -63,7 +65,9 @@ export class LateResponse implements ResponseListener {
 
   end(chunk: Buffer | undefined, done: Done): void {
     this.write(chunk, done)
+    if (this.writableEnded) return
     this.writableEnded = true
+    this.#onEnd()
   }
 
   destroys(): void {}

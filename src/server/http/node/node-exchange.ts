@@ -1,43 +1,25 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { yieldToEventLoop } from '../../../foundation/clock.ts'
+import { isThenable } from '../../../foundation/thenable.ts'
+import { isTimeout } from '../../admission/is-timeout.ts'
 import { isReply } from '../../entry/reply.ts'
 import type { IdempotencyContext } from '../../guard/context.ts'
 import type { Session } from '../../guard/session.ts'
 import { type FetchAnswer, fetchAnswer, isFetchResponse } from '../fetch-handler.ts'
+import { headersBeside } from '../handler-answer.ts'
 import type { Answer } from '../port.ts'
 import { BufferedResponse } from './buffered-response.ts'
 import { LateResponse } from './late-response.ts'
+import { hasHungUp } from './node-request.ts'
 import { isError, type NextFunction } from './route-handlers.ts'
-import { sendAnswer, setHeaders } from './send-answer.ts'
-
-const SERVER_ERROR: Answer = {
-  status: 500,
-  headers: [['content-type', 'application/problem+json']],
-  body: new TextEncoder().encode('{"type":"about:blank","title":"Internal Server Error","status":500}'),
-}
+import { responseHeaders, setHeaders } from './send-answer.ts'
+import { onTimeout, rejectRequest, type Served } from './served.ts'
+import { UnseenAnswer } from './unseen-answer.ts'
 
 /** The answer of a handler that sends none, because its effect has one. */
 const NOTHING: Answer = { status: 204, headers: [], body: null }
-
-/** A request and its response, with the place where errors go. */
-export interface Served {
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
-  /** The framework's; undefined if there is none, as with `node:http`. */
-  readonly next: NextFunction | undefined
-  /** Gets errors if there is no `next`. */
-  readonly onError: (error: unknown) => void
-}
-
-/** The error goes to the framework; without one, the answer is a plain 500. */
-export function rejectRequest({ res, next, onError }: Served, error: unknown): void {
-  if (next) return void next(error)
-  onError(error)
-  if (!res.headersSent) sendAnswer(res, SERVER_ERROR)
-}
 
 /** A request on its way through its handlers. */
 export class NodeExchange {
@@ -54,6 +36,11 @@ export class NodeExchange {
   #destroyedWith: unknown
   /** The framework is answering an error. */
   #thrown: { readonly error: unknown } | undefined
+  /** A timeout has passed before the answer. */
+  #isTimedOut = false
+  /** An async handler has ended without an answer. */
+  #hasEnded = false
+  readonly #unseen: UnseenAnswer
   /** Handlers run that only the framework sees: what they throw comes as the framework's answer. */
   #isUnseen = false
   /** The session has ended, and the response is the framework's again. */
@@ -65,14 +52,17 @@ export class NodeExchange {
     this.#served = given
     this.#session = session
     this.#limit = limit
+    this.#unseen = new UnseenAnswer(session)
+    if (session.records) onTimeout(given, () => this.#timeOut())
     this.#response = new BufferedResponse(given.res, {
       limit,
       records: () => session.records,
       complete: (answer) => this.#complete(answer),
       onDestroyed: (error) => this.#onDestroyed(error),
-      onHangUp: () => this.#onHangUp(),
+      onClosed: () => this.#onClosed(),
       onError: (error) => this.#giveUp(error, given.next),
     })
+    session.setHeaderSource(() => headersBeside(responseHeaders(given.res), this.#response.before.headers))
     const { effect } = session.context
     // Not a copy, which would read the context's `signal`, and so have it made.
     this.context = Object.assign(session.context, {
@@ -95,14 +85,18 @@ export class NodeExchange {
   async run(handle: (next: NextFunction) => unknown, next: NextFunction): Promise<void> {
     const end = this.#beginWork()
     try {
-      const returned = await handle((said) => {
-        end()
+      const returning = handle((said) => {
+        // An error after the handler has gone on to the next one is a timeout's.
+        if (!end() && isTimeout({ error: said })) this.#timeOut()
         if (isError(said)) this.pass(said, next)
         else next(said)
       })
-      const given = await this.#answerOf(returned)
+      const given = await this.#answerOf(await returning)
       this.#returned = given?.answer
-      if (end() && given && !this.#response.isAnswered) await this.#send(given)
+      if (!end()) return
+      if (given && !this.#response.isAnswered) return await this.#send(given)
+      this.#hasEnded ||= isThenable(returning)
+      this.#onClosed()
     } catch (thrown) {
       end()
       // To `next`, a value such as undefined would be no error.
@@ -137,6 +131,7 @@ export class NodeExchange {
       this.#thrown = { error }
       return next(error)
     }
+    this.#unseen.end(undefined)
     const instead = await this.#session.fail(error)
     if (wasAnswered) this.#response.cutShort()
     else if (instead) this.#response.replace(instead)
@@ -170,27 +165,56 @@ export class NodeExchange {
     void this.#fail(error, this.next)
   }
 
-  /** Nobody gets the answer that the framework is about to give: nothing is recorded of it. */
-  #onHangUp(): void {
-    if (this.#thrown) void this.#session.fail(this.#thrown.error)
+  #timeOut(): void {
+    if (!this.#response.isAnswered) this.#isTimedOut = true
+  }
+
+  #onClosed(): void {
+    const { isClosed, isAnswered } = this.#response
+    if (!isClosed || isAnswered || this.#unseen.isAwaited) return
+    // Nobody gets the answer that the framework is about to give: nothing is recorded of it.
+    if (this.#thrown) return void this.#session.fail(this.#thrown.error)
+    if (this.#atWork > 0 || !this.#mayBeLeft()) return
+    const error = new Error('The response was closed before its end')
+    void this.#session.fail(error, { unseen: this.#unseen.wait() })
+  }
+
+  /**
+   * A handler goes on although its caller has hung up, and if it fails, the framework's answer shows that. But once the
+   * answer has begun, or the connection was destroyed here, the framework does not answer an error any more.
+   */
+  #mayBeLeft(): boolean {
+    return this.#response.headersSent || this.#hasEnded || !hasHungUp(this.#served.req)
   }
 
   async #complete(answer: Answer): Promise<Answer> {
     const session = this.#session
+    if (this.#unseen.isAwaited) return this.#unseen.end(answer)
     const isFailure = answer.status >= 400
     // A handler that has just sent this answer itself has then returned.
     if (isFailure && this.#atWork > 0) await yieldToEventLoop()
     const late = isFailure && this.#atWork > 0 ? this.#lateAnswer() : undefined
+    const unseen =
+      isFailure && !late && this.#isOfTimeout(answer) ? this.#unseen.waitBehind(this.#served.res) : undefined
     // After an error, error middleware may have let another handler do the work.
     const isRecovered = !isFailure && !session.isExternal
-    if (isRecovered || !(this.#thrown || (this.#isUnseen && isFailure))) return session.complete(answer, late)
+    const hasFailed = this.#thrown || unseen || (this.#isUnseen && isFailure)
+    if (isRecovered || !hasFailed) return session.complete(answer, late)
     const { error } = this.#thrown ?? { error: new Error(`A handler behind the ledger failed with ${answer.status}`) }
-    return (await session.fail(error, { answer, late })) ?? answer
+    return (await session.fail(error, { answer, late, unseen })) ?? answer
+  }
+
+  #isOfTimeout({ status }: Answer): boolean {
+    if (!this.#session.records) return false
+    // A handler threw: it has ended.
+    if (this.#thrown && !isTimeout(this.#thrown)) return false
+    // A handler that is seen may give such a status itself.
+    return this.#isTimedOut || (this.#isUnseen && isTimeout({ status }))
   }
 
   /** What the handler gives if it is still at work although its request is answered, by a timeout for example. */
   #lateAnswer(): Promise<Answer | undefined> {
-    const response = new LateResponse(this.#served.res)
+    const response = new LateResponse(this.#served.res, () => {})
     return new Promise((resolve) => this.#onIdle.push(() => resolve(this.#returned ?? response.answer)))
   }
 

@@ -120,6 +120,15 @@ function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   )
 }
 
+/** Has the caller closed its connection? If not, a closed one was destroyed here. */
+export function hasHungUp(req: IncomingMessage): boolean {
+  const { stream } = req as { stream?: { readonly rstCode?: number } }
+  return stream ? stream.rstCode === HTTP2_CANCEL : req.socket.readableEnded || req.socket.errored !== null
+}
+
+/** What a reset stream has for a code, if its caller or the whole connection is gone. */
+const HTTP2_CANCEL = 8
+
 export function isMultipart({ headers }: IncomingMessage): boolean {
   return /^multipart\//i.test(headers['content-type'] ?? '')
 }

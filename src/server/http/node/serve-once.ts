@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { ConfigurationError } from '../../../errors/classes.ts'
 import type { LedgerGuard } from '../../guard/begin.ts'
-import { NodeExchange, rejectRequest, type Served } from './node-exchange.ts'
+import { NodeExchange } from './node-exchange.ts'
 import { nodeInbound, targetOf } from './node-request.ts'
 import { handlersBehind, isError, type NextFunction, type RouteHandler } from './route-handlers.ts'
 import { sendAnswer } from './send-answer.ts'
+import { rejectRequest, type Served } from './served.ts'
 
 const served = new WeakSet<IncomingMessage>()
 

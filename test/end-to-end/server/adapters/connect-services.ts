@@ -176,4 +176,5 @@ export const CONNECT_SERVICES = {
   'Express 5, in the route': ofExpress('Express 5', inRoute),
   'Express 4, in the route': ofExpress('Express 4', inRoute),
   'Express 5, in the app': ofExpress('Express 5', inApp),
+  'Express 4, in the app': ofExpress('Express 4', inApp),
 } satisfies Record<string, Serve>

@@ -65,6 +65,7 @@ const FASTIFY: Readonly<Record<Middleware, Register>> = {
   security: (app) =>
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('x-content-type-options', 'nosniff').header('access-control-allow-origin', 'https://shop.example')
+      reply.header('x-frame-options', 'SAMEORIGIN')
     }),
   timeout: () => {},
   parser: () => {},
