@@ -291,8 +291,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sending the refusal that a framework makes of a throw without recording it',
     file: 'src/server/guard/session.ts',
-    find: 'const isFinal = is4xx && !this.#isTransient(answer)',
-    replace: 'const isFinal = is4xx && this.#isTransient(answer)',
+    find: 'answer.status < 500 && !this.#isTransient(answer)',
+    replace: 'answer.status < 500 && this.#isTransient(answer)',
     breaks: ['P3'],
     from: 172,
     within: 500,
@@ -327,8 +327,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'freeing the key of a handler at work when its framework answers in its place',
     file: 'src/server/guard/session.ts',
-    find: 'const answer = await late',
-    replace: 'const answer = (await undefined) as Answer | undefined',
+    find: 'const answer = await late.finally(',
+    replace: 'const answer = await Promise.resolve<Answer | undefined>(undefined).finally(',
     breaks: ['P8', 'P3'],
     from: 102,
     within: 500,
@@ -336,8 +336,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'holding a key for ever once a framework has answered in the place of its handler',
     file: 'src/server/guard/session.ts',
-    find: 'const answer = await late',
-    replace: 'const answer = (await new Promise(() => {})) as Answer | undefined',
+    find: 'const answer = await late.finally(',
+    replace: 'const answer = await new Promise<Answer | undefined>(() => {}).finally(',
     breaks: ['P4'],
     from: 102,
     within: 500,
