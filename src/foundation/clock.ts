@@ -11,6 +11,8 @@ export interface Clock {
   after?(ms: number, callback: () => void): () => void
   /** Optional: resolves when everything that is ready has had its turn. Default: one turn of the event loop. */
   turn?(): Promise<void>
+  /** Optional: milliseconds since some moment, which no change of the machine's clock moves. Default: `now()`. */
+  elapsed?(): number
 }
 
 /** setTimeout fires at once for anything above this, so longer waits are cut into pieces. */
@@ -18,6 +20,7 @@ const LONGEST_TIMER_MS = 2_147_483_647
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after,
   sleep: (ms, signal) => sleepOn(after, ms, signal),
 }
@@ -33,6 +36,26 @@ function afterPieces(ms: number, callback: () => void): () => void {
     cancel = after(ms - LONGEST_TIMER_MS, callback)
   })
   return () => cancel()
+}
+
+/** A moment on both of a clock's scales. */
+export interface Moment {
+  readonly now: number
+  readonly elapsed: number
+}
+
+export function momentOf(clock: Clock): Moment {
+  const now = clock.now()
+  return { now, elapsed: clock.elapsed?.() ?? now }
+}
+
+/**
+ * How much of `ms` is left since that moment. The scale on which more time has passed counts: the one may be set back, the
+ * other stands still while the machine sleeps.
+ */
+export function remainingMs(clock: Clock, since: Moment, ms: number): number {
+  const moment = momentOf(clock)
+  return ms - Math.max(moment.now - since.now, moment.elapsed - since.elapsed)
 }
 
 type After = (ms: number, callback: () => void) => () => void

@@ -309,8 +309,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'going on without a lease that could not be renewed',
     file: 'src/server/guard/lease.ts',
-    find: 'this.#until = heldFrom + guard.leaseMs',
-    replace: 'this.#until = Number.POSITIVE_INFINITY',
+    find: 'this.#confirmed = { at: heldFrom, forMs: guard.leaseMs }',
+    replace: 'this.#confirmed = { at: heldFrom, forMs: Number.POSITIVE_INFINITY }',
     breaks: ['P8', 'P3'],
     from: 260,
     within: 1000,

@@ -1,3 +1,4 @@
+import { momentOf } from '../../foundation/clock.ts'
 import { newClaimToken } from '../../foundation/identity.ts'
 import { type Admission, admit } from '../admission/admit.ts'
 import type { Entry } from '../entry/entry.ts'
@@ -51,12 +52,13 @@ export async function claimKey(guard: GuardOptions, request: KeyRequest, protect
 async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: Protection): Promise<ClaimResult> {
   const policy = { ...protection, canReconcile: protection.reconcile !== undefined }
   for (let round = 0; round < MOST_ROUNDS; round++) {
+    const heldFrom = momentOf(guard.clock)
     const draft = draftOf(guard, request, protection)
     const insertion = await withinStoreTime(guard, guard.store.insert(draft), (late) =>
       late.kind === 'inserted' ? guard.store.release(late.claim) : undefined,
     )
     if (insertion.kind === 'inserted') {
-      return { kind: 'claimed', claim: insertion.claim, heldFrom: draft.now, from: undefined, next: 'run' }
+      return { kind: 'claimed', claim: insertion.claim, heldFrom, from: undefined, next: 'run' }
     }
     const { entry } = insertion.found
     const admission = admit(insertion.found, allFingerprints(request), policy)
@@ -68,7 +70,7 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
       late ? guard.store[undo](late, guard.clock.now()) : undefined,
     )
     const from = entry.state === 'done' ? undefined : entry
-    if (claim) return { kind: 'claimed', claim, heldFrom: draft.now, from, next: admission.next }
+    if (claim) return { kind: 'claimed', claim, heldFrom, from, next: admission.next }
   }
   return { kind: 'refused', reason: 'in-flight' }
 }
@@ -104,10 +106,11 @@ export async function reclaimKey(
 ): Promise<Held | undefined> {
   const entry = await withinStoreTime(guard, guard.store.find(request.scope, request.key))
   if (entry?.token !== claim.token) return undefined
+  const heldFrom = momentOf(guard.clock)
   const draft = draftOf(guard, request, protection)
   const taking = guard.store.takeOver(entry, draft)
   const fresh = await withinStoreTime(guard, taking, (late) => late && guard.store.release(late))
-  return fresh && { claim: fresh, heldFrom: draft.now }
+  return fresh && { claim: fresh, heldFrom }
 }
 
 interface Reclaiming {

@@ -1,4 +1,4 @@
-import { startTimer } from '../../foundation/clock.ts'
+import { type Moment, momentOf, remainingMs, startTimer } from '../../foundation/clock.ts'
 import type { Claim } from '../ledger/port.ts'
 import { emit } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
@@ -26,7 +26,8 @@ export class HeldLease {
   readonly #claim: Claim
   readonly #watcher: LeaseWatcher
   #leaseMs: number
-  #until: number
+  /** The lease was confirmed then, for so long. */
+  #confirmed: { readonly at: Moment; readonly forMs: number }
   #state: 'held' | 'lost' | 'lapsed' = 'held'
   #isStopped = false
   /** The lease is not renewed any more. */
@@ -34,26 +35,30 @@ export class HeldLease {
   #cancelRenewal = (): void => {}
   #cancelLapse = (): void => {}
 
-  /** `heldFrom`: when the store was asked for the claim, on the guard's clock. */
+  /** `heldFrom`: when the store was asked for the claim. */
   constructor(guard: GuardOptions, { claim, heldFrom }: Held, watcher: LeaseWatcher) {
     this.#guard = guard
     this.#claim = claim
     this.#watcher = watcher
     this.#leaseMs = guard.leaseMs
-    this.#until = heldFrom + guard.leaseMs
+    this.#confirmed = { at: heldFrom, forMs: guard.leaseMs }
     this.#arm(this.#leaseMs / 3)
   }
 
   /** By the clock, not by a timer: a timer does not fire while the event loop is blocked. */
   get isHeld(): boolean {
-    return this.#state === 'held' && this.#guard.clock.now() < this.#until
+    return this.#state === 'held' && this.#leftMs > 0
+  }
+
+  get #leftMs(): number {
+    return remainingMs(this.#guard.clock, this.#confirmed.at, this.#confirmed.forMs)
   }
 
   /** From now on the lease is as long as this. A shorter one counts from now, a longer one from the next renewal. */
   resize(leaseMs: number): void {
     if (leaseMs === this.#leaseMs) return
     this.#leaseMs = leaseMs
-    this.#until = Math.min(this.#until, this.#guard.clock.now() + leaseMs)
+    if (this.#leftMs > leaseMs) this.#confirmed = { at: momentOf(this.#guard.clock), forMs: leaseMs }
     if (this.#state !== 'held' || this.#isStopped) return
     this.#arm(leaseMs / 3)
   }
@@ -82,10 +87,10 @@ export class HeldLease {
     if (!this.isHeld) return this.#end('lapsed')
     // Most handlers have ended before their first renewal, and need no second timer.
     this.#watchLapse()
-    const from = this.#guard.clock.now()
+    const from = momentOf(this.#guard.clock)
     let pauseMs = this.#leaseMs / 3
     try {
-      if (await this.#isRenewed(from)) this.#confirm(from)
+      if (await this.#isRenewed(from.now)) this.#confirm(from)
       else if (!(await this.#isSettledByUs())) return this.#end('lost')
     } catch (error) {
       pauseMs /= SOONER_AFTER_FAILURE
@@ -105,17 +110,17 @@ export class HeldLease {
     return entry?.token === token && entry.state !== 'running'
   }
 
-  #confirm(from: number): void {
-    this.#until = Math.max(this.#until, from + this.#leaseMs)
+  #confirm(at: Moment): void {
+    const isLonger = remainingMs(this.#guard.clock, at, this.#leaseMs) > this.#leftMs
+    if (isLonger) this.#confirmed = { at, forMs: this.#leaseMs }
     this.#watchLapse()
   }
 
   #watchLapse(): void {
     this.#cancelLapse()
     if (this.#isStopped || this.#state !== 'held') return
-    const { clock } = this.#guard
     const look = (): void => (this.isHeld ? this.#watchLapse() : this.#end('lapsed'))
-    this.#cancelLapse = startTimer(clock, Math.max(0, this.#until - clock.now()), look)
+    this.#cancelLapse = startTimer(this.#guard.clock, Math.max(0, this.#leftMs), look)
   }
 
   #end(how: 'lost' | 'lapsed'): void {
@@ -130,5 +135,5 @@ export class HeldLease {
 
 export interface Held {
   readonly claim: Claim
-  readonly heldFrom: number
+  readonly heldFrom: Moment
 }

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { onAbort } from '../../foundation/abort.ts'
-import { startBackgroundTimer } from '../../foundation/clock.ts'
+import { momentOf, startBackgroundTimer } from '../../foundation/clock.ts'
 import { newClaimToken } from '../../foundation/identity.ts'
 import { recordedAnswer } from '../admission/judge-answer.ts'
 import type { Entry } from '../entry/entry.ts'
@@ -148,8 +148,8 @@ export async function resolveEntry(
 /** Undefined where another claim came first. */
 async function claimUnknown({ store, clock, ...guard }: GuardOptions, entry: Entry): Promise<Held | undefined> {
   const { leaseMs, retentionMs } = guard
-  const heldFrom = clock.now()
-  const draft = { token: newClaimToken(), durable: true, external: true, leaseMs, retentionMs, now: heldFrom }
+  const heldFrom = momentOf(clock)
+  const draft = { token: newClaimToken(), durable: true, external: true, leaseMs, retentionMs, now: heldFrom.now }
   // Everything else, its age included, stays as it is.
   const claim = await store.takeOver(entry, { ...entry, ...draft })
   return claim && { claim, heldFrom }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../errors/classes.ts'
+import { isThenable } from '../../foundation/thenable.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { Outcome } from '../entry/outcome.ts'
 import { type Reply, replyOf } from '../entry/reply.ts'
@@ -26,6 +27,7 @@ export class SessionEffect {
   #running: Promise<Outcome<Answer>> | undefined
   /** The effect was given a transaction of the caller. */
   #isGiven = false
+  #workLeft: Promise<undefined> | undefined
   /** Set by an adapter: see `Session.setHeaderSource`. */
   headerSource: (() => HeaderList) | undefined
 
@@ -65,7 +67,7 @@ export class SessionEffect {
     this.#state = 'running'
     this.#isGiven = options.transaction !== undefined
     if (!this.#isGiven) lease?.resize(effectLease(this.#guard))
-    this.#running = runEffect(this.#guard, { claimed, work, options, beside: this.headerSource })
+    this.#running = runEffect(this.#guard, { claimed, work: this.#watched(work), options, beside: this.headerSource })
     const outcome = await this.#running
     this.#state = outcome
     if (this.isSettled) lease?.stop()
@@ -75,6 +77,27 @@ export class SessionEffect {
     if (outcome.kind === 'in-doubt' || isThrown(outcome)) throw outcome.error
     if (outcome.kind === 'lost') throw new ClaimLostError()
     return replyOf(outcome.answer as Answer)
+  }
+
+  /**
+   * Work that is still going on although its transaction is lost and the handler has heard of that. Only external work does
+   * harm then.
+   */
+  get workLeft(): Promise<undefined> | undefined {
+    const isLeft = this.#options.claimed?.protection.external === true && !this.isRunning
+    return isLeft ? this.#workLeft : undefined
+  }
+
+  #watched(work: (tx: unknown) => unknown): (tx: unknown) => unknown {
+    return (tx) => {
+      const returned = work(tx)
+      if (!isThenable(returned)) return returned
+      const end = (): undefined => {
+        this.#workLeft = undefined
+      }
+      this.#workLeft = Promise.resolve(returned).then(end, end)
+      return returned
+    }
   }
 
   /** Waits for an effect that the handler did not await: its answer is what is sent. */

@@ -76,8 +76,9 @@ export class Session {
     // The claim of a handler that threw first has ended already.
     if (this.#ended === 'failed') return this.#outgoing(refusal('in-flight'))
     this.#ended = 'answered'
-    if (late && this.#isTransient(answer)) {
-      void this.#endLater(late)
+    const awaited = late ?? this.#effect.workLeft
+    if (awaited && this.#isTransient(answer)) {
+      void this.#endLater(awaited)
       return this.#outgoing(answer)
     }
     this.#stop()
@@ -97,7 +98,7 @@ export class Session {
     // The caller of an external handler that threw must not take a 4xx for a proof that nothing was done.
     const instead = isFinal && !isItsWord ? this.#outgoing(inDoubtRefusal()) : undefined
     if (unseen) this.#waitOneLease()
-    const awaited = late ?? unseen
+    const awaited = late ?? unseen ?? this.#effect.workLeft
     if (awaited && !isItsWord) {
       void this.#endLater(awaited)
       return instead
@@ -228,8 +229,9 @@ export class Session {
 
   /** Without an effect: after the handler has run. */
   async #record(answer: Answer): Promise<Answer> {
-    if (!this.#claimed) return answer
-    return this.#refuseWithoutLease() ?? settleClaim(this.#guard, this.#claimed, answer)
+    const [claimed, lease] = [this.#claimed, this.#lease]
+    if (!claimed || !lease) return answer
+    return this.#refuseWithoutLease() ?? settleClaim(this.#guard, { claimed, lease }, answer)
   }
 
   /** The caller's own transaction: recorded only if the caller has committed it by now. */

@@ -1,4 +1,4 @@
-import { sleepInBackground } from '../../foundation/clock.ts'
+import { type Moment, sleepInBackground } from '../../foundation/clock.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
 import { inDoubtRefusal, refusal } from '../admission/refusal.ts'
 import type { RecordedAnswer } from '../entry/entry.ts'
@@ -19,8 +19,8 @@ import { inDoubt, withinStoreTime } from './store-call.ts'
 export interface ClaimedRequest {
   readonly request: KeyRequest
   readonly claim: Claim
-  /** When the store was asked for the claim, on the guard's clock. */
-  readonly heldFrom: number
+  /** When the store was asked for the claim. */
+  readonly heldFrom: Moment
   readonly protection: Protection
   /** The handler has called `notDone()`. */
   notDone?: boolean
@@ -32,7 +32,11 @@ export function withoutAnswer({ protection, notDone }: ClaimedRequest): WithoutA
 }
 
 /** Records the handler's answer, or ends the claim without it where it is transient. Returns what to send. */
-export async function settleClaim(guard: GuardOptions, claimed: ClaimedRequest, answer: Answer): Promise<Answer> {
+export async function settleClaim(
+  guard: GuardOptions,
+  { claimed, lease }: { readonly claimed: ClaimedRequest; readonly lease: { readonly isHeld: boolean } },
+  answer: Answer,
+): Promise<Answer> {
   const outcome = judgeAnswer(answer, guard, withoutAnswer(claimed))
   if (outcome.kind !== 'recorded') {
     await endWithoutAnswer(guard, claimed, { status: answer.status })
@@ -40,9 +44,9 @@ export async function settleClaim(guard: GuardOptions, claimed: ClaimedRequest, 
   }
   const completed = await completeClaim(guard, claimed, outcome.answer)
   if (completed === 'lost') return refusal('in-flight')
-  // A success is done although the store failed. A 4xx is final only once it is recorded: until then another run could
-  // succeed, after the caller got an answer that nothing was done.
-  return completed === 'in-doubt' && answer.status >= 400 ? inDoubtRefusal() : answer
+  // A success is done although the store failed; but if the lease has lapsed meanwhile, another run may have done it too. A 4xx is
+  // final only once it is recorded: until then another run could succeed, after the caller got an answer that nothing was done.
+  return completed === 'in-doubt' && (answer.status >= 400 || !lease.isHeld) ? inDoubtRefusal() : answer
 }
 
 type Completed = Extract<Outcome['kind'], 'recorded' | 'lost' | 'in-doubt'>

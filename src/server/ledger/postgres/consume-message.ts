@@ -1,6 +1,5 @@
 import { StorageError } from '../../../errors/classes.ts'
 import { HoldfastError } from '../../../errors/holdfast-error.ts'
-import { systemClock } from '../../../foundation/clock.ts'
 import { type Borrowed, borrowed } from '../../../sql/postgres-borrow.ts'
 import {
   type PostgresClient,
@@ -8,7 +7,7 @@ import {
   type PostgresQueryable,
   queryAll,
 } from '../../../sql/postgres-driver.ts'
-import { isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
+import { isAnswered, isConflict, postgresCode } from '../../../sql/postgres-failure.ts'
 import { type PipelinedStatement, queryTogether } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { runWithValues } from '../../../sql/statement-runner.ts'
@@ -17,6 +16,7 @@ import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Consumption, MessageDraft, StatementRunner } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
 import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { MessageWatch, type WatchedMessages } from './message-watch.ts'
 import { HELD } from './second-functions.ts'
 import {
   beginAt,
@@ -24,15 +24,19 @@ import {
   explainWork,
   idleLimitMs,
   insistStatement,
+  inTime,
   isEndedCode,
+  isFailedTransaction,
   type Locked,
   lockedIn,
+  statusText,
   takeRole,
 } from './transaction-statements.ts'
 
 interface Consuming {
   readonly message: MessageDraft
   readonly consumption: Consumption<PostgresClient>
+  readonly watched: WatchedMessages
 }
 
 /** An error of the work, in contrast to one of the store. */
@@ -47,8 +51,9 @@ const MOST_ROUNDS = 20
 /** A duplicate that finds its message in flight comes back after a pause, which doubles from the one to the other. */
 const SHORTEST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 500
-/** How long an insert waits for a transaction that is about to commit the same id. */
+/** How long an insert waits for a transaction that is about to commit the same id: the first one, and those that look again. */
 const COMMIT_PATIENCE = '50ms'
+const LOOK_PATIENCE = '1ms'
 
 /** Another transaction has inserted the id, and is open. */
 const IN_FLIGHT = Symbol('in flight')
@@ -59,44 +64,55 @@ const IN_FLIGHT = Symbol('in flight')
  */
 export async function consumeOwn(pool: PostgresPool, tables: LedgerTables, consuming: Consuming): Promise<Consumed> {
   let begun = false
-  let [rounds, pauseMs] = [1, SHORTEST_PAUSE_MS]
+  let [rounds, pauseMs, patience] = [1, SHORTEST_PAUSE_MS, COMMIT_PATIENCE]
   const work: Consuming['consumption']['work'] = (tx) => {
     begun = true
     return consuming.consumption.work(tx)
   }
   const consumption = { work, options: consuming.consumption.options }
-  for (;;) {
-    try {
-      const consumed = await borrowed(pool, (client) => consumeOn(client, tables, { ...consuming, consumption }))
-      if (consumed instanceof WorkError) throw consumed
-      if (consumed !== IN_FLIGHT) return consumed
-    } catch (error) {
-      if (!begun && isConflict(error) && rounds++ < MOST_ROUNDS) continue
-      throw error instanceof WorkError ? error.error : failureOf(error)
+  const watch = new MessageWatch(consuming.watched, consuming.message)
+  try {
+    for (;;) {
+      try {
+        const once = { message: consuming.message, consumption, patience }
+        const consumed = await borrowed(pool, (client) => consumeOn(client, tables, once))
+        if (consumed instanceof WorkError) throw consumed
+        if (consumed !== IN_FLIGHT) return consumed
+      } catch (error) {
+        if (!begun && isConflict(error) && rounds++ < MOST_ROUNDS) continue
+        throw error instanceof WorkError ? error.error : failureOf(error)
+      }
+      await watch.wait(pauseMs)
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+      patience = LOOK_PATIENCE
     }
-    await systemClock.sleep(pauseMs)
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+  } finally {
+    watch.end()
   }
 }
+
+type Once = Pick<Consuming, 'message' | 'consumption'> & { readonly patience: string }
 
 async function consumeOn(
   { client, spoil, lost, whileConnected }: Borrowed,
   tables: LedgerTables,
-  { message, consumption }: Consuming,
+  { message, consumption, patience }: Once,
 ): Promise<Consumed | WorkError | typeof IN_FLIGHT> {
   let locked: Locked | undefined
   try {
-    const begun = await beginOwn(client, tables, { message, options: consumption.options })
+    const begun = await beginOwn(client, tables, { message, options: consumption.options, patience })
     locked = begun === HELD ? undefined : begun
     const work = (): Promise<string | null> => whileConnected(consumption.work(client))
-    const value = locked ? await runWork(work) : await recordedValue(client, tables, message)
+    const value = locked ? await runWork(work) : await inTime(recordedValue(client, tables, message))
     const end = locked ? endStatements(tables, message, { locked, value }) : []
-    const results = await queryTogether(client, [...end, { text: 'COMMIT' }])
+    const results = await inTime(queryTogether(client, [...end, { text: 'COMMIT' }]))
     if (results.at(-1)?.command === 'COMMIT')
       return begun === HELD ? consumedByHolder(HELD) : { duplicate: !locked, value }
     throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
   } catch (error) {
-    const ended = await rollBack(client, tables, locked).catch(spoil)
+    const isOver = !(error instanceof WorkError || isAnswered(error))
+    // Without an answer the connection is of no use any more.
+    const ended = isOver ? spoil() : await rollBack(client, tables, { locked, error }).catch(spoil)
     if (!locked && postgresCode(error) === '55P03') return IN_FLIGHT
     const cause = error instanceof WorkError ? error.error : explainWork(error)
     if (ended) return new WorkError(new EndedTransactionError(cause))
@@ -109,6 +125,7 @@ async function consumeOn(
 interface BeginOptions {
   readonly message: MessageDraft
   readonly options: Consumption<PostgresClient>['options']
+  readonly patience: string
 }
 
 /** Undefined: the id is there already, and not past its retention. */
@@ -117,25 +134,34 @@ type Begun = Locked | typeof HELD | undefined
 async function beginOwn(
   client: PostgresClient,
   tables: LedgerTables,
-  { message, options }: BeginOptions,
+  { message, options, patience }: BeginOptions,
 ): Promise<Begun> {
-  const insert = insertText(tables, message, COMMIT_PATIENCE)
-  return begunBy((await queryAll(client, `${beginAt(options)}; ${insert}`)).at(-1)?.rows[0])
+  const insert = insertText(tables, message, patience)
+  return begunBy((await inTime(queryAll(client, `${beginAt(options)}; ${insert}`))).at(-1)?.rows[0])
 }
 
 function begunBy(row: unknown): Begun {
   return (row as { readonly locked: string | null } | undefined)?.locked === HELD ? HELD : lockedIn(row)
 }
 
-/** True if the work had ended the transaction by itself. */
-async function rollBack(client: PostgresClient, tables: LedgerTables, locked: Locked | undefined): Promise<boolean> {
+interface Failed {
+  readonly locked: Locked | undefined
+  readonly error: unknown
+}
+
+/** True if the work had ended the transaction by itself. A COMMIT of ours that has failed ends it too, and says nothing of the work. */
+async function rollBack(client: PostgresClient, tables: LedgerTables, { locked, error }: Failed): Promise<boolean> {
+  const isOfWork = error instanceof WorkError || isFailedTransaction(error)
   try {
-    if (locked) await client.query(insistStatement(tables, locked))
+    if (locked && isOfWork) await inTime(client.query(insistStatement(tables, locked)))
     return false
-  } catch (error) {
-    return isEndedCode(error)
+  } catch (cause) {
+    if (!locked || !isFailedTransaction(cause)) return isEndedCode(cause)
+    // In a transaction that has failed no function can be called: was it ours, or is ours committed?
+    const [, status] = await inTime(queryTogether(client, [{ text: 'ROLLBACK' }, { text: statusText(locked) }]))
+    return status?.value === 'committed'
   } finally {
-    await client.query('ROLLBACK')
+    await inTime(client.query('ROLLBACK'))
   }
 }
 

@@ -9,7 +9,14 @@ import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Transaction } from '../port.ts'
 import { ROW_PATIENCE } from './ledger-functions.ts'
 import { SUBJECT } from './ledger-tables.ts'
-import { explainLoss, explainWork, type Locked, statusText } from './transaction-statements.ts'
+import {
+  explainLoss,
+  explainWork,
+  inTime,
+  isFailedTransaction,
+  type Locked,
+  statusText,
+} from './transaction-statements.ts'
 
 /** What came of a transaction of ours, for the store to finish once the client is back in the pool. */
 export interface TransactionEnd {
@@ -87,7 +94,7 @@ export class OwnTransaction {
   async run(): Promise<TransactionEnd> {
     await this.#enter()
     if (!this.#locked) {
-      await this.#client.query('ROLLBACK').catch(this.#spoil)
+      await inTime(this.#client.query('ROLLBACK')).catch(this.#spoil)
       return LOST
     }
     let outcome: WorkOutcome
@@ -109,14 +116,14 @@ export class OwnTransaction {
         return await this.#begin()
       } catch (error) {
         if (!isConflict(error) || round === MOST_ROUNDS) throw error
-        await this.#client.query('ROLLBACK')
+        await inTime(this.#client.query('ROLLBACK'))
       }
     }
   }
 
   /** Leaves nothing locked where the work is not called. */
   async #begin(): Promise<void> {
-    const answers = await queryAll(this.#client, this.#steps.begin)
+    const answers = await inTime(queryAll(this.#client, this.#steps.begin))
     this.#locked = this.#steps.enter(answers.at(-1)?.rows[0])
   }
 
@@ -125,7 +132,7 @@ export class OwnTransaction {
     const statements = [...this.#steps.commit(outcome.answer, this.#locked as Locked), { text: 'COMMIT' }]
     const wasLost = this.#connectionError() !== undefined
     try {
-      const results = await queryTogether(this.#client, statements)
+      const results = await inTime(queryTogether(this.#client, statements))
       if (results.at(-1)?.command === 'COMMIT') return { outcome }
       const error = new StorageError('Postgres rolled the transaction back')
       return { outcome: KEPT, unsettled: KEPT, thrown: { error } }
@@ -160,14 +167,14 @@ export class OwnTransaction {
     const locked = this.#locked as Locked
     try {
       if (this.#mayInsist)
-        return await queryTogether(this.#client, [{ text: this.#steps.insist(locked) }, ...statements])
+        return await inTime(queryTogether(this.#client, [{ text: this.#steps.insist(locked) }, ...statements]))
     } catch (error) {
       if (!isFailedTransaction(error)) throw explainWork(error)
       // In a transaction that has failed no function can be called: was it ours, or is ours committed?
-      const [, status] = await queryTogether(this.#client, [{ text: 'ROLLBACK' }, { text: statusText(locked) }])
+      const [, status] = await inTime(queryTogether(this.#client, [{ text: 'ROLLBACK' }, { text: statusText(locked) }]))
       if (status?.value === 'committed') throw new EndedTransactionError(error)
     }
-    return queryTogether(this.#client, statements)
+    return inTime(queryTogether(this.#client, statements))
   }
 
   /** Rolls everything back. If the work has ended the transaction itself, its writes may be there: `unknown`. */
@@ -180,11 +187,6 @@ export class OwnTransaction {
     // The rollback may have found that the work had ended the transaction.
     return { ...end, thrown: end.thrown ?? { error } }
   }
-}
-
-/** A statement of the work failed: nothing of its transaction can be committed any more. */
-function isFailedTransaction(error: unknown): boolean {
-  return postgresCode(error) === '25P02'
 }
 
 /** A constraint of the work's own rows that is checked at the commit stays as it is. */

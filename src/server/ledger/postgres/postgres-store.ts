@@ -37,6 +37,7 @@ import { eraseRows } from './erase-statements.ts'
 import { GivenTransaction } from './given-transaction.ts'
 import { LedgerPool } from './ledger-pool.ts'
 import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
+import type { WatchedMessages } from './message-watch.ts'
 import { OwnTransaction, type OwnWork, type TransactionEnd, type TransactionSteps } from './own-transaction.ts'
 import type { PostgresLedgerOptions } from './postgres-ledger.ts'
 import { atomicSteps, claimSteps, type Met } from './transaction-steps.ts'
@@ -53,7 +54,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly #own: SteadyPostgres
   readonly #statements: ClaimStatements
   readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START, messagesFrom: FROM_THE_START }
-  /** Awaited by `close` only. */
+  readonly #watched: WatchedMessages = new Map()
   readonly #background = new Set<Promise<unknown>>()
 
   constructor(options: PostgresLedgerOptions) {
@@ -119,7 +120,6 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   async transact(transaction: Transaction<Tx>): Promise<Outcome> {
     if (transaction.options.transaction !== undefined) return this.#transactGiven(transaction)
-    // `Tx` is the type of the pool's clients.
     const own = transaction as unknown as Transaction<PostgresClient>
     return this.#finish(await this.#run(claimSteps(this.#tables, own), own), own)
   }
@@ -167,10 +167,10 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   async consume(message: MessageDraft, consumption: Consumption<Tx>): Promise<Consumed> {
     const pool = await this.#pool.get()
+    const own = { message, consumption: consumption as never, watched: this.#watched }
     const isGiven = consumption.options.transaction !== undefined
     try {
-      if (isGiven) return await consumeGiven(this.#tables, message, consumption)
-      return await consumeOwn(pool, this.#tables, { message, consumption: consumption as never })
+      return await (isGiven ? consumeGiven(this.#tables, message, consumption) : consumeOwn(pool, this.#tables, own))
     } catch (error) {
       // The id may be committed, and would make a duplicate of work that was not done.
       if (error instanceof EndedTransactionError) await forgetMessage(this.#own, this.#tables, message).catch(() => {})

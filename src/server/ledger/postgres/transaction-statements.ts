@@ -1,4 +1,7 @@
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
+import { systemClock } from '../../../foundation/clock.ts'
+import { waitAtMost } from '../../../foundation/wait.ts'
+import { OWN_LIMIT_MS } from '../../../sql/own-pool.ts'
 import { isLostConnection, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
 import type { PipelinedStatement } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
@@ -139,8 +142,7 @@ export function statusText({ xid }: Locked): string {
 
 /** What the failure of a statement that comes after the work says about the work. */
 export function explainWork(cause: unknown): unknown {
-  const code = postgresCode(cause)
-  if (code === '25P02') {
+  if (isFailedTransaction(cause)) {
     return new ConfigurationError(
       'A statement of the work failed and the work went on: nothing can be kept of such a transaction. Let the ' +
         'error pass, or put a SAVEPOINT before a statement that may fail',
@@ -150,9 +152,25 @@ export function explainWork(cause: unknown): unknown {
   return isEndedCode(cause) ? new EndedTransactionError(cause) : cause
 }
 
+/** A statement of the work failed: nothing of its transaction can be committed any more. */
+export function isFailedTransaction(error: unknown): boolean {
+  return postgresCode(error) === '25P02'
+}
+
 /** By the failure of a statement that comes after the work: has the work ended its transaction? */
 export function isEndedCode(error: unknown): boolean {
   return ['25P01', '3B001', ENDED_CODE].includes(postgresCode(error))
+}
+
+/**
+ * A statement of the ledger itself, on a connection of the application: if the network has swallowed it, nobody else would notice, and
+ * its request would hold the connection for ever.
+ */
+export function inTime<T>(statement: Promise<T>): Promise<T> {
+  const late = (): never => {
+    throw new Error(`Query read timeout after ${OWN_LIMIT_MS} ms`)
+  }
+  return waitAtMost(systemClock, statement, { ms: OWN_LIMIT_MS, late })
 }
 
 const IDLE = 'idle_in_transaction_session_timeout'

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { createLedger, json, memoryLedger } from '../../../src/server/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+import { ask } from '../../support/protected-shop.ts'
+
+/** A store whose `complete` and `renew` get no answer. */
+function silentLedger(lease: '3s' | '60s') {
+  const clock = manualClock()
+  const store = memoryLedger()
+  const never = (): Promise<never> => new Promise(() => {})
+  const silent = new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'complete' || name === 'renew') return never
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  const ledger = createLedger({ store: silent, scope: 'public', clock, lease, storeTimeout: '5s' })
+  return { clock, ledger }
+}
+
+describe('an answer that the store did not take in time', () => {
+  it('is sent while the lease lasts', async () => {
+    const { clock, ledger } = silentLedger('60s')
+    const answered = ledger.protect(() => json({}, { status: 201 }))(ask('k'))
+    await clock.advance(6000)
+    expect((await answered).status).toBe(201)
+  })
+
+  it('is not sent as a success once the lease has lapsed: another replica may have done it too', async () => {
+    const { clock, ledger } = silentLedger('3s')
+    const answered = ledger.protect(() => json({}, { status: 201 }))(ask('k'))
+    await clock.advance(6000)
+    expect((await answered).status).toBe(503)
+  })
+})
+
+describe('a clock that is set back', () => {
+  it('does not make a lease longer', async () => {
+    const { clock, ledger } = silentLedger('3s')
+    let setBackMs = 0
+    const { now } = clock
+    Object.assign(clock, { elapsed: now.bind(clock), now: () => now.call(clock) - setBackMs })
+    let signal: AbortSignal | undefined
+    void ledger.protect((_, context) => {
+      signal = context.signal
+      return new Promise<Response>(() => {})
+    })(ask('k'))
+    await clock.advance(10)
+    setBackMs = 3_600_000
+    await clock.advance(3500)
+    expect(signal?.aborted).toBe(true)
+  })
+})
