@@ -194,6 +194,64 @@ describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent(
     expect([scene.errors.length, await stateOf(scene)]).toEqual([2, 'absent'])
   })
 
+  it.each(['in the route', 'in the app'])(
+    'frees the key of an effect that threw, %s, whatever is made of it',
+    async (place) => {
+      for (const status of [200, 202, 302]) {
+        let runs = 0
+        const handler: RequestHandler = (req, res, next) => {
+          const work = () => {
+            if (++runs === 1) throw refused(status)
+            return json('done', { status: 201 })
+          }
+          req.idempotency.effect(work).then(() => res.end(), next)
+        }
+        const at = await serve((app, protect) => {
+          if (place === 'in the app') app.use(protect).post('/orders', handler)
+          else app.post('/orders', protect, handler)
+        })
+        const [first, second] = await twice(at.origin)
+        expect([first.status, second.status, isReplay(second), runs]).toEqual([status, 201, false, 2])
+      }
+    },
+  )
+
+  it('records what a handler answers that has caught the error of its effect', async () => {
+    let runs = 0
+    const { origin } = await serve((app, protect) => {
+      app.post('/orders', protect, async (req, res) => {
+        runs++
+        await req.idempotency
+          .effect(() => {
+            throw refused(500)
+          })
+          .catch(() => res.status(202).send('later'))
+      })
+    })
+    const [first, second] = await twice(origin)
+    expect([first.status, second.status, isReplay(second), runs]).toEqual([202, 202, true, 1])
+  })
+
+  it('refuses an effect after the answer, before anything is done', async () => {
+    const thrown: unknown[] = []
+    let effects = 0
+    const { origin } = await serve((app, protect) => {
+      app.post('/orders', protect, async (req, res) => {
+        res.send('sent')
+        const effect = req.idempotency.effect(() => json({ effects: ++effects }))
+        await effect.catch((error) => thrown.push(error))
+      })
+    })
+    const [first, second] = await twice(origin)
+    expect([first.body.toString(), second.body.toString(), isReplay(second), effects]).toEqual([
+      'sent',
+      'sent',
+      true,
+      0,
+    ])
+    expect(thrown).toMatchObject([{ name: 'ConfigurationError', effect: 'none' }])
+  })
+
   it("has Express's own error handler answer where the app has none", async () => {
     const app = express().set('env', 'test')
     const ledger = newLedger()
@@ -400,7 +458,7 @@ describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent(
     it('drops the pieces of a handler that has failed', async () => {
       const { origin, errors } = await serve((app, protect) => {
         app.post('/orders', protect, ...middleware, (_req, res, next) => {
-          res.write('half of it')
+          res.type('text').write('half of it')
           ;(res as { flush?: () => void }).flush?.()
           next(refused(500))
         })
