@@ -22,12 +22,14 @@ export function emitOutcome(guard: GuardOptions, claimed: ClaimedRequest | null,
   }
 }
 
-/** Has the caller committed its own transaction, in which the answer was recorded? */
-export async function isCommitted(guard: GuardOptions, { claim }: ClaimedRequest): Promise<boolean> {
-  const { scope, key, token } = claim
+/** Has the caller committed its own transaction, in which the answer was recorded? Then that is the outcome. */
+export async function isCommitted(guard: GuardOptions, claimed: ClaimedRequest, answer: Answer): Promise<boolean> {
+  const { scope, key, token } = claimed.claim
   // Fails on a handle whose transaction is still open: not committed.
   const entry = await withinStoreTime(guard, guard.store.find(scope, key)).catch(() => undefined)
-  return entry?.state === 'done' && entry.token === token
+  if (entry?.state !== 'done' || entry.token !== token) return false
+  emitOutcome(guard, claimed, { kind: 'recorded', writes: 'committed', answer })
+  return true
 }
 
 export function notCommitted(): HoldfastError {

@@ -11,13 +11,10 @@ import { countInFlight } from './counters.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { HeldLease } from './lease.ts'
-import { emitOutcome, isCommitted, notCommitted } from './outcome-of-effect.ts'
+import { isCommitted, notCommitted } from './outcome-of-effect.ts'
 import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
 import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
-
-/** Thrown to a handler that has begun: it may have done something. */
-const UNKNOWN = { effect: 'unknown' } as const
 
 /**
  * One run of a handler, from the claim to the answer that is sent, or to the failure of that; without a claim if the
@@ -48,7 +45,8 @@ export class Session {
       notDone: () => this.#notDone(),
     })
     this.#lease = claimed ? this.#holdLease(claimed) : undefined
-    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, onOutcome: this.#hear })
+    const isOver = (): boolean => this.#isOver
+    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, isOver, onOutcome: this.#hear })
     this.#watching.push(abortInTime(guard, this.#aborter))
   }
 
@@ -57,9 +55,12 @@ export class Session {
     return this.#claimed !== null || this.#effect.hasBegun
   }
 
-  /** Whose answer is sent. `committer`: the effect's, once the caller has committed its own transaction. */
   get answersWith(): SessionEffect['answersWith'] {
     return this.#effect.answersWith
+  }
+
+  get isRolledBack(): boolean {
+    return this.#effect.isRolledBack
   }
 
   get isExternal(): boolean {
@@ -100,7 +101,7 @@ export class Session {
     if (unseen) this.#waitOneLease()
     const awaited = late ?? unseen ?? this.#effect.workLeft
     if (awaited && !isItsWord) {
-      void this.#endLater(awaited)
+      void this.#endLater(awaited, error)
       return instead
     }
     this.#stop()
@@ -109,14 +110,14 @@ export class Session {
   }
 
   /** The key is neither freed nor taken over while the handler is at work. */
-  async #endLater(late: LateAnswer): Promise<void> {
+  async #endLater(late: LateAnswer, failedWith?: unknown): Promise<void> {
     this.#isLate = true
     try {
       const answer = await late.finally(() => {
         this.#isLate = false
       })
       this.#stop()
-      await (answer ? this.#settle(answer) : this.#settleFailure(undefined))
+      await (answer ? this.#settle(answer) : this.#settleFailure(failedWith))
     } catch (error) {
       this.#stop()
       await this.#settleFailure(error).catch((failure) => emit(this.#guard, { type: 'ledger.failed', error: failure }))
@@ -130,6 +131,11 @@ export class Session {
       this.#lease?.letLapse()
     }
     this.#watching.push(startTimer(this.#guard.clock, this.#guard.leaseMs, end))
+  }
+
+  /** The answer was sent or the handler has failed, and nothing more of the handler counts. */
+  get #isOver(): boolean {
+    return this.#ended !== undefined && !this.#isLate
   }
 
   #isTransient(answer: Answer): boolean {
@@ -208,10 +214,11 @@ export class Session {
 
   #notDone(): void {
     if (!this.#claimed || !this.isExternal) return
-    if ((this.#ended && !this.#isLate) || this.#effect.isSettled) {
+    if (this.#isOver || this.#effect.isSettled) {
       throw new ConfigurationError(
         'notDone() was called after the answer: say it before the handler or its effect answers',
-        UNKNOWN,
+        // The handler has begun, and may have done something.
+        { effect: 'unknown' },
       )
     }
     this.#claimed.notDone = true
@@ -237,10 +244,7 @@ export class Session {
   /** The caller's own transaction: recorded only if the caller has committed it by now. */
   async #recordGiven(written: Answer, answer: Answer): Promise<Answer> {
     if (!this.#claimed) return written
-    if (await isCommitted(this.#guard, this.#claimed)) {
-      emitOutcome(this.#guard, this.#claimed, { kind: 'recorded', writes: 'committed', answer: written })
-      return written
-    }
+    if (await isCommitted(this.#guard, this.#claimed, written)) return written
     if (answer.status >= 400) return this.#record(answer)
     await endWithoutAnswer(this.#guard, this.#claimed, {})
     throw notCommitted()

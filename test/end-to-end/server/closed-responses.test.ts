@@ -155,6 +155,46 @@ describe.each(Object.keys(SERVICES))('%s', (service) => {
   })
 })
 
+/** Express sees the promises of the handlers in its routes, and nobody those of others. */
+const SEEN = Object.keys(SERVICES).filter((name) => !(name in UNSEEN))
+
+/** The ways in which a handler says that it has failed, while it is still at work. */
+const EARLY: Readonly<Record<string, Handler>> = {
+  'passes an error on': (_req, res, next) => (next ? next(failed) : res.destroy(failed)),
+  'destroys its response': (_req, res) => void res.destroy(),
+  'sends a stream that breaks': WAYS['sends a stream that breaks'] as Handler,
+  'passes on the error of a stream': (_req, res, next) => {
+    const stream = Readable.from(brokenPieces(), { objectMode: false })
+    stream.on('error', next ?? ((error) => res.destroy(error))).pipe(res)
+  },
+}
+
+describe.each(SEEN)('%s', (service) => {
+  it.each(Object.keys(EARLY).flatMap((way) => [true, false].map((external): [string, boolean] => [way, external])))(
+    'holds the key of a handler that %s and works on: external %s',
+    async (way, external) => {
+      const clock = manualClock()
+      const ledger = newLedger(clock, external)
+      const held = gate()
+      let runs = 0
+      const { ask } = await (SERVICES[service] as Serve)(ledger, async (req, res, next) => {
+        if (++runs > 1) return void res.end('done')
+        ;(EARLY[way] as Handler)(req, res, next)
+        await held.opened
+      })
+      await ask().catch(() => undefined)
+      for (let lease = 0; lease < 3; lease++) {
+        expect([(await ask()).status, (await ledger.find('public', 'k'))?.state, runs]).toEqual([409, 'running', 1])
+        await clock.advance('60s')
+      }
+      held.open()
+      await untilTrue(async () => (await ledger.find('public', 'k'))?.state !== 'running')
+      expect((await ledger.find('public', 'k'))?.state).toBe(external ? 'unknown' : undefined)
+      expect([(await ask()).status, clock.pending()]).toEqual([external ? 409 : 200, 0])
+    },
+  )
+})
+
 const overHttp1 = Object.keys(SERVICES).filter((name) => !name.endsWith('2'))
 
 describe.each(Object.keys(UNSEEN))('%s', (service) => {
