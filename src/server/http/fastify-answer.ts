@@ -5,7 +5,7 @@ import { isEventStream } from '../../protocol/headers.ts'
 import { bufferBody } from './buffered-body.ts'
 import { isFetchResponse } from './fetch-handler.ts'
 import { FRAMING, headerListOf, replacingHeaders, valuesByName } from './handler-answer.ts'
-import type { Answer, StreamedAnswer } from './port.ts'
+import type { Answer } from './port.ts'
 
 export function replyHeaders(reply: FastifyReply): HeaderList {
   return headerListOf(reply.getHeaders())
@@ -93,11 +93,6 @@ function iteratorOf(stream: unknown): AsyncIterator<unknown> {
 function bytesOf(chunk: string | Uint8Array): Buffer {
   if (typeof chunk === 'string') return Buffer.from(chunk)
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-}
-
-/** Answered past Fastify, and so recorded without its body. */
-export function sentPast({ raw }: FastifyReply): StreamedAnswer {
-  return { status: raw.statusCode, headers: [], body: null, streamed: true }
 }
 
 export function statusOnly(reply: FastifyReply): Answer {

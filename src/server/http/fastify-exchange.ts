@@ -10,12 +10,13 @@ import {
   readPayload,
   replaceReply,
   replyHeaders,
-  sentPast,
   setReplyHeaders,
   statusOnly,
 } from './fastify-answer.ts'
 import { FastifyLateReply } from './fastify-late-reply.ts'
 import { FastifyOutgoing } from './fastify-outgoing.ts'
+import { FastifyRaw } from './fastify-raw.ts'
+import { FastifyWork } from './fastify-work.ts'
 import {
   exchangeHeaders,
   type HandlerAnswer,
@@ -30,6 +31,8 @@ import type { Answer, StreamedAnswer } from './port.ts'
 export class FastifyExchange {
   readonly #session: Session
   readonly #reply: FastifyReply
+  readonly #raw: FastifyRaw
+  readonly #work: FastifyWork
   readonly #limit: number
   /** The headers of hooks in front of the ledger: sent with every answer, and never recorded. */
   readonly #before: HeaderList
@@ -41,8 +44,6 @@ export class FastifyExchange {
   #failure: { readonly error: unknown; readonly status: number } | undefined
   /** The reply of `json()` or `reply()` that the handler has returned or sent. */
   #returned: Reply | undefined
-  /** The promise of the handler is pending. */
-  #isAtWork = false
   #onEnd: (() => void) | undefined
   /** The answer to send, once the session has ended. */
   #settled: Promise<Answer> | undefined
@@ -62,7 +63,8 @@ export class FastifyExchange {
     this.#kept = this.#before
     session.setHeaderSource(() => headersBeside(replyHeaders(reply), this.#before))
     this.#watchEffect()
-    reply.raw.once('close', () => this.#onClose())
+    this.#raw = new FastifyRaw(reply, () => this.#endClosed())
+    this.#work = new FastifyWork({ reply, raw: this.#raw, onEnd: () => this.#endWork() })
   }
 
   #watchEffect(): void {
@@ -78,26 +80,19 @@ export class FastifyExchange {
     })
     this.#reply.send = (...payload: unknown[]) => {
       if (this.#session.answersWith === 'effect') this.#atSend ??= replyHeaders(this.#reply)
+      // Fastify ignores what comes after an answer past it.
+      const isIgnored = this.#reply.sent
       send.apply(this.#reply, payload as [])
-      this.#isSent = true
+      this.#isSent ||= !isIgnored
       return this.#reply
     }
   }
 
   /** Runs the handler. */
   run(handle: () => unknown): unknown {
-    const end = (): void => void this.#endWork()
-    const wait = this.#reply.then
-    // A handler that returns its reply has ended: awaited, a reply waits until it is sent.
-    const then = (...callbacks: Parameters<typeof wait>): void => {
-      end()
-      wait.apply(this.#reply, callbacks)
-    }
-    Object.defineProperty(this.#reply, 'then', { value: then, configurable: true })
     const returned = this.#call(handle)
     if (!isThenable(returned)) return returned
-    this.#isAtWork = true
-    returned.then(end, end)
+    this.#work.watch(returned)
     if ((returned as unknown) === this.#reply) return returned
     return returned.then(undefined, (error) => this.#rejectSent(error))
   }
@@ -194,54 +189,56 @@ export class FastifyExchange {
   async #end(answer: Answer): Promise<Answer> {
     // A handler that has just sent this answer itself has then returned.
     const isFailure = answer.status >= 400
-    if (isFailure && this.#isAtWork) await yieldToEventLoop()
-    const late = isFailure && this.#isAtWork ? this.#lateAnswer(answer) : undefined
-    if (!this.#failure) return this.#session.complete(answer, late)
-    return (await this.#session.fail(this.#failure.error, { answer, late })) ?? answer
+    if (isFailure && this.#work.isPending) await yieldToEventLoop()
+    const late = isFailure && this.#work.isPending ? this.#lateAnswer(answer) : undefined
+    // The caller does not get it.
+    const failure = this.#failure ?? (this.#raw.isDestroyed ? { error: closedEarly() } : undefined)
+    if (!failure) return this.#session.complete(answer, late)
+    return (await this.#session.fail(failure.error, { answer, late })) ?? answer
   }
 
   /** What the handler gives if it is still at work although its request is answered, by a timeout for example. */
   #lateAnswer(answer: Answer): Promise<Answer | undefined> {
-    const status = this.#failure?.status ?? 200
-    const late = new FastifyLateReply(this.#reply, { ...answer, status }, this.#limit)
+    const late = this.#lateReply(answer)
     return new Promise((resolve) => {
       this.#onEnd = () => resolve(late.answer())
     })
   }
 
-  async #endWork(): Promise<void> {
-    if (!this.#isAtWork) return
-    this.#isAtWork = false
-    // By then Fastify has sent what the handler returned.
-    await yieldToEventLoop()
+  #lateReply(instead: Answer): FastifyLateReply {
+    const status = this.#failure?.status ?? 200
+    return new FastifyLateReply(this.#reply, { ...instead, status }, this.#limit)
+  }
+
+  #endWork(): void {
     this.#onEnd?.()
-    // To a caller that has hung up, Fastify does not send the answer of a handler that returned nothing.
-    const isLeft = !this.#settled && !this.#failure && this.#reply.raw.destroyed && !this.#reply.sent
-    if (isLeft) this.send(undefined).catch(() => {})
+    if (this.#raw.isClosed) this.#endClosed()
   }
 
-  /** The response is over. If Fastify has not sent it, its session is still to be ended. */
-  #onClose(): void {
-    const { raw, sent } = this.#reply
+  /** The response has closed. If Fastify has not sent it, its session is still to be ended. */
+  #endClosed(): void {
+    const { answer, isLeft, isDestroyed } = this.#raw
     if (this.#settled) return
-    const answer = raw.writableEnded ? sentPast(this.#reply) : undefined
-    if (this.#failure) this.#endWith(this.#session.fail(this.#failure?.error, { answer }))
-    else if (answer) this.#endWith(this.#session.complete(answer))
-    else if (sent) this.#endHijacked()
+    if (answer) this.#endWith(this.#end(answer))
+    else if (this.#work.isPending || this.#isSent) return
+    else if (this.#failure) this.#endWith(this.#session.fail(this.#failure.error))
+    // If the connection is gone, Fastify does not send the answer of a handler that returned nothing.
+    else if (this.#work.hasReturned && !this.#reply.sent && !isDestroyed) this.send(undefined).catch(() => {})
+    else if (!isLeft) this.#endWith(this.#session.fail(closedEarly(), { unseen: this.#unseenAnswer() }))
   }
 
-  /** The handler has destroyed the response, or the caller has hung up while the handler was writing to it. */
-  #endHijacked(): void {
-    const late = this.#isAtWork
-      ? new Promise<Answer | undefined>((resolve) => {
-          this.#onEnd = () => resolve(this.#reply.raw.writableEnded ? sentPast(this.#reply) : undefined)
-        })
-      : undefined
-    this.#endWith(this.#session.fail(new Error('The response was destroyed before its end'), { late }))
+  /** Undefined: the handler has ended. */
+  #unseenAnswer(): Promise<Answer | undefined> | undefined {
+    if (this.#work.hasEnded) return undefined
+    return Promise.race([this.#raw.later(), this.#lateReply(statusOnly(this.#reply)).later()])
   }
 
   #endWith(ending: Promise<Answer | undefined>): void {
     this.#settled = ending.then((answer) => answer ?? statusOnly(this.#reply))
     this.#settled.then(this.#onSettled, () => {})
   }
+}
+
+function closedEarly(): Error {
+  return new Error('The response was closed before its end')
 }
