@@ -16,9 +16,6 @@ import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
 import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
 
-/** Thrown to a handler that has begun: it may have done something. */
-const UNKNOWN = { effect: 'unknown' } as const
-
 /**
  * One run of a handler, from the claim to the answer that is sent, or to the failure of that; without a claim if the
  * request needs no key. An adapter ends it by one call of `complete` or `fail`.
@@ -69,6 +66,11 @@ export class Session {
   /** The source gives the headers that are set behind the ledger by then: they are recorded with an effect's reply. */
   setHeaderSource(source: () => HeaderList): void {
     this.#effect.headerSource = source
+  }
+
+  /** The head of an answer that is completed when its stream has ended. Undefined: an effect has begun, which answers. */
+  streamed(answer: Answer): Answer | undefined {
+    return this.#effect.hasBegun ? undefined : this.#outgoing(answer)
   }
 
   /** Records the handler's answer. Returns the answer to send. */
@@ -210,7 +212,7 @@ export class Session {
     if ((this.#ended && !this.#isLate) || this.#effect.isSettled) {
       throw new ConfigurationError(
         'notDone() was called after the answer: say it before the handler or its effect answers',
-        UNKNOWN,
+        { effect: 'unknown' },
       )
     }
     this.#claimed.notDone = true

@@ -64,3 +64,7 @@ export class FastifyRaw {
     })
   }
 }
+
+export function closedEarly(): Error {
+  return new Error('The response was closed before its end')
+}
