@@ -16,6 +16,8 @@ import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
 import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
 
+const TOO_LATE = 'notDone() was called after the answer: say it before the handler or its effect answers'
+
 /**
  * One run of a handler, from the claim to the answer that is sent, or to the failure of that; without a claim if the
  * request needs no key. An adapter ends it by one call of `complete` or `fail`.
@@ -70,6 +72,11 @@ export class Session {
   /** The source gives the headers that are set behind the ledger by then: they are recorded with an effect's reply. */
   setHeaderSource(source: () => HeaderList): void {
     this.#effect.headerSource = source
+  }
+
+  /** The head of an answer that is completed when its stream has ended. Undefined: an effect has begun, which answers. */
+  streamed(answer: Answer): Answer | undefined {
+    return this.#effect.hasBegun ? undefined : this.#outgoing(answer)
   }
 
   /** Records the handler's answer. Returns the answer to send. */
@@ -214,13 +221,7 @@ export class Session {
 
   #notDone(): void {
     if (!this.#claimed || !this.isExternal) return
-    if (this.#isOver || this.#effect.isSettled) {
-      throw new ConfigurationError(
-        'notDone() was called after the answer: say it before the handler or its effect answers',
-        // The handler has begun, and may have done something.
-        { effect: 'unknown' },
-      )
-    }
+    if (this.#isOver || this.#effect.isSettled) throw new ConfigurationError(TOO_LATE, { effect: 'unknown' })
     this.#claimed.notDone = true
   }
 
