@@ -1,4 +1,3 @@
-import { ConfigurationError } from '../../errors/classes.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
@@ -11,12 +10,10 @@ import { countInFlight } from './counters.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { HeldLease } from './lease.ts'
-import { isCommitted, notCommitted } from './outcome-of-effect.ts'
+import { isCommitted, notCommitted, toldTooLate } from './outcome-of-effect.ts'
 import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
 import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
-
-const TOO_LATE = 'notDone() was called after the answer: say it before the handler or its effect answers'
 
 /**
  * One run of a handler, from the claim to the answer that is sent, or to the failure of that; without a claim if the
@@ -221,7 +218,7 @@ export class Session {
 
   #notDone(): void {
     if (!this.#claimed || !this.isExternal) return
-    if (this.#isOver || this.#effect.isSettled) throw new ConfigurationError(TOO_LATE, { effect: 'unknown' })
+    if (this.#isOver || this.#effect.isSettled) throw toldTooLate()
     this.#claimed.notDone = true
   }
 
