@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { recordedAnswer } from '../admission/judge-answer.ts'
 import type { Outcome } from '../entry/outcome.ts'
@@ -37,4 +38,12 @@ export function notCommitted(): HoldfastError {
     code: 'HOLDFAST_NOT_COMMITTED',
     effect: 'unknown',
   })
+}
+
+export function notDoneTooLate(): ConfigurationError {
+  return new ConfigurationError(
+    'notDone() was called after the answer: say it before the handler or its effect answers',
+    // The handler has begun, and may have done something.
+    { effect: 'unknown' },
+  )
 }

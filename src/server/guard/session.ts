@@ -1,4 +1,3 @@
-import { ConfigurationError } from '../../errors/classes.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
@@ -11,7 +10,7 @@ import { countInFlight } from './counters.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { HeldLease } from './lease.ts'
-import { isCommitted, notCommitted } from './outcome-of-effect.ts'
+import { isCommitted, notCommitted, notDoneTooLate } from './outcome-of-effect.ts'
 import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
 import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
@@ -45,8 +44,7 @@ export class Session {
       notDone: () => this.#notDone(),
     })
     this.#lease = claimed ? this.#holdLease(claimed) : undefined
-    const isOver = (): boolean => this.#isOver
-    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, isOver, onOutcome: this.#hear })
+    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, isOver: this.#isOver, onOutcome: this.#hear })
     this.#watching.push(abortInTime(guard, this.#aborter))
   }
 
@@ -70,6 +68,12 @@ export class Session {
   /** The source gives the headers that are set behind the ledger by then: they are recorded with an effect's reply. */
   setHeaderSource(source: () => HeaderList): void {
     this.#effect.headerSource = source
+  }
+
+  /** The answer is sent as it comes; `complete` records it before its end. Returns the answer to send. */
+  async stream(answer: Answer): Promise<Answer> {
+    await this.#effect.ended()
+    return this.#ended || this.answersWith !== 'handler' ? this.complete(answer) : this.#outgoing(answer)
   }
 
   /** Records the handler's answer. Returns the answer to send. */
@@ -133,9 +137,7 @@ export class Session {
   }
 
   /** The answer was sent or the handler has failed, and nothing more of the handler counts. */
-  get #isOver(): boolean {
-    return this.#ended !== undefined && !this.#isLate
-  }
+  readonly #isOver = (): boolean => this.#ended !== undefined && !this.#isLate
 
   #isTransient(answer: Answer): boolean {
     return judgeAnswer(answer, this.#guard, 'released').kind !== 'recorded'
@@ -213,13 +215,7 @@ export class Session {
 
   #notDone(): void {
     if (!this.#claimed || !this.isExternal) return
-    if (this.#isOver || this.#effect.isSettled) {
-      throw new ConfigurationError(
-        'notDone() was called after the answer: say it before the handler or its effect answers',
-        // The handler has begun, and may have done something.
-        { effect: 'unknown' },
-      )
-    }
+    if (this.#isOver() || this.#effect.isSettled) throw notDoneTooLate()
     this.#claimed.notDone = true
   }
 
