@@ -44,7 +44,12 @@ export class Session {
       notDone: () => this.#notDone(),
     })
     this.#lease = claimed ? this.#holdLease(claimed) : undefined
-    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, isOver: this.#isOver, onOutcome: this.#hear })
+    this.#effect = new SessionEffect(guard, {
+      claimed,
+      lease: this.#lease,
+      isOver: this.#isOver,
+      onOutcome: this.#hear,
+    })
     this.#watching.push(abortInTime(guard, this.#aborter))
   }
 

@@ -343,14 +343,16 @@ describe.each(Object.keys(SERVICES))('a stream of %s', (service) => {
           res.once('drain', begun.open)
           await begun.opened
           // Express 4 does not see the promise of a handler.
-          if (next) await Promise.resolve(FAILURES[way]?.(req, res, next)).catch(next)
-          else await FAILURES[way]?.(req, res, next)
+          const failing = async (): Promise<unknown> => FAILURES[way]?.(req, res, next)
+          await (next ? failing().catch(next) : failing())
         })
         await ask().catch(() => undefined)
         const isOver = async (): Promise<boolean> => (await stateOf(ledger)) !== 'running'
         await afterLeases(clock, isOver)
         // Without a promise that is seen, the lease lapses.
-        expect(await stateOf(ledger)).toMatch(service in UNSEEN ? /unknown|absent|running/ : external ? /unknown/ : /absent/)
+        expect(await stateOf(ledger)).toMatch(
+          service in UNSEEN ? /unknown|absent|running/ : external ? /unknown/ : /absent/,
+        )
       }
     },
   )
