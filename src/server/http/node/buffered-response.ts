@@ -202,7 +202,7 @@ export class BufferedResponse implements ResponseListener {
   }
 
   #sendEnd(chunk?: Uint8Array): void {
-    if (this.isClosed) return this.#chunks.callAll()
+    if (this.isClosed) return void this.#chunks.callAll()
     // Not as arguments: not all wrappers take a callback.
     this.#res.once('finish', () => this.#chunks.callAll())
     this.#interception.own.end(chunk)
