@@ -242,8 +242,7 @@ export class Session {
 
   /** The caller's own transaction: recorded only if the caller has committed it by now. */
   async #recordGiven(written: Answer, answer: Answer): Promise<Answer> {
-    if (!this.#claimed) return written
-    if (await isCommitted(this.#guard, this.#claimed, written)) return written
+    if (!this.#claimed || (await isCommitted(this.#guard, this.#claimed, written))) return written
     if (answer.status >= 400) return this.#record(answer)
     await endWithoutAnswer(this.#guard, this.#claimed, {})
     throw notCommitted()
