@@ -40,9 +40,10 @@ export function notCommitted(): HoldfastError {
   })
 }
 
-export function toldTooLate(): ConfigurationError {
+export function notDoneTooLate(): ConfigurationError {
   return new ConfigurationError(
     'notDone() was called after the answer: say it before the handler or its effect answers',
+    // The handler has begun, and may have done something.
     { effect: 'unknown' },
   )
 }

@@ -10,7 +10,7 @@ import { countInFlight } from './counters.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { HeldLease } from './lease.ts'
-import { isCommitted, notCommitted, toldTooLate } from './outcome-of-effect.ts'
+import { isCommitted, notCommitted, notDoneTooLate } from './outcome-of-effect.ts'
 import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
 import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
@@ -44,8 +44,8 @@ export class Session {
       notDone: () => this.#notDone(),
     })
     this.#lease = claimed ? this.#holdLease(claimed) : undefined
-    const isOver = (): boolean => this.#isOver
-    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, isOver, onOutcome: this.#hear })
+    const watched = { claimed, lease: this.#lease, isOver: this.#isOver, onOutcome: this.#hear }
+    this.#effect = new SessionEffect(guard, watched)
     this.#watching.push(abortInTime(guard, this.#aborter))
   }
 
@@ -73,7 +73,7 @@ export class Session {
 
   /** The head of an answer that is completed when its stream has ended. Undefined: an effect has begun, which answers. */
   streamed(answer: Answer): Answer | undefined {
-    return this.#effect.hasBegun ? undefined : this.#outgoing(answer)
+    return this.#ended || this.#effect.hasBegun ? undefined : this.#outgoing(answer)
   }
 
   /** Records the handler's answer. Returns the answer to send. */
@@ -139,9 +139,7 @@ export class Session {
   }
 
   /** The answer was sent or the handler has failed, and nothing more of the handler counts. */
-  get #isOver(): boolean {
-    return this.#ended !== undefined && !this.#isLate
-  }
+  readonly #isOver = (): boolean => this.#ended !== undefined && !this.#isLate
 
   #isTransient(answer: Answer): boolean {
     return judgeAnswer(answer, this.#guard, 'released').kind !== 'recorded'
@@ -219,7 +217,7 @@ export class Session {
 
   #notDone(): void {
     if (!this.#claimed || !this.isExternal) return
-    if (this.#isOver || this.#effect.isSettled) throw toldTooLate()
+    if (this.#isOver() || this.#effect.isSettled) throw notDoneTooLate()
     this.#claimed.notDone = true
   }
 
@@ -242,8 +240,7 @@ export class Session {
 
   /** The caller's own transaction: recorded only if the caller has committed it by now. */
   async #recordGiven(written: Answer, answer: Answer): Promise<Answer> {
-    if (!this.#claimed) return written
-    if (await isCommitted(this.#guard, this.#claimed, written)) return written
+    if (!this.#claimed || (await isCommitted(this.#guard, this.#claimed, written))) return written
     if (answer.status >= 400) return this.#record(answer)
     await endWithoutAnswer(this.#guard, this.#claimed, {})
     throw notCommitted()

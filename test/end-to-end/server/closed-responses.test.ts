@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { pipeline, Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { idempotent } from '../../../src/server/express/index.ts'
-import { createLedger, memoryLedger } from '../../../src/server/index.ts'
+import { createLedger, type IdempotencyContext, json, memoryLedger } from '../../../src/server/index.ts'
 import { nodeHandler } from '../../../src/server/node/index.ts'
 import { type ManualClock, manualClock } from '../../../src/testing/manual-clock.ts'
 import { callHttp2 } from './adapters/http2-caller.ts'
@@ -288,5 +288,86 @@ describe.each(Object.keys({ ...UNSEEN, ...ROUTES }))('a timeout in %s', (service
     expect((await ask()).status).toBe(409)
     await clock.advance('60s')
     expect([(await ask()).status, runs, clock.pending()]).toEqual([201, 2, 0])
+  })
+})
+
+/** The answers that are sent as they come. */
+const STREAMS: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+  'an event stream': (res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n'),
+  'a large answer': (res) => res.write('x'.repeat(2_000_000)),
+}
+const STREAM_NAMES = Object.keys(STREAMS)
+
+/** The ways in which a stream fails after its beginning. */
+const FAILURES: Readonly<Record<string, Handler>> = {
+  throws: () => {
+    throw failed
+  },
+  'passes an error on': (_req, res, next) => (next ? next(failed) : res.destroy(failed)),
+  'destroys its response': (_req, res) => void res.destroy(),
+}
+
+describe.each(Object.keys(SERVICES))('a stream of %s', (service) => {
+  const serve = SERVICES[service] as Serve
+  const stateOf = async (ledger: TestLedger): Promise<string> => (await ledger.find('public', 'k'))?.state ?? 'absent'
+
+  it.each(STREAM_NAMES)('is on record when it has ended, and not before: %s', async (stream) => {
+    const clock = manualClock()
+    const ledger = newLedger(clock)
+    const [begun, held] = [gate(), gate()]
+    const { ask } = await serve(ledger, (_req, res) => {
+      STREAMS[stream]?.(res)
+      res.once('drain', begun.open)
+      void held.opened.then(() => res.end('two'))
+    })
+    const first = ask()
+    await begun.opened
+    await clock.advance('180s')
+    expect([await stateOf(ledger), (await ask()).status]).toEqual(['running', 409])
+    held.open()
+    const { status, body, header } = await first
+    expect([status, body.toString().slice(-3), header('idempotency-retention')]).toEqual([200, 'two', '86400'])
+    const replay = await ask()
+    expect([replay.status, replay.header('idempotency-body'), clock.pending()]).toEqual([200, 'omitted', 0])
+  })
+
+  it.each(STREAM_NAMES.flatMap((stream) => Object.keys(FAILURES).map((way): [string, string] => [stream, way])))(
+    'is no success if it fails: %s, whose handler %s',
+    async (stream, way) => {
+      for (const external of [false, true]) {
+        const clock = manualClock()
+        const ledger = newLedger(clock, external)
+        const begun = gate()
+        const { ask } = await serve(ledger, async (req, res, next) => {
+          STREAMS[stream]?.(res)
+          res.once('drain', begun.open)
+          await begun.opened
+          // Express 4 does not see the promise of a handler.
+          const failing = async (): Promise<unknown> => FAILURES[way]?.(req, res, next)
+          await (next ? failing().catch(next) : failing())
+        })
+        await ask().catch(() => undefined)
+        const isOver = async (): Promise<boolean> => (await stateOf(ledger)) !== 'running'
+        await afterLeases(clock, isOver)
+        // Without a promise that is seen, the lease lapses.
+        expect(await stateOf(ledger)).toMatch(
+          service in UNSEEN ? /unknown|absent|running/ : external ? /unknown/ : /absent/,
+        )
+      }
+    },
+  )
+
+  it.each(STREAM_NAMES)('has an effect before its end: %s', async (stream) => {
+    const ledger = newLedger(manualClock())
+    let effects = 0
+    const { ask } = await serve(ledger, async (req, res) => {
+      const { idempotency } = req as unknown as { idempotency: IdempotencyContext }
+      STREAMS[stream]?.(res)
+      await idempotency.effect(() => json({ effects: ++effects }, { status: 201 }))
+      res.end('two')
+    })
+    expect((await ask()).body.toString().slice(-3)).toBe('two')
+    const replay = await ask()
+    expect([replay.status, replay.body.toString(), effects]).toEqual([201, '{"effects":1}', 1])
   })
 })

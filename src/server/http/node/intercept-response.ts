@@ -44,6 +44,8 @@ type Call = (...given: unknown[]) => unknown
 export interface Interception {
   /** The response's own methods, past the listener and past wrappers that were set after ours. */
   readonly own: Readonly<Record<Method, Call>>
+  /** Sends the head, which `change` may change first. Later calls still go to the listener. */
+  sendHead(change: () => void): void
   /** Later calls go to the response. */
   open(): void
   /** Like `open`, but once the response has ended, later calls are ignored: they are not about this answer. */
@@ -87,6 +89,14 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
     _implicitHeader: { configurable: true, value: () => impliedHead(res) },
   }
   Object.defineProperties(res, properties)
+  const sendHead = (change: () => void): void => {
+    open()
+    change()
+    own.writeHead(res.statusCode)
+    own.flushHeaders()
+    isOpen = false
+    Object.defineProperties(res, properties)
+  }
   const seal = (): void => {
     open()
     isSealed = true
@@ -96,7 +106,7 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
     isStopped = true
     Object.assign(res, before)
   }
-  return { own, open, seal, stop }
+  return { own, sendHead, open, seal, stop }
 }
 
 function ownMethods(res: ServerResponse): Interception['own'] {

@@ -56,6 +56,8 @@ export class NodeExchange {
     this.#response = new BufferedResponse(given.res, {
       limit,
       records: () => session.records,
+      stream: async (answer) =>
+        this.#unseen.isAwaited ? answer : (session.streamed(answer) ?? session.complete(answer)),
       complete: (answer) => this.#complete(answer),
       onDestroyed: (error) => this.#onDestroyed(error),
       onClosed: () => this.#onClosed(),
@@ -159,8 +161,8 @@ export class NodeExchange {
   }
 
   #onClosed(): void {
-    const { isClosed, isAnswered } = this.#response
-    if (!isClosed || isAnswered || this.#unseen.isAwaited) return
+    const { isClosed, isAnswered, isStreaming } = this.#response
+    if (!isClosed || (isAnswered && !isStreaming) || this.#unseen.isAwaited) return
     // Nobody gets the answer that the framework is about to give: nothing is recorded of it.
     if (this.#thrown) return void this.#session.fail(this.#thrown.error, { late: this.#ended() })
     if (this.#handlers.hasOneInCharge || !this.#mayBeLeft()) return
