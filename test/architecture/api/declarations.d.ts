@@ -29,6 +29,7 @@ declare class HeldLease {
     get isHeld(): boolean;
     resize(leaseMs: number): void;
     stop(): void;
+    letLapse(): void;
 }
 
 declare class HoldfastError extends Error {
@@ -126,19 +127,25 @@ declare class Session {
     constructor(guard: GuardOptions, claimed: ClaimedRequest | null);
     get records(): boolean;
     get answersWith(): SessionEffect['answersWith'];
+    get isRolledBack(): boolean;
     get isExternal(): boolean;
+    setHeaderSource(source: () => HeaderList): void;
+    streamed(answer: Answer): Answer | undefined;
     complete(answer: Answer, late?: LateAnswer): Promise<Answer>;
-    fail(error: unknown, { answer, late }?: Failure): Promise<Answer | undefined>;
+    fail(error: unknown, { answer, late, unseen }?: Failure): Promise<Answer | undefined>;
 }
 
 declare class SessionEffect {
     #private;
+    headerSource: (() => HeaderList) | undefined;
     constructor(guard: GuardOptions, options: EffectOptions);
     get hasBegun(): boolean;
     get isRunning(): boolean;
+    get isRolledBack(): boolean;
     get isSettled(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
     run(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply>;
+    get workLeft(): Promise<undefined> | undefined;
     ended(): Promise<Outcome<Answer> | 'none'>;
 }
 
@@ -603,7 +610,7 @@ interface Claimant {
 interface ClaimedRequest {
     readonly request: KeyRequest;
     readonly claim: Claim;
-    readonly heldFrom: number;
+    readonly heldFrom: Moment;
     readonly protection: Protection;
     notDone?: boolean;
 }
@@ -687,6 +694,7 @@ interface Clock {
     sleep(ms: number, signal?: AbortSignal): Promise<void>;
     after?(ms: number, callback: () => void): () => void;
     turn?(): Promise<void>;
+    elapsed?(): number;
 }
 
 interface CloseOptions {
@@ -701,7 +709,7 @@ interface CodesOf {
     readonly KeyReuseError: 'HOLDFAST_KEY_REUSE';
     readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED';
     readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION' | 'HOLDFAST_POOL_BUSY';
-    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
+    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_RECONCILE' | 'HOLDFAST_MESSAGE_HELD';
 }
 
 interface CommandQueue<Command, Failure> {
@@ -723,6 +731,7 @@ interface CommandResults {
 interface Consumed {
     readonly duplicate: boolean;
     readonly value: string | null;
+    readonly held?: true;
 }
 
 interface Consumption<Tx> {
@@ -806,6 +815,7 @@ interface DueFilter {
 interface EffectOptions {
     readonly claimed: ClaimedRequest | null;
     readonly lease: HeldLease | undefined;
+    readonly isOver: () => boolean;
     readonly onOutcome: (outcome: Outcome<Answer>) => void;
 }
 
@@ -911,6 +921,7 @@ interface FailedHistory {
 interface Failure {
     readonly answer?: Answer | undefined;
     readonly late?: LateAnswer | undefined;
+    readonly unseen?: LateAnswer | undefined;
 }
 
 interface FastifyLedgerOptions {
@@ -999,7 +1010,7 @@ interface HeaderPolicy {
 
 interface Held {
     readonly claim: Claim;
-    readonly heldFrom: number;
+    readonly heldFrom: Moment;
 }
 
 interface HistoryOptions {
@@ -1323,6 +1334,11 @@ interface MessageDraft {
     readonly retentionMs: number;
     readonly leaseMs?: number | undefined;
     readonly now: number;
+}
+
+interface Moment {
+    readonly now: number;
+    readonly elapsed: number;
 }
 
 interface NodeHandlerOptions extends ProtectOptions {
