@@ -45,21 +45,21 @@ describe('a server that ignores keys', () => {
 
   it('is known by its URL, where a function says so', async () => {
     const asked: string[] = []
-    const honoursKeys = (url: string): boolean => {
-      asked.push(url)
+    const honoursKeys = (url: string, method: string): boolean => {
+      asked.push(`${method} ${url}`)
       return !url.includes('/legacy/')
     }
     const { client, clock, fetch } = scenario(() => ({ status: 503 }), { honoursKeys, retry: { maxAttempts: 2 } })
     await elapse(clock, MINUTE, failure(client.post('/legacy/a')))
     await elapse(clock, MINUTE, failure(client.post('/new/a')))
-    expect(asked).toEqual([`${ORIGIN}/legacy/a`, `${ORIGIN}/new/a`])
+    expect(asked).toEqual([`POST ${ORIGIN}/legacy/a`, `POST ${ORIGIN}/new/a`])
     expect(fetch.calls.map(({ url }) => url)).toEqual([`${ORIGIN}/legacy/a`, `${ORIGIN}/new/a`, `${ORIGIN}/new/a`])
   })
 
   it('may not be told by anything but true, false or a function that says one of them', () => {
     expect(() => scenario([], { honoursKeys: 'no' as never })).toThrow(ConfigurationError)
     const { client } = scenario([], { honoursKeys: (() => 'no') as never })
-    expect(() => client.post('/a')).toThrow(/honoursKeys\(url\)/)
+    expect(() => client.post('/a')).toThrow(/honoursKeys\(url, method\)/)
   })
 
   it('is not asked again by a resume where the operation may have arrived: it has failed, perhaps done', async () => {
