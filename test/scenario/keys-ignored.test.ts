@@ -82,20 +82,24 @@ describe('a server that ignores keys', () => {
     ])
   })
 
-  it('has its success on record before the caller is told: no resume may call it failed after that', async () => {
-    for (const [options, told] of [
-      [IGNORED, false],
-      [{}, true],
-    ] as const) {
+  it.each([
+    ['ignores keys, as the client was told', IGNORED, {}, false],
+    ['shows no sign of keys', {}, {}, false],
+    ['shows that it knows keys', {}, { 'idempotency-retention': '86400' }, true],
+  ] as const)(
+    'has its success on record before the caller hears of it, unless the key is known there: one that %s',
+    async (...row) => {
+      const [, options, headers, told] = row
       const place = neighbourhood()
+      place.server.weather = () => ({ status: 201, headers })
       const { client, held } = clientOnHeldDisk(place, options)
       const release = held.hold('commit', 'before')
       const call = client.post('/charges', { body: 'one' })
       expect(await isSettled(call, place.clock)).toBe(told)
       release()
       expect((await call).status).toBe(201)
-    }
-  })
+    },
+  )
 
   it('is asked by a resume where the operation certainly did not arrive', async () => {
     const place = neighbourhood()
