@@ -39,5 +39,5 @@ export async function prepareOperation(
     trace: client.telemetry?.traceRecord(),
   })
   const row = await keeper.encode(record)
-  return preparedFrom({ record, row, keeper, credentials, limits, options, persisted: false })
+  return preparedFrom({ record, row, keeper, credentials, limits, options, persistedIn: [] })
 }
