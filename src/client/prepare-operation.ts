@@ -2,6 +2,7 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import { newRecord } from './engine/call/call.ts'
 import type { Engine } from './engine/engine.ts'
+import { fingerprintInput } from './operation/fingerprint.ts'
 import type { CallOptions } from './options.ts'
 import { resolveCall, resolveHonoursKeys } from './policy/resolve-call.ts'
 import { type PreparedOperation, preparedFrom } from './prepared-operation.ts'
@@ -21,7 +22,8 @@ export async function prepareOperation(
   const input = readCallRequest(engine, target, options)
   const { credentials, origin } = input
   const body = await snapshotBody(options, client.maxBodyBytes)
-  const fingerprint = await digest([input.method, input.url], body.bytes)
+  const { texts, bytes } = fingerprintInput({ ...input, contentType: body.contentType, body: body.bytes })
+  const fingerprint = await digest(texts, bytes)
   await keeper.open()
   const now = clock.now()
   const record = newRecord({

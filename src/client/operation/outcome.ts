@@ -113,11 +113,11 @@ export function keyReused(existing: OperationRecord): KeyReuseError {
 /** The journal has no record under this key or id. */
 export function unknownOperation(
   keyOrId: string,
-  known: { readonly effect: 'none' | 'unknown'; readonly pending?: boolean },
+  { effect, pending = false }: { readonly effect: 'none' | 'unknown'; readonly pending?: boolean },
 ): StorageError {
-  const why = known.pending ? 'its transaction may still commit' : 'never accepted, or past its retention'
+  const why = pending ? 'its transaction may still commit' : 'never accepted, or past its retention'
   const message = `No operation with the key or id ${JSON.stringify(keyOrId)} in the journal: ${why}`
-  return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', ...known, operation: { key: keyOrId } })
+  return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect, pending, operation: { key: keyOrId } })
 }
 
 /** The record was deleted while a caller waited for its settlement. */

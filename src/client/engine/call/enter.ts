@@ -1,4 +1,5 @@
 import { KeyReuseError } from '../../../errors/classes.ts'
+import { fingerprintInput } from '../../operation/fingerprint.ts'
 import { unknownOperation, unrecordedError } from '../../operation/outcome.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { BodySnapshot } from '../../request-body.ts'
@@ -36,7 +37,9 @@ export function enterNew(engine: Engine, caller: Caller, fresh: NewOperation): P
     return caller.until(body).then((read) => enterNew(engine, caller, { ...fresh, body: read }))
   }
   if (!caller.call.durable) return startUnwritten(engine, caller, newParts(fresh, body, ''))
-  const fingerprint = engine.digest([fresh.input.method, fresh.input.url], body.bytes)
+  const { method, url, headers } = fresh.input
+  const { texts, bytes } = fingerprintInput({ method, url, headers, contentType: body.contentType, body: body.bytes })
+  const fingerprint = engine.digest(texts, bytes)
   if (typeof fingerprint === 'string' && engine.keeper.opened) {
     return enterJournaled(engine, caller, newParts(fresh, body, fingerprint))
   }
