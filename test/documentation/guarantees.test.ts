@@ -250,6 +250,8 @@ const shownBy: Record<string, string> = {
   'the server worked, its answer was lost': 'test/crash/kill-points.test.ts',
   'a runner died five times while it held the operation': 'test/crash/neighbours.test.ts',
   'crash after the answer, before recording': 'test/crash/kill-points.test.ts',
+  "the same, and a `fetch` of yours, or one that has replaced the platform's, says so":
+    'test/end-to-end/effect-evidence.test.ts',
   'the program exits right after a success': 'test/end-to-end/client-exit.test.ts',
   'crash after recording, before the handler': 'test/crash/kill-points.test.ts',
   'success, but the journal fails while recording': 'test/scenario/storage-faults.test.ts',

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Agent, buildConnector, getGlobalDispatcher, RetryAgent, setGlobalDispatcher } from 'undici'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ClientOptions, createClient, memoryJournal } from '../../src/index.ts'
 import { createLedger, memoryLedger } from '../../src/server/index.ts'
-import { failure } from '../support/client-scenario.ts'
-import { httpServer, type TestServer } from '../support/transport-servers.ts'
+import { scriptedFetch } from '../../src/testing/index.ts'
+import { failure, rejection } from '../support/client-scenario.ts'
+import { closedPort, httpServer, type TestServer } from '../support/transport-servers.ts'
 
 /** What an effect rests on, over real sockets: an error that says `none` is true on the path that requests really take. */
 
@@ -97,5 +99,84 @@ describe('a 4xx after an answer that was lost', () => {
     const error = await failure(newClient(server.origin).delete('/things/1'))
     expect(things.size).toBe(0)
     expect(error).toMatchObject({ name: 'RejectedError', effect: 'unknown' })
+  })
+})
+
+/** Does the work at the server, loses its answer, and tries again by itself where nobody listens. */
+function retryingFetch(refused: string): typeof fetch {
+  return async (input, init) => {
+    await fetch(input, init)
+    return fetch(refused, { method: 'POST', body: 'again' })
+  }
+}
+
+describe('a refused connection', () => {
+  const inside = { retry: false } as const
+
+  test('proves nothing if a fetch that was handed in says it: it may have sent it before', async () => {
+    const server = await serve((_, response) => response.end('charged'))
+    const own = retryingFetch(`http://127.0.0.1:${await closedPort()}/`)
+    const error = await failure(newClient(server.origin, { ...inside, fetch: own }).post('/charges', { body: 'x' }))
+    expect(server.seen).toHaveLength(1)
+    expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown' })
+  })
+
+  test('proves nothing if a fetch that has replaced the platform says it', async () => {
+    const server = await serve((_, response) => response.end('charged'))
+    const platform = globalThis.fetch
+    globalThis.fetch = retryingFetch(`http://127.0.0.1:${await closedPort()}/`)
+    const own = globalThis.fetch
+    // The replacement itself calls the platform.
+    globalThis.fetch = ((input, init) => {
+      globalThis.fetch = platform
+      return own(input, init)
+    }) as typeof fetch
+    try {
+      const error = await failure(newClient(server.origin, inside).post('/charges', { body: 'x' }))
+      expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown' })
+      expect(server.seen).toHaveLength(1)
+    } finally {
+      globalThis.fetch = platform
+    }
+  })
+
+  test('is not sent again to a server that ignores keys if the dispatcher below client.fetch retries', async () => {
+    const server = await serve((_, response) => response.socket?.destroy())
+    const dispatcher = getGlobalDispatcher()
+    // The first connection is cut after the work; from then on none is let through.
+    let connections = 0
+    const agent = new Agent({
+      connect: (options, callback) => {
+        connections++
+        if (connections === 1) return buildConnector({})(options, callback)
+        callback(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' }), null)
+      },
+    })
+    setGlobalDispatcher(new RetryAgent(agent, { minTimeout: 1, maxTimeout: 1, maxRetries: 2, methods: ['POST'] }))
+    open.push(async () => setGlobalDispatcher(dispatcher))
+    const client = newClient(server.origin, { honoursKeys: false })
+    const error = (await rejection(client.fetch('/charges', { method: 'POST', body: 'x' }))) as Error
+    expect(error.cause).toMatchObject({ effect: 'unknown', reason: 'not-replayable' })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test("proves that nothing was sent if our own transport saw it, or the platform's own fetch", async () => {
+    const nobody = `http://127.0.0.1:${await closedPort()}`
+    const none = { name: 'NotSentError', effect: 'none' }
+    expect(await failure(newClient(nobody, inside).post('/charges', { body: 'x' }))).toMatchObject(none)
+    const given = newClient(nobody, { ...inside, fetch: globalThis.fetch })
+    expect(await failure(given.post('/charges', { body: 'x' }))).toMatchObject(none)
+    const error = (await rejection(newClient(nobody, inside).fetch('/charges', { method: 'POST' }))) as Error
+    expect(error.cause).toMatchObject(none)
+  })
+
+  test('proves it in a test, too: scriptedFetch has a transport of its own', async () => {
+    const fetch = scriptedFetch([{ fault: 'refused' }, { fault: 'dns' }, { fault: 'refused' }])
+    const client = newClient('http://127.0.0.1:1', { ...inside, fetch })
+    expect(await failure(client.post('/charges'))).toMatchObject({ name: 'NotSentError', effect: 'none' })
+    expect(await failure(client.post('/charges'))).toMatchObject({ name: 'NotSentError', effect: 'none' })
+    // A wrapper may have done anything before.
+    const wrapped = newClient('http://127.0.0.1:1', { ...inside, fetch: (input, init) => fetch(input, init) })
+    expect(await failure(wrapped.post('/charges'))).toMatchObject({ effect: 'unknown' })
   })
 })
