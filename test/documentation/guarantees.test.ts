@@ -252,6 +252,8 @@ const shownBy: Record<string, string> = {
   'crash after the answer, before recording': 'test/crash/kill-points.test.ts',
   "the same, and a `fetch` of yours, or one that has replaced the platform's, says so":
     'test/end-to-end/effect-evidence.test.ts',
+  'a 301, 302 or 303 that turned a POST, PUT, PATCH or DELETE into a GET, which was answered with a 2xx: the log-in page of a session that is over, say':
+    'test/end-to-end/effect-evidence.test.ts',
   'the program exits right after a success': 'test/end-to-end/client-exit.test.ts',
   'crash after recording, before the handler': 'test/crash/kill-points.test.ts',
   'success, but the journal fails while recording': 'test/scenario/storage-faults.test.ts',

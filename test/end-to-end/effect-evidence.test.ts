@@ -180,3 +180,62 @@ describe('a refused connection', () => {
     expect(await failure(wrapped.post('/charges'))).toMatchObject({ effect: 'unknown' })
   })
 })
+
+describe('a POST that a redirect turned into a GET', () => {
+  /** A cookie session that is over: every POST is sent to the log-in page. */
+  async function loggedOut(status: number, page: string): Promise<{ server: TestServer }> {
+    const server = await serve((request, response) => {
+      if (request.url === '/login') response.writeHead(200, { 'content-type': 'text/html' }).end(page)
+      else response.writeHead(status, { location: '/login' }).end()
+    })
+    return { server }
+  }
+  const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+  for (const status of [301, 302, 303]) {
+    for (const method of methods) {
+      if (status !== 303 && method !== 'POST') continue
+      test(`is no success of a ${method}: ${status} to a page that answers 200`, async () => {
+        const { server } = await loggedOut(status, '<form>')
+        const error = await failure(newClient(server.origin).request(method, '/charges'))
+        expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'unknown', reason: 'attempts' })
+        expect(error.attempts[0]).toMatchObject({ fault: 'redirected-to-get' })
+      })
+    }
+  }
+
+  test('is one if `accept` says so', async () => {
+    const { server } = await loggedOut(303, 'created')
+    const client = newClient(server.origin, { accept: ({ redirected, ok }) => redirected && ok })
+    expect(await client.post('/charges').text()).toBe('created')
+    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET'])
+  })
+
+  test('is given to the caller of client.fetch as it is, and is no success on record', async () => {
+    const { server } = await loggedOut(303, '<form>')
+    const client = newClient(server.origin)
+    const headers = { 'Idempotency-Key': 'sdk-1' }
+    const answer = await client.fetch('/charges', { method: 'POST', headers })
+    expect(answer).toMatchObject({ status: 200, redirected: true })
+    expect(await answer.text()).toBe('<form>')
+    expect(await client.operation('sdk-1')).toMatchObject({ status: 'rejected' })
+  })
+
+  test('is another thing than one that a 307 has sent elsewhere as it was', async () => {
+    const server = await serve((request, response) => {
+      if (request.url === '/charges') response.writeHead(307, { location: '/charges/' }).end()
+      else response.writeHead(201).end('created')
+    })
+    expect((await newClient(server.origin).post('/charges', { body: 'x' })).status).toBe(201)
+  })
+
+  test('has the head of its 404, whose body was cut off, prove nothing', async () => {
+    const server = await serve((request, response) => {
+      if (request.url === '/charges') return void response.writeHead(307, { location: '/gone' }).end()
+      response.writeHead(404, { 'content-length': '100' }).write('cut')
+      setImmediate(() => response.socket?.destroy())
+    })
+    const error = await failure(newClient(server.origin).post('/charges', { body: 'x' }))
+    expect(error).toMatchObject({ name: 'RejectedError', effect: 'unknown' })
+  })
+})

@@ -59,7 +59,7 @@ function classifyFault(fault: FaultFacts, { replayable, override }: Circumstance
 
 function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verdict {
   const { status, headers } = answer
-  if (status >= 200 && status < 300) return { is: 'success', effect: 'applied' }
+  if (isSuccess(answer)) return { is: 'success', effect: 'applied' }
   const effect = effectOfAnswer(answer, circumstances)
   const said = readRetryVerdict(headers, circumstances.doNotRetry)
   if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
@@ -75,6 +75,10 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   return effect === 'none'
     ? { is: 'final', reason: 'status', effect, settles: 'rejected' }
     : { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
+}
+
+function isSuccess({ status, answersGet }: AnswerFacts): boolean {
+  return status >= 200 && status < 300 && !answersGet
 }
 
 /** May it be sent again to a server that does not know its key? Where the server turned it away, or the caller's rule says so of a 4xx. */

@@ -20,6 +20,8 @@ export interface AnswerFacts {
   readonly problem: ProblemDetails | undefined
   /** Did it come from somewhere else than was asked? Then what was asked may have been done before it was sent on. */
   readonly redirected: boolean
+  /** Is it the answer to a GET that a redirect made of the request? Then it is no success of what was asked. */
+  readonly answersGet?: boolean | undefined
 }
 
 /** No usable answer: the network failed, the attempt timed out, or the answer was not the API speaking. */
