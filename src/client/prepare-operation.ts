@@ -2,6 +2,7 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import { newRecord } from './engine/call/call.ts'
 import type { Engine } from './engine/engine.ts'
+import { fingerprintInput } from './operation/fingerprint.ts'
 import type { CallOptions } from './options.ts'
 import { resolveCall, resolveHonoursKeys } from './policy/resolve-call.ts'
 import { type PreparedOperation, preparedFrom } from './prepared-operation.ts'
@@ -21,7 +22,8 @@ export async function prepareOperation(
   const input = readCallRequest(engine, target, options)
   const { credentials, origin } = input
   const body = await snapshotBody(options, client.maxBodyBytes)
-  const fingerprint = await digest([input.method, input.url], body.bytes)
+  const { texts, bytes } = fingerprintInput({ ...input, contentType: body.contentType, body: body.bytes })
+  const fingerprint = await digest(texts, bytes)
   await keeper.open()
   const now = clock.now()
   const record = newRecord({
@@ -35,9 +37,9 @@ export async function prepareOperation(
     horizonAt: now + horizons.horizonMs(origin),
     lease: undefined,
     clientCredentials: learned.namesFor(origin),
-    honoursKeys: resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true,
+    honoursKeys: resolveHonoursKeys(client.honoursKeys, { url: credentials.url, method: input.method }) ?? true,
     trace: client.telemetry?.traceRecord(),
   })
   const row = await keeper.encode(record)
-  return preparedFrom({ record, row, keeper, credentials, limits, options, persisted: false })
+  return preparedFrom({ record, row, keeper, credentials, limits, options, persistedIn: [] })
 }

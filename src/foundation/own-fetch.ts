@@ -23,6 +23,24 @@ function rememberFetch(): void {
   if (typeof installed === 'function' && !isOwnFetch(installed)) lastSeen = installed
 }
 
+/** What `globalFetch` would call now. */
+export function seenFetch(): FetchLike | undefined {
+  rememberFetch()
+  return lastSeen
+}
+
+/** Shared by every copy of the package. */
+const CANDID = Symbol.for('holdfast.candid-fetch')
+
+/** Marks a fetch that sends a request once at most, and whose errors say how far it came: that of `scriptedFetch`. */
+export function brandCandid<F extends FetchLike>(fetch: F): F {
+  return Object.defineProperty(fetch, CANDID, { value: true })
+}
+
+export function isCandid(fetch: unknown): boolean {
+  return typeof fetch === 'function' && (fetch as { [CANDID]?: unknown })[CANDID] === true
+}
+
 /** The global fetch, asked for at each call so that one which is replaced later is used; but never a client's own. */
 export const globalFetch: FetchLike = (...args) => {
   rememberFetch()

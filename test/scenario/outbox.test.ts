@@ -109,6 +109,20 @@ for (const kind of ['path', 'database'] as const) {
       expect(place.server.calls).toHaveLength(0)
     })
 
+    // A journal on the very handle waits for the transaction first.
+    it.runIf(kind === 'path')('says unknown and pending of one whose transaction may still commit', async () => {
+      const { db, place, options } = shop(kind)
+      const client = place.client(options)
+      const prepared = await client.prepare('POST', '/charges', CALL)
+      db.exec('BEGIN')
+      void prepared.persist(db)
+      const { error } = await outcome(client.send(prepared))
+      expect(error).toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true })
+      db.exec('COMMIT')
+      expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+      expect(totalEffects(place.server)).toBe(1)
+    })
+
     it('refuses an id that is taken, and with it the whole transaction', async () => {
       const { db, place, options, orders } = shop(kind)
       const client = place.client(options)

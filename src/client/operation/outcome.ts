@@ -89,7 +89,7 @@ export function unrecordedError(call: Unrecorded, why: WhyUnrecorded): HoldfastE
 
 /**
  * The same failure for this call: several may have failed of one cause. A journal that could not even be asked
- * has written nothing for it; where the caller named the operation, an earlier call may have done it all the same.
+ * has written nothing for it; if the caller named the operation, an earlier call may have done it, or still will.
  */
 export function errorForCall(error: unknown, { operation, named }: Pick<Unrecorded, 'operation' | 'named'>): unknown {
   if (error instanceof BodyError) {
@@ -98,7 +98,7 @@ export function errorForCall(error: unknown, { operation, named }: Pick<Unrecord
   }
   if (error instanceof StorageError && error.operation === undefined) {
     const { message, code, cause = error } = error
-    return new StorageError(message, { code, cause, operation, effect: named ? 'unknown' : 'none' })
+    return new StorageError(message, { code, cause, operation, effect: named ? 'unknown' : 'none', pending: named })
   }
   return error
 }
@@ -111,9 +111,13 @@ export function keyReused(existing: OperationRecord): KeyReuseError {
 }
 
 /** The journal has no record under this key or id. */
-export function unknownOperation(keyOrId: string, effect: 'none' | 'unknown'): StorageError {
-  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} in the journal: never accepted, or past its retention`
-  return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect, operation: { key: keyOrId } })
+export function unknownOperation(
+  keyOrId: string,
+  { effect, pending = false }: { readonly effect: 'none' | 'unknown'; readonly pending?: boolean },
+): StorageError {
+  const why = pending ? 'its transaction may still commit' : 'never accepted, or past its retention'
+  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} in the journal: ${why}`
+  return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect, pending, operation: { key: keyOrId } })
 }
 
 /** The record was deleted while a caller waited for its settlement. */

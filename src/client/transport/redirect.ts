@@ -2,7 +2,7 @@ import { partsOfUrl, type UrlParts, urlParts } from '../../foundation/parsed-url
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isSafeMethod } from '../../protocol/methods.ts'
 import { untrustedRedirect } from './fault.ts'
-import type { TransportFault, TransportRequest } from './port.ts'
+import type { TransportFault, TransportRequest, TransportResponse } from './port.ts'
 
 /** One request of a `send`: the first, or what a redirect made of it. */
 export interface Hop {
@@ -20,6 +20,16 @@ export function firstHop({ method, url: text, headers, body }: TransportRequest)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError('The URL is not an HTTP URL')
   if (url.hasUserInfo) throw new TypeError('The URL must not hold credentials')
   return { method, url, headers, body, redirects: 0 }
+}
+
+/** Of which request an answer is. */
+export type Whose = Pick<TransportResponse, 'redirected' | 'answersGet'>
+
+export function whoseAnswer(
+  hop: Pick<Hop, 'method' | 'redirects'>,
+  { method }: Pick<TransportRequest, 'method'>,
+): Whose {
+  return { redirected: hop.redirects > 0, answersGet: hop.method !== method }
 }
 
 export interface RedirectAnswer {

@@ -173,7 +173,7 @@ class Exchange {
       transient: true,
       cause: undefined,
     } as const
-    this.#end(`${status} without its body`, { ...fault, head: { status, headers } })
+    this.#end(`${status} without its body`, { ...fault, head: { status, headers, redirected: false } })
   }
 
   answer({ status, headers, body }: WireAnswer): void {

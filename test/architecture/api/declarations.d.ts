@@ -701,7 +701,7 @@ interface CodesOf {
     readonly KeyReuseError: 'HOLDFAST_KEY_REUSE';
     readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED';
     readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION' | 'HOLDFAST_POOL_BUSY';
-    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
+    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_RECONCILE' | 'HOLDFAST_MESSAGE_HELD';
 }
 
 interface CommandQueue<Command, Failure> {
@@ -723,6 +723,7 @@ interface CommandResults {
 interface Consumed {
     readonly duplicate: boolean;
     readonly value: string | null;
+    readonly held?: true;
 }
 
 interface Consumption<Tx> {
@@ -2085,7 +2086,7 @@ type HoldfastEvent = (OfOperation & {
     readonly key?: string | undefined;
 });
 
-type HonoursKeys = boolean | ((url: string) => boolean);
+type HonoursKeys = boolean | ((url: string, method: string) => boolean);
 
 type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = {
     readonly idempotency: IdempotencyContext<Tx, Returned>;

@@ -46,8 +46,16 @@ export interface NewOperation {
 /** An operation of the journal, by its key or id. */
 export interface StoredOperation {
   readonly keyOrId: string
-  /** When it was prepared for a transaction of the caller's, with a key that is used nowhere else. */
-  readonly preparedAt?: number | undefined
+  /** Undefined: it was not prepared for a transaction of the caller's. */
+  readonly outbox?: OutboxFacts | undefined
+}
+
+/** What is known of a transaction that a prepared operation was written in. */
+export interface OutboxFacts {
+  readonly preparedAt: number
+  readonly horizonAt: number
+  /** The transaction has ended, whether committed or rolled back, and the key was used nowhere else. */
+  readonly hasEnded: boolean
 }
 
 /** A resume's call for an operation that it has claimed. */

@@ -1,4 +1,5 @@
 import { KeyReuseError } from '../../../errors/classes.ts'
+import { fingerprintInput } from '../../operation/fingerprint.ts'
 import { unknownOperation, unrecordedError } from '../../operation/outcome.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { BodySnapshot } from '../../request-body.ts'
@@ -36,7 +37,9 @@ export function enterNew(engine: Engine, caller: Caller, fresh: NewOperation): P
     return caller.until(body).then((read) => enterNew(engine, caller, { ...fresh, body: read }))
   }
   if (!caller.call.durable) return startUnwritten(engine, caller, newParts(fresh, body, ''))
-  const fingerprint = engine.digest([fresh.input.method, fresh.input.url], body.bytes)
+  const { method, url, headers } = fresh.input
+  const { texts, bytes } = fingerprintInput({ method, url, headers, contentType: body.contentType, body: body.bytes })
+  const fingerprint = engine.digest(texts, bytes)
   if (typeof fingerprint === 'string' && engine.keeper.opened) {
     return enterJournaled(engine, caller, newParts(fresh, body, fingerprint))
   }
@@ -117,13 +120,16 @@ export async function enterStored(engine: Engine, caller: Caller, stored: Stored
   return finish
 }
 
-async function mustRead(engine: Engine, { keyOrId, preparedAt }: StoredOperation): Promise<OperationRecord> {
+async function mustRead(engine: Engine, { keyOrId, outbox }: StoredOperation): Promise<OperationRecord> {
   await engine.keeper.open()
   const record = await engine.keeper.read(engine.options.namespace, keyOrId)
   if (record) return record
-  // Had it ever been committed, it would still be there, pending or settled: its transaction was rolled back.
-  const isRolledBack = preparedAt !== undefined && engine.clock.now() < preparedAt + SHORTEST_RETENTION_MS
-  throw unknownOperation(keyOrId, isRolledBack ? 'none' : 'unknown')
+  const now = engine.clock.now()
+  // Had a transaction that was over before this look been committed, the record would still be there, pending or settled.
+  const isRolledBack = outbox?.hasEnded === true && now < outbox.preparedAt + SHORTEST_RETENTION_MS
+  if (isRolledBack) throw unknownOperation(keyOrId, { effect: 'none' })
+  // A transaction that is still open may commit; past the horizon nothing is sent.
+  throw unknownOperation(keyOrId, { effect: 'unknown', pending: outbox !== undefined && now < outbox.horizonAt })
 }
 
 function settled(promise: Promise<unknown>): Promise<unknown> {

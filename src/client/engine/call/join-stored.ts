@@ -1,6 +1,7 @@
 import { operationError } from '../../operation/outcome.ts'
 import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
 import { askAgain, reopen } from '../../operation/transition.ts'
+import type { FetchArguments } from '../../transport/port.ts'
 import type { Engine } from '../engine.ts'
 import { claimByKey, goneOwner, rejoinLane } from '../recover/claiming.ts'
 import { follow, work } from '../recover/follow.ts'
@@ -15,9 +16,10 @@ const OPEN: readonly OperationStatus[] = ['pending', 'failed', 'cancelled']
  * Goes on with an operation that the journal already has: a settled one gives its recorded answer, one
  * that was given up is taken up again with the same key and bytes, a pending one is waited for or taken over.
  */
-export async function joinStored(engine: Engine, operation: LiveOperation, call: Call): Promise<void> {
+export async function joinStored(engine: Engine, operation: LiveOperation, given: Call): Promise<void> {
   const { live } = engine
   const existing = operation.record
+  const call = withRecordedBody(given, existing)
   if (!isOpen(existing, call)) return giveRecorded(engine, operation, call)
   // A resume of this client may have taken it up in the meantime.
   const worker = live.byKey(existing.key)
@@ -35,6 +37,18 @@ export async function joinStored(engine: Engine, operation: LiveOperation, call:
     live.followers.delete(operation)
     live.remove(operation)
   }
+}
+
+/** A call of `client.fetch` brings its own bytes. A form among them has another boundary than the one on record. */
+function withRecordedBody(call: Call, { request }: OperationRecord): Call {
+  const { dropIn } = call
+  const { body } = request
+  if (!dropIn || !body) return call
+  const recorded = (): FetchArguments => {
+    const { input, init } = dropIn.arguments()
+    return { input, init: { ...init, body: new Uint8Array(body) } }
+  }
+  return { ...call, dropIn: { ...dropIn, arguments: recorded } }
 }
 
 /** Is there still something to do for such a call? A server that is asked again for its refusal's body may do it now. */

@@ -4,8 +4,8 @@ import { isEventStream } from '../../../protocol/headers.ts'
 import { readProblem, readRefusal } from '../../../protocol/problem-details.ts'
 import { type AnswerRest, isResponse, toResponse } from '../../../protocol/stored-message.ts'
 import type { ClientOptions } from '../../options.ts'
-import type { AttemptFacts } from '../../policy/classify.ts'
 import { mayStart } from '../../policy/decide.ts'
+import type { AttemptFacts } from '../../policy/evidence.ts'
 import type { TransportFault, TransportOutcome, TransportRequest, TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
@@ -130,6 +130,8 @@ function makeHeaders(run: AttemptOf, terms: AttemptTerms, time: AttemptTime): Ma
   }
 }
 
+/** An answer, but not of the API: the request may have been done. */
+const NOT_THE_API = { is: 'fault', mayHaveArrived: true, transient: true, headStatus: undefined } as const
 const NOT_SENT = { is: 'fault', mayHaveArrived: false, transient: true, headStatus: undefined } as const
 
 function notSent(code = 'aborted'): TransportFault {
@@ -165,18 +167,33 @@ function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptio
 
 function judgeAnswer(time: AttemptTime, answer: TransportResponse, accept: ClientOptions['accept']): Judged {
   // A redirect that a browser hides has no status to show.
-  if (!accept || answer.status === 0) return answerResult(time, answer)
-  return refusal(time, answer, accept).then((refused) => refused ?? answerResult(time, answer))
+  if (!accept || answer.status === 0) return redirectedToGet(answer) ?? answerResult(time, answer)
+  const accepted = { ...answer, answersGet: false }
+  return refusal(time, answer, accept).then((refused) => refused ?? answerResult(time, accepted))
+}
+
+/**
+ * A page instead of the API: the log-in page of a session that is over, say. The request itself has arrived. The caller of
+ * `client.fetch` gets the page, as fetch gives it.
+ */
+function redirectedToGet({ status, url, answersGet, rest }: TransportResponse): AttemptResult | undefined {
+  if (!answersGet || status < 200 || status >= 300 || (rest && isResponse(rest))) return undefined
+  discardRest(rest)
+  const cause = new Error(
+    `A redirect turned the request into a GET of ${redactUrl(url)}; \`accept\` can take its answer`,
+  )
+  return { facts: NOT_THE_API, fault: 'redirected-to-get', cause }
 }
 
 function answerResult(time: AttemptTime, answer: TransportResponse): AttemptResult {
-  const { status, headers, redirected, body, rest } = answer
+  const { status, headers, redirected, answersGet, body, rest } = answer
   const facts = {
     is: 'answer',
     status,
     headers,
     problem: status < 400 ? undefined : problemOf(status, headers, body),
     redirected,
+    answersGet,
   } as const
   if (!rest || isResponse(rest)) return { facts, response: answer }
   const watched = isEventStream(headers) ? time.watchEvents(rest) : time.watch(rest)
@@ -194,7 +211,7 @@ async function refusal(
   answer: TransportResponse,
   accept: NonNullable<ClientOptions['accept']>,
 ): Promise<AttemptResult | undefined> {
-  const facts = { is: 'fault', mayHaveArrived: true, transient: true, headStatus: undefined } as const
+  const facts = NOT_THE_API
   const shown = showTo(answer)
   try {
     const accepted = await time.bound(Promise.resolve(accept(shown)))
@@ -218,11 +235,12 @@ function showTo(answer: TransportResponse): Response {
 /** What is not a success speaks by its head alone; that its body was lost changes nothing. */
 function headOf({ head }: TransportFault): TransportResponse | undefined {
   if (!head || (head.status >= 200 && head.status < 300)) return undefined
-  return { kind: 'response', ...head, statusText: '', body: null, url: '', redirected: false }
+  return { kind: 'response', ...head, statusText: '', body: null, url: '' }
 }
 
 function faultResult(fault: TransportFault): AttemptResult {
-  const { mayHaveArrived, transient, lasting, code } = fault
-  const facts = { is: 'fault', mayHaveArrived, transient, lasting, headStatus: fault.head?.status } as const
+  const { mayHaveArrived, transient, lasting, code, head } = fault
+  const headStatus = head?.answersGet ? undefined : head?.status
+  const facts = { is: 'fault', mayHaveArrived, transient, lasting, headStatus } as const
   return { facts, fault: code, cause: redactError(fault.cause) }
 }

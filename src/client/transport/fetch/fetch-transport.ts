@@ -14,11 +14,15 @@ export interface FetchMeans {
   readonly sendHops: (route: FetchRoute, request: TransportRequest) => Promise<TransportOutcome>
   /** Reads the codes of errors. Without it their kind decides. */
   readonly toFault: ToFault
+  /**
+   * Does a code such as `ECONNREFUSED` prove that nothing was sent? Not if the fetch may try again by itself, as a wrapper or a
+   * dispatcher that retries does: then the code is that of the last try. Asked before each call.
+   */
+  readonly isCandid: (fetch: FetchLike, init: RequestInit) => boolean
 }
 
-export interface FetchRoute {
+export interface FetchRoute extends Pick<FetchMeans, 'toFault' | 'isCandid'> {
   readonly fetch: FetchLike
-  readonly toFault: ToFault
   /** This fetch has followed a redirect in spite of `redirect: 'manual'`. */
   followsUnasked: boolean
 }
@@ -32,7 +36,8 @@ export interface FetchHop extends Pick<TransportRequest, 'method' | 'url' | 'hea
 
 /** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
 export function fetchTransport(fetch: FetchLike, means?: FetchMeans): Transport {
-  const route: FetchRoute = { fetch, toFault: means?.toFault ?? toFault, followsUnasked: false }
+  const { isCandid } = means ?? { isCandid: () => false }
+  const route: FetchRoute = { fetch, toFault: means?.toFault ?? toFault, isCandid, followsUnasked: false }
   const send = means?.sendHops ?? sendOnce
   return { send: (request) => send(route, request) }
 }
@@ -45,7 +50,7 @@ async function sendOnce(route: FetchRoute, request: TransportRequest): Promise<T
 
 /** What the fetch resolved to. A custom fetch may give something that is no Response. */
 export async function callFetch(
-  { fetch, toFault }: FetchRoute,
+  { fetch, toFault, isCandid }: FetchRoute,
   hop: FetchHop,
 ): Promise<{ readonly response: Response } | TransportFault> {
   const { signal } = hop.request
@@ -56,11 +61,14 @@ export async function callFetch(
   } catch (error) {
     return neverSent(error)
   }
+  const isProof = isCandid(fetch, args.init)
   try {
     return { response: await answerOrAbort(fetch(args.input, args.init), signal) }
   } catch (error) {
     // A fetch that was aborted does not say how much of the request it had sent.
-    return signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
+    if (signal.aborted) return abortedFault(signal, { mayHaveArrived: true })
+    const fault = toFault(error)
+    return isProof ? fault : { ...fault, mayHaveArrived: true }
   }
 }
 

@@ -5,7 +5,7 @@ import { type HeaderList, headerValue, isEventStream } from '../../../protocol/h
 import { abortedFault } from '../fault.ts'
 import { toNodeFault } from '../node-fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
-import { followRedirect, type Hop, isRedirect } from '../redirect.ts'
+import { followRedirect, type Hop, isRedirect, whoseAnswer } from '../redirect.ts'
 import { BodyStream, type StreamFeed } from './body-stream.ts'
 import { ContentDecoder, type DecoderSink, parseCodings } from './content-decoder.ts'
 import { fromHeaderObject, toRawHeaders, toWireBody } from './wire-format.ts'
@@ -221,13 +221,15 @@ export class Exchange implements StreamFeed, DecoderSink {
   }
 
   #withHead(fault: TransportFault): TransportFault {
-    return this.#head ? { ...fault, head: { status: this.#head.status, headers: this.#head.headers } } : fault
+    if (!this.#head) return fault
+    const { status, headers } = this.#head
+    return { ...fault, head: { status, headers, ...whoseAnswer(this.#hop, this.#sending.request) } }
   }
 
   #response(body: Uint8Array | null, rest?: ReadableStream<Uint8Array>): TransportOutcome {
     const { status, statusText, headers } = this.#head as Head
-    const { url, redirects } = this.#hop
-    return { kind: 'response', status, statusText, headers, body, rest, url: url.href, redirected: redirects > 0 }
+    const whose = whoseAnswer(this.#hop, this.#sending.request)
+    return { kind: 'response', status, statusText, headers, body, rest, url: this.#hop.url.href, ...whose }
   }
 
   #settleBody(body: Uint8Array | null): void {
