@@ -1,5 +1,6 @@
 import type { AttemptSummary } from '../../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
+import { urlParts } from '../../foundation/parsed-url.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { StoredResponse } from '../../protocol/stored-message.ts'
 import { isHead } from './check-head.ts'
@@ -206,5 +207,8 @@ function parseHead(row: EncodedRecord): HeadV1 {
   }
   if (!isHead(head))
     throw new CodecError('corrupt', `Record ${row.key} cannot be read: its head is not what a record holds`)
+  // Whether an origin is trusted with credentials is judged by the column, and the request goes to the URL.
+  if (urlParts(head.url).origin !== row.origin)
+    throw new CodecError('corrupt', `Record ${row.key} cannot be read: its URL has another origin than its row`)
   return head
 }
