@@ -14,14 +14,14 @@ export async function prepareOperation(
   target: Target,
   options: CallOptions,
 ): Promise<PreparedOperation> {
-  const { options: client, keeper, digest, clock, horizons, credentials: learned } = engine
+  const { options: client, keeper, fingerprints, clock, horizons, credentials: learned } = engine
   const limits = resolveCall(options, client)
   if (options.durable === false)
     throw new ConfigurationError('prepare() needs a durable operation; leave out `durable: false`')
   const input = readCallRequest(engine, target, options)
   const { credentials, origin } = input
   const body = await snapshotBody(options, client.maxBodyBytes)
-  const fingerprint = await digest([input.method, input.url], body.bytes)
+  const fingerprint = await fingerprints.of({ method: input.method, url: input.url, body: body.bytes })
   await keeper.open()
   const now = clock.now()
   const record = newRecord({

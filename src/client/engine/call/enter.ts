@@ -36,7 +36,8 @@ export function enterNew(engine: Engine, caller: Caller, fresh: NewOperation): P
     return caller.until(body).then((read) => enterNew(engine, caller, { ...fresh, body: read }))
   }
   if (!caller.call.durable) return startUnwritten(engine, caller, newParts(fresh, body, ''))
-  const fingerprint = engine.digest([fresh.input.method, fresh.input.url], body.bytes)
+  const { method, url } = fresh.input
+  const fingerprint = engine.fingerprints.of({ method, url, body: body.bytes })
   if (typeof fingerprint === 'string' && engine.keeper.opened) {
     return enterJournaled(engine, caller, newParts(fresh, body, fingerprint))
   }
