@@ -50,6 +50,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
   const keeper = new RecordKeeper(journal, {
     encryption,
     fingerprints,
+    redactor: options.redactor,
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
     levels: containments,
     turn: () => takeTurn(clock),

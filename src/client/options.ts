@@ -133,6 +133,13 @@ export interface ClientOptions {
   readonly durable?: boolean | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined
+  /**
+   * Further names of headers and query parameters that are credentials, in any letter case: sent, never persisted or shown.
+   * Well-known ones need not be named. Default none.
+   *
+   * @example credentialNames: ['X-Tenant-Stamp']
+   */
+  readonly credentialNames?: readonly string[] | undefined
   /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides; `:memory:` is for tests). `false`: nothing is persisted. */
   readonly journal?: Journal | JournalFallback | false | undefined
   /** Keeps clients, and users, that share a journal apart. Default `'default'`. */

@@ -94,10 +94,9 @@ export class RecordKeeper {
 
   append(record: OperationRecord): Promise<AppendOutcome> {
     return new Promise((resolve, reject) => {
+      const existing = (row: JournalRow) => () => this.#codec.decodeChecked(row)
       const answer = (result: AppendResult): void =>
-        resolve(
-          result?.appended ? result : { appended: false, existing: () => this.#codec.decodeChecked(result.existing) },
-        )
+        resolve(result?.appended ? result : { appended: false, existing: existing(result.existing) })
       const push = (row: JournalRow): void =>
         this.#writes.push({ command: { do: 'append', row }, resolve: answer, reject })
       const row = this.#codec.encode(record)

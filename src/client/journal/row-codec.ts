@@ -1,5 +1,6 @@
 import { StorageError } from '../../errors/classes.ts'
 import type { Encryption } from '../../foundation/encryption.ts'
+import { REDACTOR, type Redactor } from '../../observe/redact.ts'
 import { CodecError, decodeRecord, encodeChange, encodeRecord, storedBodiesOf } from '../operation/codec.ts'
 import type { Fingerprints } from '../operation/fingerprints.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
@@ -14,6 +15,8 @@ const NEWER = 'HOLDFAST_RECORD_NEWER'
 export interface RowCodecTerms {
   /** The caller's, around both bodies. Its errors reach the caller as StorageErrors. */
   readonly encryption?: Encryption | undefined
+  /** Knows which headers of an answer are not written down. */
+  readonly redactor?: Redactor | undefined
   /** Undefined: what is read is only shown, never sent, and is not compared with its fingerprint. */
   readonly fingerprints?: Fingerprints | undefined
 }
@@ -22,13 +25,16 @@ export interface RowCodecTerms {
 export class RowCodec {
   readonly #encryption: Encryption | undefined
   readonly #fingerprints: Fingerprints | undefined
+  readonly #redactor: Redactor
 
-  constructor({ encryption, fingerprints }: RowCodecTerms) {
+  constructor({ encryption, fingerprints, redactor = REDACTOR }: RowCodecTerms) {
     this.#encryption = encryption
+    this.#redactor = redactor
     this.#fingerprints = fingerprints
   }
 
-  encode(record: OperationRecord): JournalRow | Promise<JournalRow> {
+  encode(given: OperationRecord): JournalRow | Promise<JournalRow> {
+    const record = this.#withoutSecrets(given)
     const { body } = record.request
     const responseBody = record.response?.body ?? null
     // Assigned, not spread: this is on the path of every durable call.
@@ -37,11 +43,20 @@ export class RowCodec {
     return seal(row, record, this.#encryption)
   }
 
-  encodeChange(record: OperationRecord): RowChange | Promise<RowChange> {
+  encodeChange(given: OperationRecord): RowChange | Promise<RowChange> {
+    const record = this.#withoutSecrets(given)
     const responseBody = record.response?.body ?? null
     // A client changes only rows whose bodies it could read: so the request's is stored in the same way.
     if (!this.#encryption) return Object.assign(encodeChange(record, 'plain'), { responseBody })
     return seal(Object.assign(encodeChange(record, 'sealed'), { responseBody }), record, this.#encryption)
+  }
+
+  /** The answer's cookies and other secrets stay in memory. */
+  #withoutSecrets(record: OperationRecord): OperationRecord {
+    const { response } = record
+    if (!response) return record
+    const headers = response.headers.filter((field) => !this.#redactor.isField(field))
+    return { ...record, response: { ...response, headers } }
   }
 
   /** Rejects with a StorageError; its code is CORRUPT only where no other version or encryption could read the row. */

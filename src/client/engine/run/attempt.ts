@@ -1,4 +1,4 @@
-import { redactError, redactUrl } from '../../../observe/redact.ts'
+import type { Redactor } from '../../../observe/redact.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { isEventStream } from '../../../protocol/headers.ts'
 import { readProblem, readRefusal } from '../../../protocol/problem-details.ts'
@@ -44,7 +44,7 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   try {
     const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
     const own = made instanceof Promise ? await made : made
-    if (own instanceof HookFailure) return hookResult(own.cause)
+    if (own instanceof HookFailure) return hookResult(engine.options.redactor.error(own.cause))
     if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
     const { withheld } = operation.record.request
     const missing = call.credentials ? [] : missingCredentials(withheld, own)
@@ -63,7 +63,7 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
     operation.isTried = true
     const transport = call.trace?.attempt(engine.transport, operation.record, terms.number) ?? engine.transport
     const outcome = await time.outcome(transport.send(requestOf(run, terms, { own, time })))
-    const judged = judge(time, outcome, call.limits.accept)
+    const judged = judge(time, withoutSecrets(outcome, engine.options.redactor), call.limits.accept)
     const result = judged instanceof Promise ? await judged : judged
     if (result.response?.rest) handOver(time, result.response.rest, run)
     return result
@@ -138,7 +138,7 @@ function notSent(code = 'aborted'): TransportFault {
 
 function hookResult(cause: unknown): AttemptResult {
   const facts = { ...NOT_SENT, transient: false }
-  return { facts, fault: 'headers-hook', cause: redactError(cause), hook: 'headers' }
+  return { facts, fault: 'headers-hook', cause, hook: 'headers' }
 }
 
 /** As headers that could not be made: nothing was sent, and another attempt would not mend it. */
@@ -149,14 +149,16 @@ function credentialsMissing(names: readonly string[]): AttemptResult {
   return { facts: { ...NOT_SENT, transient: false }, fault: 'credentials-missing', cause, hook: 'headers' }
 }
 
+/** Another process may read it later: no secret stays in the URL of an answer, nor in the words of a fault. */
+function withoutSecrets(outcome: TransportOutcome, redactor: Redactor): TransportOutcome {
+  if (outcome.kind === 'fault') return { ...outcome, cause: redactor.error(outcome.cause) }
+  return outcome.url.includes('?') ? { ...outcome, url: redactor.url(outcome.url) } : outcome
+}
+
 type Judged = AttemptResult | Promise<AttemptResult>
 
 function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Judged {
-  if (outcome.kind === 'response') {
-    // Another process may read it later: no secret stays in its URL.
-    const { url } = outcome
-    return judgeAnswer(time, url.includes('?') ? { ...outcome, url: redactUrl(url) } : outcome, accept)
-  }
+  if (outcome.kind === 'response') return judgeAnswer(time, outcome, accept)
   const head = headOf(outcome)
   if (!head) return faultResult(time.fault(outcome))
   // Out of time, `accept` can't be asked.
@@ -224,5 +226,5 @@ function headOf({ head }: TransportFault): TransportResponse | undefined {
 function faultResult(fault: TransportFault): AttemptResult {
   const { mayHaveArrived, transient, lasting, code } = fault
   const facts = { is: 'fault', mayHaveArrived, transient, lasting, headStatus: fault.head?.status } as const
-  return { facts, fault: code, cause: redactError(fault.cause) }
+  return { facts, fault: code, cause: fault.cause }
 }
