@@ -12,7 +12,7 @@ export interface TransportChoice {
 }
 
 /** Node shows the answers that redirect, and says by a code what went wrong. */
-export const NODE_MEANS: FetchMeans = { sendHops, toFault: toNodeFault }
+export const NODE_MEANS: FetchMeans = { send: sendHops, toFault: toNodeFault }
 
 /**
  * What was asked for; else undici below fetch, and for `client.fetch` the platform's own. But where `globalThis.fetch`
