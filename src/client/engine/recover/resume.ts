@@ -3,7 +3,7 @@ import { isSettled, type OperationRecord, type SettledStatus } from '../../opera
 import { park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { lacksCredentials, trustsOrigin } from '../run/attempt-headers.ts'
+import { lacksCredentials, maySendTo } from '../run/attempt-headers.ts'
 import { isOffline } from '../run/gate.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
@@ -179,10 +179,8 @@ async function resumeOne(
   return { ...operation.record, status: 'pending' }
 }
 
-/** A client that has a base sends the operations of its journal nowhere else; nor without their credentials. */
 function maySend({ options }: Engine, record: OperationRecord): boolean {
-  if (lacksCredentials(options, record)) return false
-  return options.anyOrigin || trustsOrigin(options, record.request.origin)
+  return !lacksCredentials(options, record) && maySendTo(options, record.request.origin)
 }
 
 /** Gives a claim back as it was found. */

@@ -90,6 +90,11 @@ export function trustsOrigin({ baseUrl, trustedOrigins }: ResolvedOptions, origi
   return origin === baseUrl?.origin || trustedOrigins.has(origin)
 }
 
+/** A client that has a base sends the operations of its journal nowhere else, whether it resumes or retries them. */
+export function maySendTo(options: ResolvedOptions, origin: string): boolean {
+  return options.anyOrigin || trustsOrigin(options, origin)
+}
+
 /**
  * What the operation's call had and this attempt has not: header names, and query parameters as `?name`. Not asked where a
  * caller calls for it anew: what that call brings is what the caller means.

@@ -10,7 +10,14 @@ import type { TransportFault, TransportOutcome, TransportRequest, TransportRespo
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { discardRest } from './answer-rest.ts'
-import { attemptHeaders, clientHeaders, type HeaderParts, missingCredentials, trustsOrigin } from './attempt-headers.ts'
+import {
+  attemptHeaders,
+  clientHeaders,
+  type HeaderParts,
+  maySendTo,
+  missingCredentials,
+  trustsOrigin,
+} from './attempt-headers.ts'
 import { AttemptTime, TIMED_OUT } from './attempt-time.ts'
 import type { LiveOperation } from './live-operation.ts'
 
@@ -42,11 +49,13 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   const { engine, operation, call } = run
   const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt })
   try {
+    // Who calls says where to; an operation that is only named may be for an origin that is none of this client's.
+    const { withheld, origin } = operation.record.request
+    if (!call.credentials && !maySendTo(engine.options, origin)) return foreignOrigin(origin)
     const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
     const own = made instanceof Promise ? await made : made
     if (own instanceof HookFailure) return hookResult(engine.options.redactor.error(own.cause))
     if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
-    const { withheld } = operation.record.request
     const missing = call.credentials ? [] : missingCredentials(withheld, own)
     if (missing.length > 0) return credentialsMissing(missing)
     const saved = terms.beforeSending(own)
@@ -153,6 +162,13 @@ function credentialsMissing(names: readonly string[]): AttemptResult {
 function withoutSecrets(outcome: TransportOutcome, redactor: Redactor): TransportOutcome {
   if (outcome.kind === 'fault') return { ...outcome, cause: redactor.error(outcome.cause) }
   return outcome.url.includes('?') ? { ...outcome, url: redactor.url(outcome.url) } : outcome
+}
+
+function foreignOrigin(origin: string): AttemptResult {
+  const cause = new Error(
+    `It is for ${origin}, which is neither the baseUrl of this client nor one of its trustedOrigins`,
+  )
+  return { facts: { ...NOT_SENT, transient: false }, fault: 'origin-not-trusted', cause, hook: 'headers' }
 }
 
 type Judged = AttemptResult | Promise<AttemptResult>
