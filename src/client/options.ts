@@ -167,6 +167,11 @@ export interface ClientOptions {
   readonly maxBodyBytes?: number | undefined
   /** A larger response is delivered, but recorded without its body. Default 1 MiB. */
   readonly maxResponseBytes?: number | undefined
+  /**
+   * How much of an answer `json()`, `text()` and `bytes()` read into memory, decompressed; a larger one is a `BodyError`, effect
+   * `applied`. The `body` of the `Response` itself is a stream without a limit. Default 64 MiB.
+   */
+  readonly maxReadBytes?: number | undefined
   /** Any fetch-compatible function. */
   readonly fetch?: FetchLike | undefined
   /** Node: an undici dispatcher. */

@@ -69,6 +69,7 @@ const OWN_FIELDS = {
   namespace: ['default', checkLabel],
   maxBodyBytes: [10 * MIB, wholeFrom(0)],
   maxResponseBytes: [MIB, wholeFrom(0)],
+  maxReadBytes: [64 * MIB, wholeFrom(0)],
   fetch: [undefined, checkFunction<FetchLike>],
   dispatcher: [undefined, objectWith<DispatcherLike>('dispatch')],
   observe: [undefined, checkFunction<Observer>],

@@ -75,6 +75,7 @@ export interface ResolvedOptions extends ResolvedCall {
   readonly keyHeader: { readonly name: string; readonly format: 'bare' | 'structured' }
   readonly maxBodyBytes: number
   readonly maxResponseBytes: number
+  readonly maxReadBytes: number
   readonly fetch: FetchLike | undefined
   readonly dispatcher: DispatcherLike | undefined
   readonly observe: Observer | undefined

@@ -50,6 +50,7 @@ describe('the defaults', () => {
       durable: undefined,
       trustedOrigins: new Set(),
       redactor: REDACTOR,
+      maxReadBytes: 67_108_864,
       journal: 'platform',
       namespace: 'default',
       retry: {
