@@ -44,6 +44,34 @@ describe('a body in the inspector', () => {
     expect(shownBody({ headers: [], body }, isSecret).text).toBe('2 bytes that are no text')
   })
 
+  const XML = 'application/xml'
+  const form = 'application/x-www-form-urlencoded'
+  const multipart = '--b\r\nContent-Disposition: form-data; name="user[password]"\r\n\r\nMPPASS\r\n--b--\r\n'
+  it.each([
+    ['an XML element', '<a:Password x="1">GEHEIM</a:Password><n>1</n>', XML, '<n>1</n>'],
+    ['an XML attribute', '<user password="GEHEIM" n="1"/>', XML, 'n="1"'],
+    ['a name of its own in XML', '<dateOfBirth>GEHEIM</dateOfBirth>', XML, 'dateOfBirth'],
+    ['an IBAN in XML', '<To>DE89 3704 0044 0532 0130 00</To>', XML, '<To>'],
+    ['a field of a multipart form', multipart.replace('MPPASS', 'GEHEIM'), 'multipart/form-data; boundary=b', 'user'],
+    ['a field of a field', 'card[number]=GEHEIM&a=1', form, 'a=1'],
+    ['a field of an encoded field', 'card%5Bcvc%5D=GEHEIM&a=1', form, 'a=1'],
+    ['lines of JSON', '{"cardNumber":"GEHEIM"}\n{"date_of_birth":"GEHEIM","a":1}\n', 'application/x-ndjson', '"a":1'],
+    ['a card number under any name', '{"card":{"number":"4111 1111 1111 1111"},"a":1}', 'application/json', '"a": 1'],
+    ['a card number as a number', '{"number":4111111111111111,"a":1}', 'application/json', '"a": 1'],
+    ['a card number in text', 'paid with 4242-4242-4242-4242, a=1', 'text/plain', 'a=1'],
+    ['a name of its own in text', 'date_of_birth: GEHEIM, a=1', 'text/plain', 'a=1'],
+  ])('has no value of %s', (_, body, type, kept) => {
+    const text = shown(body, type)
+    expect(text).not.toMatch(/GEHEIM|DE89|4111|4242/)
+    expect(text).toContain('***')
+    expect(text).toContain(kept)
+  })
+
+  it('keeps numbers that are none of a card, and times', () => {
+    const value = { at: 1_735_732_800_000, order: '4111111111111112', id: '6f1f1f0e-0000-4000-8000-000000000001' }
+    expect(JSON.parse(shown(JSON.stringify(value)))).toEqual(value)
+  })
+
   it('is cut where it is long', () => {
     const { text, cut } = shownBody({ headers: [], body: bytes('x'.repeat(100_000)) }, isSecret)
     expect([text.length, cut]).toEqual([65_536, true])
