@@ -1,6 +1,7 @@
 import type { Terminal } from './terminal.ts'
 
 /** What a terminal would obey or reorder. Line breaks and tabs stay, and so do the colours that we print ourselves. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const OBEYED = /(\x1b\[[\d;]*m)|[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /**

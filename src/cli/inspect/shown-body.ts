@@ -92,19 +92,14 @@ function redactParts(text: string, isSecret: IsSecret): string {
   return text.replace(PART, (whole, head: string, name: string) => (isSecret(name) ? head + MASK : whole))
 }
 
-const ELEMENT = /<((?:[\w.-]{1,100}:)?([\w.-]{1,100}))((?:\s[^<>]{0,1000})?)>([^<]+)/g
-const NAMED = /([\w-]{1,64})(["']?[ \t]{0,4}[:=][ \t]{0,4})("[^"\r\n]*|'[^'\r\n]*|[^\s"',;&<>)]+)/g
+/** Each: what stays, with the name in it, and the value. */
+const ELEMENT = /(<(?:[\w.-]{1,100}:)?([\w.-]{1,100})(?:\s[^<>]{0,1000})?>)[^<]+/g
+const NAMED = /(([\w-]{1,64})["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)(?:(?<=")[^"\r\n]+|(?<=')[^'\r\n]+|[^\s"',;&<>)]+)/g
 
 /** Elements and attributes of XML, and whatever stands in a text as `name: value` or `name=value`. */
 function redactNamed(text: string, isSecret: IsSecret): string {
-  return text
-    .replace(ELEMENT, (whole, tag: string, name: string, attributes: string) =>
-      isSecret(name) ? `<${tag}${attributes}>${MASK}` : whole,
-    )
-    .replace(NAMED, (whole, name: string, sign: string, value: string) => {
-      const quote = /^["']/.exec(value)?.[0] ?? ''
-      return isSecret(name) ? `${name}${sign}${quote}${MASK}` : whole
-    })
+  const mask = (whole: string, head: string, name: string): string => (isSecret(name) ? head + MASK : whole)
+  return text.replace(ELEMENT, mask).replace(NAMED, mask)
 }
 
 /** Undefined where it is no object and no list: a lone word says nothing about being JSON. */
