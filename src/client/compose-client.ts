@@ -16,6 +16,7 @@ import { memoryJournal } from './journal/memory/memory-journal.ts'
 import { persistIn } from './journal/persist-in.ts'
 import type { Journal } from './journal/port.ts'
 import { RecordKeeper } from './journal/record-keeper.ts'
+import { Fingerprints } from './operation/fingerprints.ts'
 import type { ClientOptions } from './options.ts'
 import type { Platform } from './platform/port.ts'
 import { resolveOptions } from './policy/resolve-options.ts'
@@ -45,8 +46,11 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
   const { sharedBudget } = journal
   const containments = new Containments(options.budget, { breaker, clock, random, events, coordination, sharedBudget })
   const upkeep = new Upkeep(events, platform.warn)
+  const fingerprints = new Fingerprints(platform.digest, encryption?.fingerprintKeys?.())
   const keeper = new RecordKeeper(journal, {
     encryption,
+    fingerprints,
+    redactor: options.redactor,
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
     levels: containments,
     turn: () => takeTurn(clock),
@@ -57,7 +61,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     options,
     clock,
     random,
-    digest: platform.digest,
+    fingerprints,
     keeper,
     transport: platform.transport(options),
     coordination,

@@ -137,6 +137,7 @@ export class HoldfastClient implements Client {
       isLazy: true,
       key,
       id,
+      maxReadBytes: engine.options.maxReadBytes,
       get accepted() {
         return Promise.resolve(engine.keeper.level)
       },

@@ -1,5 +1,6 @@
 import { BodyError, IndeterminateError } from '../errors/classes.ts'
 import type { CodesOf } from '../errors/codes.ts'
+import { readChunksUpTo } from '../foundation/join-chunks.ts'
 import { isBodyOmitted } from '../protocol/header-names.ts'
 import { isResponse, toResponse } from '../protocol/stored-message.ts'
 import type { Answer, HandleSource } from './engine/call/caller.ts'
@@ -97,7 +98,7 @@ export class OperationHandle implements Promise<Response> {
       this.#observe()
       return this.#source.answer.then((answer) => {
         // A body that was too large to hold can be taken once; all readers share what it gave.
-        this.#bytes ??= bytesOf(answer)
+        this.#bytes ??= bytesOf(answer, this.#source.maxReadBytes)
         const bytes = this.#bytes
         return bytes instanceof Promise ? bytes.then((read) => parse(read, answer)) : parse(bytes, answer)
       })
@@ -120,20 +121,35 @@ export class OperationHandle implements Promise<Response> {
   }
 }
 
-function bytesOf(answer: Answer): Uint8Array | Promise<Uint8Array> {
+function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array> {
   const { response, rest, operation, attempts } = answer
   if (!rest && !response.body && (response.bodyOmitted || isBodyOmitted(response.headers))) {
     const message = 'It was done, but its recorded answer has no body: larger than maxResponseBytes'
     throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
   }
-  if (!rest) return response.body ?? new Uint8Array()
-  return (isResponse(rest) ? rest : new Response(rest)).arrayBuffer().then(
-    (buffer) => new Uint8Array(buffer),
+  if (!rest) return within(answer, limit, response.body ?? new Uint8Array())
+  return readUpTo(limit, isResponse(rest) ? rest.body : rest).then(
+    (whole) => within(answer, limit, whole),
     (cause: unknown) => {
       const message = 'It was done, but its answer was cut off'
       throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
     },
   )
+}
+
+/** Undefined: there is more than that. Compressed, an answer of a few hundred kilobytes can fill the memory. */
+async function readUpTo(limit: number, body: ReadableStream<Uint8Array> | null): Promise<Uint8Array | undefined> {
+  if (!body) return new Uint8Array()
+  const reader = body.getReader()
+  const { whole } = await readChunksUpTo(limit, reader, undefined)
+  if (!whole) reader.cancel().catch(() => {})
+  return whole
+}
+
+function within(answer: Answer, limit: number, bytes: Uint8Array | undefined): Uint8Array {
+  if (bytes && bytes.length <= limit) return bytes
+  const message = `It was done, but its answer is larger than maxReadBytes (${limit} bytes); its Response has it as a stream`
+  throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_TOO_LARGE', body: null })
 }
 
 /** A success whose body is not what was asked for: the operation happened all the same. */

@@ -136,6 +136,13 @@ export interface ClientOptions {
   readonly durable?: boolean | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined
+  /**
+   * Further names of headers and query parameters that are credentials, in any letter case: sent, never persisted or shown.
+   * Well-known ones need not be named. Default none.
+   *
+   * @example credentialNames: ['X-Tenant-Stamp']
+   */
+  readonly credentialNames?: readonly string[] | undefined
   /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides; `:memory:` is for tests). `false`: nothing is persisted. */
   readonly journal?: Journal | JournalFallback | false | undefined
   /** Keeps clients, and users, that share a journal apart. Default `'default'`. */
@@ -163,6 +170,11 @@ export interface ClientOptions {
   readonly maxBodyBytes?: number | undefined
   /** A larger response is delivered, but recorded without its body. Default 1 MiB. */
   readonly maxResponseBytes?: number | undefined
+  /**
+   * How much of an answer `json()`, `text()` and `bytes()` read into memory, decompressed; a larger one is a `BodyError`, effect
+   * `applied`. The `body` of the `Response` itself is a stream without a limit. Default 64 MiB.
+   */
+  readonly maxReadBytes?: number | undefined
   /** Any fetch-compatible function. */
   readonly fetch?: FetchLike | undefined
   /** Node: an undici dispatcher. */

@@ -2,7 +2,6 @@ import { ConfigurationError } from '../errors/classes.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import { newRecord } from './engine/call/call.ts'
 import type { Engine } from './engine/engine.ts'
-import { fingerprintInput } from './operation/fingerprint.ts'
 import type { CallOptions } from './options.ts'
 import { resolveCall, resolveHonoursKeys } from './policy/resolve-call.ts'
 import { type PreparedOperation, preparedFrom } from './prepared-operation.ts'
@@ -15,15 +14,14 @@ export async function prepareOperation(
   target: Target,
   options: CallOptions,
 ): Promise<PreparedOperation> {
-  const { options: client, keeper, digest, clock, horizons, credentials: learned } = engine
+  const { options: client, keeper, fingerprints, clock, horizons, credentials: learned } = engine
   const limits = resolveCall(options, client)
   if (options.durable === false)
     throw new ConfigurationError('prepare() needs a durable operation; leave out `durable: false`')
   const input = readCallRequest(engine, target, options)
   const { credentials, origin } = input
   const body = await snapshotBody(options, client.maxBodyBytes)
-  const { texts, bytes } = fingerprintInput({ ...input, contentType: body.contentType, body: body.bytes })
-  const fingerprint = await digest(texts, bytes)
+  const fingerprint = await fingerprints.of({ ...input, contentType: body.contentType, body: body.bytes })
   await keeper.open()
   const now = clock.now()
   const record = newRecord({

@@ -32,7 +32,8 @@ export function startFetch(settings: CallSettings, fetch: FetchCall): HandleSour
   const { method, url, redirect, headers, signal, ownKey, journaled, credentialsMode, dropIn, honoursKeys } = fetch
   const options = { headers, signal }
   const keyHeaderName = ownKey === undefined ? undefined : keyHeaderOf(engine)
-  const input = readRequest({ method, url }, options, { baseUrl: undefined, keyHeaderName, credentialsMode })
+  const { redactor } = engine.options
+  const input = readRequest({ method, url }, options, { baseUrl: undefined, keyHeaderName, credentialsMode, redactor })
   const call = callOf(settings, engine.options.dropInCall, {
     singleAttempt: undefined,
     credentials: input.credentials,
@@ -74,8 +75,8 @@ export function startCall(settings: CallSettings, target: Target, given: CallOpt
 
 /** What is sent, from the options of a call. */
 export function readCallRequest(engine: Engine, target: Target, options: CallOptions): RequestInput {
-  const { baseUrl, credentials: credentialsMode } = engine.options
-  return readRequest(target, options, { baseUrl, keyHeaderName: keyHeaderOf(engine), credentialsMode })
+  const { baseUrl, credentials: credentialsMode, redactor } = engine.options
+  return readRequest(target, options, { baseUrl, keyHeaderName: keyHeaderOf(engine), credentialsMode, redactor })
 }
 
 /** For whom an operation of the journal is taken up again. */

@@ -35,6 +35,10 @@ describe('a corrupt record', () => {
     ['is null', () => 'null'],
     ['is a list', () => '[]'],
     ['lacks its URL', ({ url: _, ...rest }) => JSON.stringify(rest)],
+    [
+      'has a URL of another origin than its row',
+      (head) => JSON.stringify({ ...head, url: 'http://127.0.0.1:9/steal' }),
+    ],
     ['has a URL that is none', (head) => JSON.stringify({ ...head, url: 'nowhere' })],
     ['has headers that are none', (head) => JSON.stringify({ ...head, headers: [7] })],
     ['has a method with a line break', (head) => JSON.stringify({ ...head, method: 'POST\r\nX: y' })],

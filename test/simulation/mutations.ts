@@ -110,8 +110,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "writing the answer's cookies down",
-    file: 'src/client/engine/run/settle.ts',
-    find: 'if (!record.response) return record',
+    file: 'src/client/journal/row-codec.ts',
+    find: 'if (!response) return record',
     replace: 'return record',
     breaks: ['P9'],
     from: 2,
@@ -119,9 +119,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'other bytes after a restart',
-    file: 'src/client/operation/codec.ts',
-    find: 'body: bodies.body }',
-    replace: 'body: bodies.body && bodies.body.slice(1) }',
+    file: 'src/client/journal/row-codec.ts',
+    find: 'return { ...record, fingerprint: await fingerprints.of(record.request) }',
+    replace:
+      'return { ...record, request: { ...record.request, body: record.request.body && record.request.body.slice(1) } }',
     breaks: ['P2'],
     from: 4,
     within: 200,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { encodeRecord } from '../../src/client/operation/codec.ts'
 import type { OperationRecord } from '../../src/client/operation/record.ts'
+import { nodeDigest } from '../../src/foundation/node-digest.ts'
 import type { Journal, JournalCommand } from '../../src/index.ts'
 
 export interface RowsWanted {
@@ -39,7 +40,7 @@ function record({ origin, status, path = '/charges' }: RowsWanted, number: numbe
       withheld: [],
       body: null,
     },
-    fingerprint: 'f'.repeat(64),
+    fingerprint: String(nodeDigest(['POST', `${origin}${path}`], null)),
     honoursKeys: true,
     acceptedAt: now,
     horizonAt: now + 3_600_000,

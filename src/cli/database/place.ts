@@ -28,8 +28,9 @@ export function placeOf({ db, schema }: DatabaseOptions, { env }: Terminal): Pla
     return { kind: 'postgres', connectionString: given, schema, shown: redactUrl(given) }
   }
   if (given === ':memory:') throw new WrongUsage('A database in memory ends with its process: there is nothing to see')
-  if (/^[a-z][a-z\d+.-]+:\/\//i.test(given)) {
+  if (/^(?:[a-z][a-z\d+.-]+:\/\/|postgres(?:ql)?:)/i.test(given)) {
     throw new WrongUsage('--db takes the path of a SQLite file, or a URL that begins with postgres://')
   }
-  return { kind: 'sqlite', path: resolve(given), shown: given }
+  // What looks like a user and a password is not shown, though it is a path.
+  return { kind: 'sqlite', path: resolve(given), shown: given.replace(/:[^:@/]+@/g, ':***@') }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../foundation/clock.ts'
-import type { Digest } from '../../foundation/digest.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Coordination } from '../coordination/port.ts'
 import type { RecordKeeper } from '../journal/record-keeper.ts'
+import type { Fingerprints } from '../operation/fingerprints.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { Transport } from '../transport/port.ts'
 import type { Emitter } from './emitter.ts'
@@ -19,7 +19,7 @@ export interface Engine {
   readonly options: ResolvedOptions
   readonly clock: Clock
   readonly random: Random
-  readonly digest: Digest
+  readonly fingerprints: Fingerprints
   readonly keeper: RecordKeeper
   readonly transport: Transport
   readonly coordination: Coordination

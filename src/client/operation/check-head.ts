@@ -15,8 +15,13 @@ type Fields = Partial<Record<keyof HeadV1, unknown>>
 
 function isRequest({ method, url, headers, withheld = [], credentialsMode, fingerprint }: Fields): boolean {
   const listed = isHeaderList(headers) && Array.isArray(withheld) && withheld.every(isText)
-  const addressed = isToken(method) && isText(url) && URL.canParse(url)
+  const addressed = isToken(method) && isText(url) && isHttp(url)
   return addressed && listed && MODES.has(credentialsMode) && isText(fingerprint)
+}
+
+/** No other kind of URL is ever accepted for an operation. */
+function isHttp(url: string): boolean {
+  return /^https?:/i.test(url) && URL.canParse(url)
 }
 
 function isHistory(head: Fields): boolean {

@@ -9,8 +9,8 @@ export interface ComparedRequest {
   readonly url: string
   /** Those of the caller. */
   readonly headers: HeaderList
-  /** That of the body, which counts if the headers have none. */
-  readonly contentType: string | undefined
+  /** That of the body, which counts if the headers have none. A record has it among its headers. */
+  readonly contentType?: string | undefined
   readonly body: Uint8Array | null
 }
 

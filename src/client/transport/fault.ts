@@ -31,6 +31,15 @@ export function abortedFault(signal: AbortLike, fate: Pick<TransportFault, 'mayH
 
 /** A redirect led to an origin that must not get the request: a captive portal, say. It was not followed. */
 export function untrustedRedirect(origin: string): TransportFault {
-  const cause = new Error(`Redirected to ${origin}, which is not a trusted origin`)
+  return notFollowed(`Redirected to ${origin}, which is not a trusted origin`)
+}
+
+/** A page is not shown where a redirect leads. */
+export function hiddenRedirect(): TransportFault {
+  return notFollowed('Redirected, and a page can not see to which origin')
+}
+
+function notFollowed(message: string): TransportFault {
+  const cause = new Error(message)
   return { kind: 'fault', code: 'untrusted-redirect', mayHaveArrived: true, transient: true, cause }
 }

@@ -351,7 +351,7 @@ declare const publishEvent: Observer;
 
 declare const retryContext: RetryContexts;
 
-declare function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption;
+declare function aesGcm(key: AesKey, { also }?: BodyKeysOptions): Encryption;
 
 declare function aesGcm(key: Uint8Array, { also, only }?: AesGcmOptions): SynchronousEncryption;
 
@@ -527,6 +527,10 @@ interface AttemptSummary {
     readonly fault?: string | undefined;
 }
 
+interface BodyKeysOptions {
+    readonly also?: readonly AesKey[] | undefined;
+}
+
 interface BreakerOptions {
     readonly minimumRequests?: number | undefined;
     readonly openFor?: Duration | undefined;
@@ -656,6 +660,7 @@ interface ClientOptions {
     readonly credentials?: CredentialsMode | undefined;
     readonly durable?: boolean | undefined;
     readonly trustedOrigins?: readonly (string | URL)[] | undefined;
+    readonly credentialNames?: readonly string[] | undefined;
     readonly journal?: Journal | JournalFallback | false | undefined;
     readonly namespace?: string | undefined;
     readonly retry?: RetryOptions | false | undefined;
@@ -670,6 +675,7 @@ interface ClientOptions {
     readonly keyHeader?: KeyHeaderOptions | undefined;
     readonly maxBodyBytes?: number | undefined;
     readonly maxResponseBytes?: number | undefined;
+    readonly maxReadBytes?: number | undefined;
     readonly fetch?: FetchLike | undefined;
     readonly dispatcher?: DispatcherLike | undefined;
     readonly observe?: Observer | undefined;
@@ -985,6 +991,7 @@ interface HandleSource {
     readonly id: string | undefined;
     readonly accepted: Promise<DurabilityLevel>;
     readonly answer: Promise<Answer>;
+    readonly maxReadBytes: number;
     cancel(): Promise<void>;
     readonly isLazy?: boolean;
 }
@@ -1917,6 +1924,8 @@ type Admission = {
 };
 
 type AdmissionRefusal = 'key-reused' | 'in-flight' | 'outcome-unknown' | 'written-by-newer' | 'other-version';
+
+type AesKey = Uint8Array | CryptoKeyLike;
 
 type AnswerRest = ReadableStream<Uint8Array> | Response;
 

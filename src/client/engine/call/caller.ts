@@ -25,6 +25,8 @@ export interface HandleSource {
   readonly id: string | undefined
   readonly accepted: Promise<DurabilityLevel>
   readonly answer: Promise<Answer>
+  /** How much of the answer `json`, `text` and `bytes` take into memory. */
+  readonly maxReadBytes: number
   cancel(): Promise<void>
   /** The answer is waited for only once it is asked for; until then no failure has to be noticed. */
   readonly isLazy?: boolean
@@ -62,6 +64,10 @@ export class Caller implements HandleSource, Waiting {
     this.unrecorded = unrecorded
     this.#engine = engine
     this.#forgets = engine.upkeep.forgets
+  }
+
+  get maxReadBytes(): number {
+    return this.#engine.options.maxReadBytes
   }
 
   /** Goes the way in, and waits for the finish. */

@@ -1,5 +1,4 @@
 import { KeyReuseError } from '../../../errors/classes.ts'
-import { fingerprintInput } from '../../operation/fingerprint.ts'
 import { unknownOperation, unrecordedError } from '../../operation/outcome.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { BodySnapshot } from '../../request-body.ts'
@@ -38,8 +37,8 @@ export function enterNew(engine: Engine, caller: Caller, fresh: NewOperation): P
   }
   if (!caller.call.durable) return startUnwritten(engine, caller, newParts(fresh, body, ''))
   const { method, url, headers } = fresh.input
-  const { texts, bytes } = fingerprintInput({ method, url, headers, contentType: body.contentType, body: body.bytes })
-  const fingerprint = engine.digest(texts, bytes)
+  const { contentType, bytes } = body
+  const fingerprint = engine.fingerprints.of({ method, url, headers, contentType, body: bytes })
   if (typeof fingerprint === 'string' && engine.keeper.opened) {
     return enterJournaled(engine, caller, newParts(fresh, body, fingerprint))
   }

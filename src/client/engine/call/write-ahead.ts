@@ -7,7 +7,7 @@ import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
 import type { Caller } from './caller.ts'
 
-type Parts = Pick<Engine, 'keeper' | 'clock' | 'upkeep'>
+type Parts = Pick<Engine, 'keeper' | 'clock' | 'upkeep' | 'fingerprints'>
 /** Did the caller name the operation? Then an earlier call may have made it. */
 type Naming = Pick<Unrecorded, 'named'>
 
@@ -29,7 +29,7 @@ export async function writeAhead(
     )
     if (!existing || isThisRecord(existing, operation)) return undefined
     if (isPruned || !hasOutlived(existing, engine.clock.now())) {
-      refuseReuse(existing, operation.record.fingerprint)
+      if (!(await isSameRequest(engine, existing, operation.record))) throw keyReused(existing)
       return existing
     }
     await engine.upkeep.prune(engine)
@@ -99,6 +99,15 @@ function errorOfOther(found: OperationRecord, record: OperationRecord, cause: St
 
 function hasOutlived(record: OperationRecord, now: number): boolean {
   return isSettled(record) && record.expiresAt !== undefined && record.expiresAt <= now
+}
+
+/** The fingerprint of one may have been made with another key than that of the other, or before there was one. */
+export function isSameRequest(
+  { fingerprints }: Pick<Engine, 'fingerprints'>,
+  existing: OperationRecord,
+  { fingerprint, request }: OperationRecord,
+): boolean | Promise<boolean> {
+  return existing.fingerprint === fingerprint || fingerprints.isOf(existing.fingerprint, request)
 }
 
 export function refuseReuse(existing: OperationRecord, fingerprint: string): void {

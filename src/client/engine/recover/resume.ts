@@ -3,10 +3,9 @@ import { isSettled, type OperationRecord, type SettledStatus } from '../../opera
 import { park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { lacksCredentials, trustsOrigin } from '../run/attempt-headers.ts'
+import { lacksCredentials, maySendTo } from '../run/attempt-headers.ts'
 import { isOffline } from '../run/gate.ts'
 import { LiveOperation } from '../run/live-operation.ts'
-import { withoutSecrets } from '../run/settle.ts'
 import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
 import { work } from './follow.ts'
 
@@ -180,17 +179,15 @@ async function resumeOne(
   return { ...operation.record, status: 'pending' }
 }
 
-/** A client that has a base sends the operations of its journal nowhere else; nor without their credentials. */
 function maySend({ options }: Engine, record: OperationRecord): boolean {
-  if (lacksCredentials(options, record)) return false
-  return options.anyOrigin || trustsOrigin(options, record.request.origin)
+  return !lacksCredentials(options, record) && maySendTo(options, record.request.origin)
 }
 
 /** Gives a claim back as it was found. */
 async function putBackUntouched({ keeper }: Engine, { record }: ClaimedRecord): Promise<void> {
   const { fence } = new LiveOperation(record)
   const { dueAt, heldBy } = record
-  await keeper.commit(withoutSecrets(release(record, { dueAt, heldBy })), fence)
+  await keeper.commit(release(record, { dueAt, heldBy }), fence)
 }
 
 /** Leaves it pending, with the reason on it. What is poison is not taken up by any resume before its horizon. */
@@ -199,7 +196,7 @@ async function putBack(engine: Engine, operation: LiveOperation, reason: 'poison
   const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
   const isParked = reason === 'poison'
   const record = isParked ? park(operation.record) : release(operation.record, { dueAt: until, heldBy: reason })
-  await engine.keeper.commit(withoutSecrets(record), operation.fence)
+  await engine.keeper.commit(record, operation.fence)
   engine.events?.emitFor(record, { type: 'operation.waiting', until, reason })
   return record
 }

@@ -1,4 +1,4 @@
-import { redactError, redactUrl } from '../../../observe/redact.ts'
+import type { Redactor } from '../../../observe/redact.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { isEventStream } from '../../../protocol/headers.ts'
 import { readProblem, readRefusal } from '../../../protocol/problem-details.ts'
@@ -10,7 +10,14 @@ import type { TransportFault, TransportOutcome, TransportRequest, TransportRespo
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { discardRest } from './answer-rest.ts'
-import { attemptHeaders, clientHeaders, type HeaderParts, missingCredentials, trustsOrigin } from './attempt-headers.ts'
+import {
+  attemptHeaders,
+  clientHeaders,
+  type HeaderParts,
+  maySendTo,
+  missingCredentials,
+  trustsOrigin,
+} from './attempt-headers.ts'
 import { AttemptTime, TIMED_OUT } from './attempt-time.ts'
 import type { LiveOperation } from './live-operation.ts'
 
@@ -42,11 +49,13 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   const { engine, operation, call } = run
   const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt })
   try {
+    // Who calls says where to; an operation that is only named may be for an origin that is none of this client's.
+    const { withheld, origin } = operation.record.request
+    if (!call.credentials && !maySendTo(engine.options, origin)) return foreignOrigin(origin)
     const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
     const own = made instanceof Promise ? await made : made
-    if (own instanceof HookFailure) return hookResult(own.cause)
+    if (own instanceof HookFailure) return hookResult(engine.options.redactor.error(own.cause))
     if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
-    const { withheld } = operation.record.request
     const missing = call.credentials ? [] : missingCredentials(withheld, own)
     if (missing.length > 0) return credentialsMissing(missing)
     const saved = terms.beforeSending(own)
@@ -63,7 +72,7 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
     operation.isTried = true
     const transport = call.trace?.attempt(engine.transport, operation.record, terms.number) ?? engine.transport
     const outcome = await time.outcome(transport.send(requestOf(run, terms, { own, time })))
-    const judged = judge(time, outcome, call.limits.accept)
+    const judged = judge(time, withoutSecrets(outcome, engine.options.redactor), call.limits.accept)
     const result = judged instanceof Promise ? await judged : judged
     if (result.response?.rest) handOver(time, result.response.rest, run)
     return result
@@ -140,7 +149,7 @@ function notSent(code = 'aborted'): TransportFault {
 
 function hookResult(cause: unknown): AttemptResult {
   const facts = { ...NOT_SENT, transient: false }
-  return { facts, fault: 'headers-hook', cause: redactError(cause), hook: 'headers' }
+  return { facts, fault: 'headers-hook', cause, hook: 'headers' }
 }
 
 /** As headers that could not be made: nothing was sent, and another attempt would not mend it. */
@@ -151,14 +160,23 @@ function credentialsMissing(names: readonly string[]): AttemptResult {
   return { facts: { ...NOT_SENT, transient: false }, fault: 'credentials-missing', cause, hook: 'headers' }
 }
 
+/** Another process may read it later: no secret stays in the URL of an answer, nor in the words of a fault. */
+function withoutSecrets(outcome: TransportOutcome, redactor: Redactor): TransportOutcome {
+  if (outcome.kind === 'fault') return { ...outcome, cause: redactor.error(outcome.cause) }
+  return outcome.url.includes('?') ? { ...outcome, url: redactor.url(outcome.url) } : outcome
+}
+
+function foreignOrigin(origin: string): AttemptResult {
+  const cause = new Error(
+    `It is for ${origin}, which is neither the baseUrl of this client nor one of its trustedOrigins`,
+  )
+  return { facts: { ...NOT_SENT, transient: false }, fault: 'origin-not-trusted', cause, hook: 'headers' }
+}
+
 type Judged = AttemptResult | Promise<AttemptResult>
 
 function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Judged {
-  if (outcome.kind === 'response') {
-    // Another process may read it later: no secret stays in its URL.
-    const { url } = outcome
-    return judgeAnswer(time, url.includes('?') ? { ...outcome, url: redactUrl(url) } : outcome, accept)
-  }
+  if (outcome.kind === 'response') return judgeAnswer(time, outcome, accept)
   const head = headOf(outcome)
   if (!head) return faultResult(time.fault(outcome))
   // Out of time, `accept` can't be asked.
@@ -179,9 +197,7 @@ function judgeAnswer(time: AttemptTime, answer: TransportResponse, accept: Clien
 function redirectedToGet({ status, url, answersGet, rest }: TransportResponse): AttemptResult | undefined {
   if (!answersGet || status < 200 || status >= 300 || (rest && isResponse(rest))) return undefined
   discardRest(rest)
-  const cause = new Error(
-    `A redirect turned the request into a GET of ${redactUrl(url)}; \`accept\` can take its answer`,
-  )
+  const cause = new Error(`A redirect turned the request into a GET of ${url}; \`accept\` can take its answer`)
   return { facts: NOT_THE_API, fault: 'redirected-to-get', cause }
 }
 
@@ -239,8 +255,7 @@ function headOf({ head }: TransportFault): TransportResponse | undefined {
 }
 
 function faultResult(fault: TransportFault): AttemptResult {
-  const { mayHaveArrived, transient, lasting, code, head } = fault
+  const { mayHaveArrived, transient, lasting, code, head, cause } = fault
   const headStatus = head?.answersGet ? undefined : head?.status
-  const facts = { is: 'fault', mayHaveArrived, transient, lasting, headStatus } as const
-  return { facts, fault: code, cause: redactError(fault.cause) }
+  return { facts: { is: 'fault', mayHaveArrived, transient, lasting, headStatus }, fault: code, cause }
 }

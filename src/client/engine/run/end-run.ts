@@ -1,7 +1,7 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { Effect, Reason } from '../../../errors/reason.ts'
 import { waitAtMost } from '../../../foundation/wait.ts'
-import { redactText, redactUrl } from '../../../observe/redact.ts'
+import type { Redactor } from '../../../observe/redact.ts'
 import { isIdempotentMethod } from '../../../protocol/methods.ts'
 import { operationError } from '../../operation/outcome.ts'
 import { type OperationRecord, SETTLED_STATUSES, type StoredFailure } from '../../operation/record.ts'
@@ -15,7 +15,7 @@ import type { Engine } from '../engine.ts'
 import type { AttemptResult } from './attempt.ts'
 import type { Stop } from './gate.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
-import { type Ending, settleOperation, storable, withoutSecrets } from './settle.ts'
+import { type Ending, settleOperation, storable } from './settle.ts'
 
 /** What the end of a run needs to know. */
 export interface RunState {
@@ -111,14 +111,14 @@ async function reconcile({ options, clock }: Engine, record: OperationRecord): P
   if (!known) return expired
   if (!SETTLED_STATUSES.includes(known.status)) throw new Error(`reconcile answered the status ${String(known.status)}`)
   const effect = known.effect ?? (known.status === 'succeeded' ? 'applied' : record.effect)
-  const response = known.response && (await plainAnswer(known.response))
+  const response = known.response && (await plainAnswer(known.response, options.redactor))
   return { status: known.status, reason: 'horizon', effect, response }
 }
 
-async function plainAnswer(response: Response): Promise<TransportResponse> {
+async function plainAnswer(response: Response, redactor: Redactor): Promise<TransportResponse> {
   const { status, statusText, redirected } = response
   const body = new Uint8Array(await response.arrayBuffer())
-  const url = redactUrl(response.url)
+  const url = redactor.url(response.url)
   return { kind: 'response', status, statusText, headers: [...response.headers], body, url, redirected }
 }
 
@@ -170,7 +170,7 @@ export async function keep(run: RunState, stop: Stop): Promise<Finish> {
 /** Writes the released record. A renewal that comes after this would find the lease gone, as it should be. */
 async function releaseLease(engine: Engine, operation: LiveOperation, released: OperationRecord): Promise<boolean> {
   engine.leases.drop(operation)
-  const isWritten = await engine.keeper.commit(withoutSecrets(released), operation.fence)
+  const isWritten = await engine.keeper.commit(released, operation.fence)
   if (isWritten) operation.record = released
   return isWritten
 }
@@ -188,8 +188,8 @@ function messageOf(error: unknown): string | undefined {
   return error.message === 'fetch failed' && error.cause instanceof Error ? error.cause.message : error.message
 }
 
-function failureOf({ last }: RunState, retryAt?: number): StoredFailure {
+function failureOf({ last, engine }: RunState, retryAt?: number): StoredFailure {
   const cause = messageOf(last?.cause)
   const words = [last?.fault, cause].filter((word) => word !== undefined && word !== '')
-  return { detail: words.length > 0 ? redactText(words.join(': ')) : undefined, retryAt }
+  return { detail: words.length > 0 ? engine.options.redactor.text(words.join(': ')) : undefined, retryAt }
 }

@@ -1,5 +1,4 @@
 import type { Effect, Reason } from '../../../errors/reason.ts'
-import { isCredentialField } from '../../../observe/redact.ts'
 import { isReplayed } from '../../../protocol/header-names.ts'
 import { type AnswerRest, isResponse, type StoredResponse } from '../../../protocol/stored-message.ts'
 import type { OperationRecord, SettledStatus, StoredFailure } from '../../operation/record.ts'
@@ -76,7 +75,7 @@ function writeSettlement(
   const delivers = delivery === 'here'
   // A renewal that comes after this would find the lease gone, as it should be.
   if (!delivers) leases.drop(operation)
-  const written = keeper.commit(withoutSecrets(delivers ? record : withoutLease(record)), fence)
+  const written = keeper.commit(delivers ? record : withoutLease(record), fence)
   const isSuccess = record.status === 'succeeded'
   if (!mustBeWritten(record)) {
     // The caller has its answer; its record is written with the next transaction. A crash before that sends the
@@ -146,14 +145,7 @@ export function saveRecord(
   { record, fence }: LiveOperation,
   { durable }: Pick<Call, 'durable'>,
 ): true | Promise<boolean> {
-  return !durable || keeper.commit(withoutSecrets(record), fence)
-}
-
-/** As it is written down: the answer's cookies and other secrets stay in memory. */
-export function withoutSecrets(record: OperationRecord): OperationRecord {
-  if (!record.response) return record
-  const headers = record.response.headers.filter((field) => !isCredentialField(field))
-  return { ...record, response: { ...record.response, headers } }
+  return !durable || keeper.commit(record, fence)
 }
 
 /** Long enough for a late second use of the key, and for a look at the result, to find it. */

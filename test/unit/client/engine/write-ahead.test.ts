@@ -4,8 +4,10 @@ import { Upkeep } from '../../../../src/client/engine/recover/upkeep.ts'
 import { LiveOperation } from '../../../../src/client/engine/run/live-operation.ts'
 import { memoryJournal } from '../../../../src/client/journal/memory/memory-journal.ts'
 import { RecordKeeper } from '../../../../src/client/journal/record-keeper.ts'
+import { Fingerprints } from '../../../../src/client/operation/fingerprints.ts'
 import type { OperationRecord } from '../../../../src/client/operation/record.ts'
 import { KeyReuseError } from '../../../../src/errors/classes.ts'
+import { nodeDigest } from '../../../../src/foundation/node-digest.ts'
 import { manualClock } from '../../../../src/testing/manual-clock.ts'
 import { faultJournal, on } from '../../../support/fault-journal.ts'
 import { freshRecord, NOW } from '../../../support/shared-record.ts'
@@ -15,7 +17,8 @@ async function onRecord(earlier?: OperationRecord) {
   const journal = faultJournal(memoryJournal())
   const keeper = new RecordKeeper(journal, { onUnreadable: () => {} })
   if (earlier) await keeper.append(earlier)
-  const engine = { keeper, clock: manualClock(NOW), upkeep: new Upkeep(undefined, undefined) }
+  const fingerprints = new Fingerprints(nodeDigest)
+  const engine = { keeper, fingerprints, clock: manualClock(NOW), upkeep: new Upkeep(undefined, undefined) }
   const stored = (): Promise<OperationRecord | undefined> => keeper.read('default', freshRecord().key)
   return { journal, stored, engine }
 }
