@@ -174,7 +174,19 @@ describe('prune', () => {
     const later = await cli(['prune', '--db', file.path], { now: () => Date.now() + 25 * HOUR_MS })
     expect(later.out).toMatch(/^journal: [2-9] records deleted$/m)
     const left = parsed<{ id: string }[]>(await cli(['list', '--db', file.path, '--json']))
-    expect(left.map(({ id }) => id)).toEqual(['order:4'])
+    expect(left.map(({ id }) => id)).toEqual(['order:3', 'order:4'])
+  })
+
+  it('leaves a settlement that no handler has taken, which is then listed as a dead letter', async () => {
+    const file = files.newJournal()
+    await file.client(async () => Response.json({})).post('/charges', { json: 1, id: 'order:7', name: 'charge' })
+    const dead = ['list', '--dead', '--db', file.path]
+    expect((await cli(dead)).out).not.toContain('order:7')
+    const now = (): number => Date.now() + 25 * HOUR_MS
+    await cli(['prune', '--db', file.path], { now })
+    expect((await cli(dead, { now })).out).toMatch(/succeeded .* order:7 +undelivered/)
+    const shown = parsed(await cli(['show', 'order:7', '--db', file.path, '--json'], { now }))
+    expect(shown).toMatchObject({ status: 'succeeded', reason: 'undelivered', deliveryDue: true })
   })
 })
 

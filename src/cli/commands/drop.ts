@@ -15,7 +15,7 @@ export function addDrop(program: Command, { terminal }: Session): void {
     withJournalOf({ options, terminal, access: 'write' }, async (journal) => {
       const record = await recordOf(journal, keyOrId)
       await drop(journal, record, terminal)
-      if (options.json) return printJson(terminal, { dropped: operationJson(record) })
+      if (options.json) return printJson(terminal, { dropped: operationJson(record, terminal.now()) })
       const wasOpen = record.status === 'pending' ? '. It was pending, and is not sent any more' : ''
       await terminal.out(`${record.key} dropped${wasOpen}\n`)
     }),

@@ -12,10 +12,7 @@ export type DurabilityLevel = 'memory' | 'process' | 'power'
  */
 export const RECORD_VERSION = 2
 
-/**
- * One operation as a journal keeps it. The journal looks at the columns it needs for claiming and
- * listing; everything else is in `head` (JSON) and in the two bodies, which it does not interpret.
- */
+/** One operation as a journal keeps it. The journal does not interpret `head` (JSON) and the two bodies. */
 export interface JournalRow {
   readonly version: number
   readonly namespace: string
@@ -139,7 +136,9 @@ export interface Read {
 export interface List {
   readonly do: 'list'
   readonly namespace: string
-  readonly status: OperationStatus | undefined
+  readonly status?: OperationStatus | undefined
+  /** Only settled rows with `deliveryDue`. */
+  readonly undelivered?: true | undefined
   readonly after: number
   readonly limit: number
 }

@@ -62,7 +62,6 @@ export class Resume {
   async pass(dueBy: number): Promise<void> {
     const engine = this.#engine
     await engine.keeper.open()
-    engine.upkeep.sweep(engine)
     let dead: readonly string[] = []
     let checkAt = Number.NEGATIVE_INFINITY
     for (let after = 0; ; ) {
@@ -77,7 +76,7 @@ export class Resume {
       // Claimed at the very moment at which the resume was stopped: free again at once.
       if (this.#signal.aborted) return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
       for (const one of claimed) this.#start(one, { dead, dueBy })
-      if (last === after) return
+      if (last === after) return engine.upkeep.sweep(engine)
       after = last
     }
   }

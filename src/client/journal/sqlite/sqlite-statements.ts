@@ -48,6 +48,8 @@ const SOURCES = {
   listBehind: `${ROWS} WHERE place > @after AND +namespace = @namespace AND (@status IS NULL OR status = @status)
     ORDER BY place LIMIT @limit`,
   listPending: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status = 'pending' ORDER BY place LIMIT @limit`,
+  listUndelivered: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status <> 'pending' AND delivery_due = 1
+    AND (@status IS NULL OR status = @status) ORDER BY place LIMIT @limit`,
   firstInLane: `SELECT key FROM holdfast_operations INDEXED BY ${LANE_INDEX}
     WHERE namespace = ? AND lane = ? AND lane_until IS NOT NULL ORDER BY place LIMIT 1`,
   owners: `SELECT DISTINCT owner ${OPEN_ROWS} AND owner IS NOT NULL AND lease_until > @now`,
