@@ -13,7 +13,6 @@ import { LiveOperations } from './engine/run/live-operation.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
-import { persistIn } from './journal/persist-in.ts'
 import type { Journal } from './journal/port.ts'
 import { RecordKeeper } from './journal/record-keeper.ts'
 import type { ClientOptions } from './options.ts'
@@ -85,25 +84,8 @@ function withPeersOf(journal: Journal, coordination: Coordination): Coordination
 
 function journalOf(platform: Platform, { journal }: ResolvedOptions): Journal {
   if (journal === false) return memoryJournal()
-  if (journal === 'platform') return lazily(() => platform.defaultJournal())
-  if (journal === 'platform-or-memory') return fallbackJournal(() => platform.defaultJournal(), memoryJournal)
-  return journal
-}
-
-/** The default journal is made when it is first opened: a client that only reads never touches the disk. */
-function lazily(make: () => Journal): Journal {
-  let journal: Journal | undefined
-  const made = (): Journal => {
-    journal ??= make()
-    return journal
-  }
-  return {
-    get level() {
-      return made().level
-    },
-    open: async () => made().open(),
-    execute: (commands, now) => made().execute(commands, now),
-    close: async () => journal?.close(),
-    persistIn: (transaction, row) => persistIn(made(), transaction, row),
-  }
+  if (typeof journal !== 'string') return journal
+  // Nothing is opened yet: a client that only reads never touches the disk.
+  const platformJournal = platform.defaultJournal()
+  return journal === 'platform' ? platformJournal : fallbackJournal(platformJournal, memoryJournal)
 }
