@@ -152,6 +152,19 @@ describe('cancel and drop', () => {
     expect(left.map(({ id }) => id)).toEqual(['order:2'])
   })
 
+  it('drops a record that cannot be read, once a resume has set it aside, so that its lane goes on', async () => {
+    const file = files.newJournal()
+    const kept = file.client(refused, { onGiveUp: 'keep', retry: false })
+    for (const id of ['one', 'two']) await kept.post('/charges', { id, lane: 'a', deadline: 50 }).catch(() => {})
+    file.database.exec("UPDATE holdfast_operations SET head = '{', set_aside = 1 WHERE id = 'one'")
+    expect(await cli(['show', 'one', '--db', file.path])).toMatchObject({ code: 1 })
+    expect(await cli(['drop', "o'ne", '--db', file.path])).toMatchObject({ code: 1 })
+    expect((await cli(['drop', 'one', '--db', file.path])).out).toMatch(/dropped.*could not be read/)
+    expect(await cli(['drop', 'one', '--db', file.path])).toMatchObject({ code: 1 })
+    const left = parsed<{ id: string }[]>(await cli(['list', '--db', file.path, '--json']))
+    expect(left.map(({ id }) => id)).toEqual(['two'])
+  })
+
   it('does not drop what a runner is working on', async () => {
     const file = files.newJournal()
     const { promise, resolve: answer } = withResolvers<Response>()

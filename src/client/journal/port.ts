@@ -78,8 +78,8 @@ export interface Append {
 
 /**
  * Changes one row for the holder of its lease. `change` is all mutable columns, only the end of the lease, `'remove'`,
- * or `'set-aside'`: a row that cannot be decoded loses its lease and its lane, and no claim, survey or drop by age finds
- * it again.
+ * or `'set-aside'`: a row that cannot be decoded loses its lease, and no claim, survey or drop by age finds it again. It
+ * keeps its lane: what stands behind it may depend on it.
  */
 export interface Write extends Fence {
   readonly do: 'write'

@@ -129,8 +129,7 @@ function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
     decide: ([row]) => {
       if (!row || row.owner !== owner || row.epoch !== epoch) return { answer: false }
       if (change === 'remove') return { delete: [row], answer: true }
-      if (change === 'set-aside')
-        return { put: [{ ...row, owner: null, leaseUntil: 0, laneUntil: null, setAside: true }], answer: true }
+      if (change === 'set-aside') return { put: [{ ...row, owner: null, leaseUntil: 0, setAside: true }], answer: true }
       const put = [{ ...row, ...change }]
       return 'head' in change ? { put, responseBody: change.responseBody, answer: true } : { put, answer: true }
     },

@@ -60,8 +60,7 @@ const SOURCES = {
   dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
   dropExpired: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
     WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0 ORDER BY expires_at LIMIT ?)`,
-  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0, lane_until = NULL
-    ${FENCED}`,
+  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0 ${FENCED}`,
 } as const
 
 export type SqliteStatements = Readonly<Record<keyof typeof SOURCES, SqliteStatement>>
