@@ -64,7 +64,7 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 /** The file behind a handle; empty for one in memory. */
-function fileOf(database: SqliteDatabase): string {
+export function fileOf(database: SqliteDatabase): string {
   const list = database.pragma('database_list') as { readonly name: string; readonly file: string }[]
   return list.find(({ name }) => name === 'main')?.file ?? ''
 }
