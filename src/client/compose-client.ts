@@ -28,8 +28,12 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
   const engine = assemble(platform, resolved, { handlers: new Handlers(outside), closing: closing.signal })
   const { keeper } = engine
   const isOwned = typeof resolved.journal === 'string' || resolved.journal === false
-  // A journal that was handed in may be shared; it is closed where it was made.
-  const closeJournal = (): Promise<void> => (isOwned ? keeper.close() : keeper.idle())
+  const stopHearing = engine.coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
+  const closeJournal = (): Promise<void> => {
+    stopHearing?.()
+    // A journal that was handed in may be shared; it is closed where it was made.
+    return isOwned ? keeper.close() : keeper.idle()
+  }
   const client = new HoldfastClient({ engine, closing, closeJournal, passes: new Set(), inboundContext, outside })
   resolved.telemetry?.attach(client, closing.signal, keeper)
   return client
@@ -51,7 +55,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     turn: () => takeTurn(clock),
     now: () => clock.now(),
   })
-  const engine: Engine = {
+  return {
     ...given,
     options,
     clock,
@@ -68,8 +72,6 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     live: new LiveOperations(),
     upkeep,
   }
-  coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
-  return engine
 }
 
 /** Where the platform has no way to its peers, the journal that they share may have one. */
