@@ -701,7 +701,7 @@ interface CodesOf {
     readonly KeyReuseError: 'HOLDFAST_KEY_REUSE';
     readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED';
     readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION' | 'HOLDFAST_POOL_BUSY';
-    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
+    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_RECONCILE' | 'HOLDFAST_MESSAGE_HELD';
 }
 
 interface CommandQueue<Command, Failure> {
@@ -723,6 +723,7 @@ interface CommandResults {
 interface Consumed {
     readonly duplicate: boolean;
     readonly value: string | null;
+    readonly held?: true;
 }
 
 interface Consumption<Tx> {
@@ -1301,7 +1302,8 @@ interface LimitHeaders {
 interface List {
     readonly do: 'list';
     readonly namespace: string;
-    readonly status: OperationStatus | undefined;
+    readonly status?: OperationStatus | undefined;
+    readonly undelivered?: true | undefined;
     readonly after: number;
     readonly limit: number;
 }
@@ -1416,7 +1418,7 @@ interface OperationView {
     readonly inFlight: boolean;
     readonly horizonAt: number;
     readonly nextAttemptAt: number | undefined;
-    readonly reason: Reason | undefined;
+    readonly reason: ViewReason | undefined;
 }
 
 interface OperationsQuery {
@@ -2297,6 +2299,8 @@ type UntimedEvent = Without<Exclude<LedgerEvent, {
 }>, 'at' | 'durationMs'> | Without<Extract<LedgerEvent, {
     type: 'reaper.passed';
 }>, 'at'>;
+
+type ViewReason = Reason | 'undelivered';
 
 type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, Names> : never;
 
