@@ -94,7 +94,8 @@ export interface Client {
   operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>
   /**
    * What a person has to look at, oldest first: parked (reason `poison` or `auth`), rejected, failed and expired
-   * operations, for as long as their records are kept.
+   * operations, for as long as their records are kept; and settlements that no handler has taken within `retention`
+   * (reason `undelivered`).
    */
   deadLetters(query?: DeadLettersQuery): AsyncIterableIterator<DeadLetter>
   /** Goes on with the same key and bytes, within the horizon; a settled operation gives its recorded answer. */

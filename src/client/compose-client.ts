@@ -13,7 +13,6 @@ import { LiveOperations } from './engine/run/live-operation.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
-import { persistIn } from './journal/persist-in.ts'
 import type { Journal } from './journal/port.ts'
 import { RecordKeeper } from './journal/record-keeper.ts'
 import { Fingerprints } from './operation/fingerprints.ts'
@@ -30,8 +29,12 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
   const engine = assemble(platform, resolved, { handlers: new Handlers(outside), closing: closing.signal })
   const { keeper } = engine
   const isOwned = typeof resolved.journal === 'string' || resolved.journal === false
-  // A journal that was handed in may be shared; it is closed where it was made.
-  const closeJournal = (): Promise<void> => (isOwned ? keeper.close() : keeper.idle())
+  const stopHearing = engine.coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
+  const closeJournal = (): Promise<void> => {
+    stopHearing?.()
+    // A journal that was handed in may be shared; it is closed where it was made.
+    return isOwned ? keeper.close() : keeper.idle()
+  }
   const client = new HoldfastClient({ engine, closing, closeJournal, passes: new Set(), inboundContext, outside })
   resolved.telemetry?.attach(client, closing.signal, keeper)
   return client
@@ -56,7 +59,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     turn: () => takeTurn(clock),
     now: () => clock.now(),
   })
-  const engine: Engine = {
+  return {
     ...given,
     options,
     clock,
@@ -73,8 +76,6 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     live: new LiveOperations(),
     upkeep,
   }
-  coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
-  return engine
 }
 
 /** Where the platform has no way to its peers, the journal that they share may have one. */
@@ -89,25 +90,8 @@ function withPeersOf(journal: Journal, coordination: Coordination): Coordination
 
 function journalOf(platform: Platform, { journal }: ResolvedOptions): Journal {
   if (journal === false) return memoryJournal()
-  if (journal === 'platform') return lazily(() => platform.defaultJournal())
-  if (journal === 'platform-or-memory') return fallbackJournal(() => platform.defaultJournal(), memoryJournal)
-  return journal
-}
-
-/** The default journal is made when it is first opened: a client that only reads never touches the disk. */
-function lazily(make: () => Journal): Journal {
-  let journal: Journal | undefined
-  const made = (): Journal => {
-    journal ??= make()
-    return journal
-  }
-  return {
-    get level() {
-      return made().level
-    },
-    open: async () => made().open(),
-    execute: (commands, now) => made().execute(commands, now),
-    close: async () => journal?.close(),
-    persistIn: (transaction, row) => persistIn(made(), transaction, row),
-  }
+  if (typeof journal !== 'string') return journal
+  // Nothing is opened yet: a client that only reads never touches the disk.
+  const platformJournal = platform.defaultJournal()
+  return journal === 'platform' ? platformJournal : fallbackJournal(platformJournal, memoryJournal)
 }

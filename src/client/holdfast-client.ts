@@ -124,8 +124,9 @@ export class HoldfastClient implements Client {
   }
 
   async operation(keyOrId: string): Promise<FoundOperation | undefined> {
-    const found = await findOperation(this.#core.engine, keyOrId)
-    return found && { ...viewOf(found.record), result: new OperationHandle(this.#resultOf(found)) }
+    const { engine } = this.#core
+    const found = await findOperation(engine, keyOrId)
+    return found && { ...viewOf(found.record, engine.clock.now()), result: new OperationHandle(this.#resultOf(found)) }
   }
 
   /** Waiting begins when the result is asked for, not with the look-up. */

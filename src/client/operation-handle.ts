@@ -3,6 +3,7 @@ import type { CodesOf } from '../errors/codes.ts'
 import { readChunksUpTo } from '../foundation/join-chunks.ts'
 import { isBodyOmitted } from '../protocol/header-names.ts'
 import { isResponse, toResponse } from '../protocol/stored-message.ts'
+import { addAwaitingFrames } from './call-site.ts'
 import type { Answer, HandleSource } from './engine/call/caller.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 
@@ -89,19 +90,21 @@ export class OperationHandle implements Promise<Response> {
 
   #asResponse(): Promise<Response> {
     this.#observe()
-    this.#response ??= this.#source.answer.then(({ response, rest }) => toResponse(response, rest))
+    this.#response ??= this.#source.answer.then(({ response, rest }) => toResponse(response, rest), rethrow)
     return this.#response
   }
 
   #read<T>(parse: (bytes: Uint8Array, answer: Answer) => T): Promise<T> {
     return new ObservedPromise(() => {
       this.#observe()
-      return this.#source.answer.then((answer) => {
-        // A body that was too large to hold can be taken once; all readers share what it gave.
-        this.#bytes ??= bytesOf(answer, this.#source.maxReadBytes)
-        const bytes = this.#bytes
-        return bytes instanceof Promise ? bytes.then((read) => parse(read, answer)) : parse(bytes, answer)
-      })
+      return this.#source.answer
+        .then((answer) => {
+          // A body that was too large to hold can be taken once; all readers share what it gave.
+          this.#bytes ??= bytesOf(answer, this.#source.maxReadBytes)
+          const bytes = this.#bytes
+          return bytes instanceof Promise ? bytes.then((read) => parse(read, answer)) : parse(bytes, answer)
+        })
+        .catch(rethrow)
     })
   }
 
@@ -119,6 +122,12 @@ export class OperationHandle implements Promise<Response> {
   #fail(error: unknown): void {
     if (!this.#isObserved) this.#unnoticed ??= Promise.reject(error)
   }
+}
+
+/** The last step before the caller's own promise: the error gets the frames of the functions that await it. */
+function rethrow(error: unknown): never {
+  addAwaitingFrames(error, rethrow as () => never)
+  throw error
 }
 
 function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array> {

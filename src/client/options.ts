@@ -143,7 +143,7 @@ export interface ClientOptions {
    * @example credentialNames: ['X-Tenant-Stamp']
    */
   readonly credentialNames?: readonly string[] | undefined
-  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides; `:memory:` is for tests). `false`: nothing is persisted. */
+  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides: a file, a `postgres://` URL, or `:memory:` for tests). `false`: nothing is persisted. */
   readonly journal?: Journal | JournalFallback | false | undefined
   /** Keeps clients, and users, that share a journal apart. Default `'default'`. */
   readonly namespace?: string | undefined

@@ -194,3 +194,10 @@ describe('an operation that is taken back while another client waits for it', ()
     expect((await waiting).error).toMatchObject({ code: 'HOLDFAST_RECORD_GONE', effect: 'unknown' })
   })
 })
+
+it('a reused id is told with what to do instead', async () => {
+  const client = neighbourhood().client()
+  await client.post('/charges', { body: 'card one', id: 'order:1:pay' })
+  const { error } = await outcome(client.post('/charges', { body: 'card two', id: 'order:1:pay' }))
+  expect(error?.message).toMatch(/"order:1:pay" was reused.*give it an id or key of its own/)
+})

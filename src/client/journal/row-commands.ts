@@ -89,9 +89,11 @@ export function planOf(command: Exclude<JournalCommand, Survey>): RowPlan {
       return { wanted, decide: (handOut) => ({ handOut, answer: ([row]) => row }) }
     }
     case 'list': {
-      const { namespace, status, after, limit } = command
-      const where = (row: KeptRow): boolean => status === undefined || row.status === status
-      const wanted = { index: status === 'pending' ? 'open' : 'all', namespace, after, limit, where } as const
+      const { namespace, status, undelivered, after, limit } = command
+      const where = (row: KeptRow): boolean =>
+        (status === undefined || row.status === status) && (!undelivered || isUndelivered(row))
+      const index = undelivered || status === 'pending' ? 'open' : 'all'
+      const wanted = { index, namespace, after, limit, where } as const
       return { wanted, decide: (handOut) => ({ handOut, answer: (rows) => rows }) }
     }
     case 'lane': {
@@ -127,8 +129,7 @@ function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
     decide: ([row]) => {
       if (!row || row.owner !== owner || row.epoch !== epoch) return { answer: false }
       if (change === 'remove') return { delete: [row], answer: true }
-      if (change === 'set-aside')
-        return { put: [{ ...row, owner: null, leaseUntil: 0, laneUntil: null, setAside: true }], answer: true }
+      if (change === 'set-aside') return { put: [{ ...row, owner: null, leaseUntil: 0, setAside: true }], answer: true }
       const put = [{ ...row, ...change }]
       return 'head' in change ? { put, responseBody: change.responseBody, answer: true } : { put, answer: true }
     },
@@ -169,6 +170,10 @@ function isWanted(row: KeptRow, { deliverNames, exceptOrigins }: DueFilter): boo
   if (row.setAside || row.version > RECORD_VERSION) return false
   if (row.status === 'pending') return !exceptOrigins.includes(row.origin)
   return row.deliveryDue && (deliverNames === '*' || (row.name !== null && deliverNames.includes(row.name)))
+}
+
+function isUndelivered({ status, deliveryDue }: KeptRow): boolean {
+  return status !== 'pending' && deliveryDue
 }
 
 /** Pending, awaiting delivery, or held: claims and surveys look through such rows only. */

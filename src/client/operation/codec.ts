@@ -54,6 +54,7 @@ export interface HeadV1 {
   readonly deaths: number
   readonly heldBy?: Reason | undefined
   readonly settledAt?: number | undefined
+  readonly overdueAt?: number | undefined
   readonly reason?: Reason | undefined
   readonly response?: Omit<StoredResponse, 'body'> | undefined
   readonly error?: StoredFailure | undefined
@@ -140,6 +141,7 @@ function headOf(record: OperationRecord, bodies: StoredBodies | undefined): Head
     deaths: record.deaths,
     heldBy: record.heldBy,
     settledAt: record.settledAt,
+    overdueAt: record.overdueAt,
     reason: record.reason,
     response: record.response && withoutBody(record.response),
     error: record.error,
@@ -193,6 +195,7 @@ export function decodeRecord(
     heldBy: head.heldBy,
     settledAt: head.settledAt,
     expiresAt: row.expiresAt ?? undefined,
+    overdueAt: head.overdueAt,
     reason: head.reason,
     response: head.response ? { ...head.response, body: bodies.responseBody } : undefined,
     error: head.error,

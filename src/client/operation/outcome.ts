@@ -106,7 +106,7 @@ export function errorForCall(error: unknown, { operation, named }: Pick<Unrecord
 /** A key or id that was used before for another request. */
 export function keyReused(existing: OperationRecord): KeyReuseError {
   const name = existing.id === undefined ? `Idempotency key ${existing.key}` : `The id ${JSON.stringify(existing.id)}`
-  const message = `${name} was reused with a different request (method, URL or body). Nothing was sent for this call`
+  const message = `${name} was reused with a different request (method, URL or body). Nothing was sent for this call. If this is a new operation, such as another card after a declined one, give it an id or key of its own`
   return new KeyReuseError(message, { operation: refOf(existing), effect: 'none' })
 }
 

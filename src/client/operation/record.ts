@@ -88,8 +88,10 @@ export interface OperationRecord {
   readonly heldBy: Reason | undefined
 
   readonly settledAt: number | undefined
-  /** When the record of a settled operation may go (epoch ms). */
+  /** When the record of a settled operation may go (epoch ms); never while a handler has to take it, or it holds its lane. */
   readonly expiresAt: number | undefined
+  /** From when on a settlement that no handler has taken is a dead letter (epoch ms). */
+  readonly overdueAt?: number | undefined
   readonly reason: Reason | undefined
   readonly response: StoredResponse | undefined
   readonly error: StoredFailure | undefined

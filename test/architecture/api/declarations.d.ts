@@ -1309,7 +1309,8 @@ interface LimitHeaders {
 interface List {
     readonly do: 'list';
     readonly namespace: string;
-    readonly status: OperationStatus | undefined;
+    readonly status?: OperationStatus | undefined;
+    readonly undelivered?: true | undefined;
     readonly after: number;
     readonly limit: number;
 }
@@ -1424,7 +1425,7 @@ interface OperationView {
     readonly inFlight: boolean;
     readonly horizonAt: number;
     readonly nextAttemptAt: number | undefined;
-    readonly reason: Reason | undefined;
+    readonly reason: ViewReason | undefined;
 }
 
 interface OperationsQuery {
@@ -2307,6 +2308,8 @@ type UntimedEvent = Without<Exclude<LedgerEvent, {
 }>, 'at' | 'durationMs'> | Without<Extract<LedgerEvent, {
     type: 'reaper.passed';
 }>, 'at'>;
+
+type ViewReason = Reason | 'undelivered';
 
 type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, Names> : never;
 

@@ -130,7 +130,7 @@ async function attemptDelivery(
 
 async function markAsDelivered(engine: Engine, operation: LiveOperation): Promise<void> {
   const delivered = markDelivered(operation.record)
-  const record = { ...delivered, expiresAt: expiryOf(engine.options, delivered) }
+  const record = { ...delivered, expiresAt: expiryOf(engine.options, delivered, { deliveredAt: engine.clock.now() }) }
   await engine.keeper.commit(withoutLease(record), operation.fence)
 }
 

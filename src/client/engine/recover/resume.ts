@@ -61,24 +61,30 @@ export class Resume {
   async pass(dueBy: number): Promise<void> {
     const engine = this.#engine
     await engine.keeper.open()
-    engine.upkeep.sweep(engine)
     let dead: readonly string[] = []
     let checkAt = Number.NEGATIVE_INFINITY
     for (let after = 0; ; ) {
       while (this.#running.size >= this.#concurrency) await Promise.race(this.#running)
-      if (this.#signal.aborted || isOffline(engine)) return
+      if (this.#isHalted) return
+      const { forgets } = engine.upkeep
       if (engine.clock.now() >= checkAt) {
         const { owners } = await survey(engine)
         dead = await findDeadOwners(engine, owners)
         checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
       }
       const { claimed, last } = await this.#claim({ dead, after, dueBy })
-      // Claimed at the very moment at which the resume was stopped: free again at once.
-      if (this.#signal.aborted) return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
+      // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
+      if (this.#signal.aborted || forgets !== engine.upkeep.forgets)
+        return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
       for (const one of claimed) this.#start(one, { dead, dueBy })
-      if (last === after) return
+      if (last === after) return engine.upkeep.sweep(engine)
       after = last
     }
+  }
+
+  /** May nothing be taken up now? */
+  get #isHalted(): boolean {
+    return this.#signal.aborted || isOffline(this.#engine) || this.#engine.upkeep.forgetting > 0
   }
 
   #claim({ dead, limit = this.#concurrency - this.#running.size, ...wanted }: Wanted) {
@@ -122,10 +128,12 @@ export class Resume {
 
   async #nextInLane(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
-    if (this.#signal.aborted || isOffline(engine)) return undefined
+    if (this.#isHalted) return undefined
     try {
+      const { forgets } = engine.upkeep
       const [next] = (await this.#claim({ ...wanted, limit: 1 })).claimed
-      if (!next || !this.#signal.aborted) return next && !adopt(engine, next) ? next : undefined
+      if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
+        return next && !adopt(engine, next) ? next : undefined
       await putBackUntouched(engine, next)
     } catch (error) {
       engine.upkeep.reportFailure(undefined, error)

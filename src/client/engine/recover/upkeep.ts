@@ -19,6 +19,8 @@ export class Upkeep {
   isAttended = false
   /** How often the namespace was forgotten: a call from before that must not be accepted after it. */
   forgets = 0
+  /** How many of these are under way: meanwhile nothing of the namespace is taken up. */
+  forgetting = 0
   readonly #events: Emitter | undefined
   readonly #warn: ((sentence: string) => void) | undefined
   readonly #background = new Set<Promise<unknown>>()
@@ -50,7 +52,8 @@ export class Upkeep {
   /** Drops what has outlived its retention, now and then, on the way of other work. */
   sweep(engine: Engine): void {
     const now = engine.clock.now()
-    if (now - this.#lastAt < PRUNE_EVERY_MS) return
+    // Either way: a clock may be set back.
+    if (Math.abs(now - this.#lastAt) < PRUNE_EVERY_MS) return
     this.#lastAt = now
     this.track(this.#sweep(engine))
   }
@@ -156,10 +159,15 @@ async function abortOverdue({ live, clock }: Engine): Promise<void> {
 /** Log-out: stops what is running here and drops everything that the namespace holds. */
 export async function forgetAll({ upkeep, live, keeper, options }: Engine): Promise<number> {
   upkeep.forgets++
-  for (const caller of [...live.callers]) caller.leaveIfRefused()
-  await keeper.open()
-  const running = live.all()
-  for (const operation of running) operation.stop({ because: 'cancelled' })
-  await Promise.all(running.map(({ finished }) => finished))
-  return keeper.forget(options.namespace)
+  upkeep.forgetting++
+  try {
+    for (const caller of [...live.callers]) caller.leaveIfRefused()
+    const running = live.all()
+    for (const operation of running) operation.stop({ because: 'cancelled' })
+    await keeper.open()
+    await Promise.all(running.map(({ finished }) => finished))
+    return await keeper.forget(options.namespace)
+  } finally {
+    upkeep.forgetting--
+  }
 }

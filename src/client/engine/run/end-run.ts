@@ -103,7 +103,7 @@ async function expire(run: RunState): Promise<Finish> {
 async function reconcile({ options, clock }: Engine, record: OperationRecord): Promise<Ending> {
   const expired: Ending = { status: 'expired', reason: 'horizon', effect: record.effect }
   if (!options.reconcile) return expired
-  const asked = (async () => options.reconcile?.(viewOf(record)))()
+  const asked = (async () => options.reconcile?.(viewOf(record, clock.now())))()
   const late = (): never => {
     throw new Error('reconcile did not answer within the deadline')
   }

@@ -48,7 +48,11 @@ export function settleOperation(
     if (engine.events) emitSettled(engine.events, record)
     return finish
   }
-  operation.record = { ...record, expiresAt: expiryOf(options, record, mode) }
+  operation.record = {
+    ...record,
+    expiresAt: expiryOf(options, record, { mode }),
+    overdueAt: overdueOf(options, record),
+  }
   const written = writeSettlement(engine, operation, deliveryDue && handlers.has(name) ? 'here' : 'elsewhere')
   const settled = { ...finish, record: operation.record }
   return written === true ? settled : written.then((isWritten) => (isWritten ? settled : { is: 'lost' }))
@@ -151,22 +155,37 @@ export function saveRecord(
 /** Long enough for a late second use of the key, and for a look at the result, to find it. */
 export const SHORTEST_RETENTION_MS = 60_000
 
+interface ExpiryTerms {
+  readonly mode?: Call['mode']
+  /** When a handler took the settlement (epoch ms). */
+  readonly deliveredAt?: number
+}
+
 /**
- * How long the record of a settled operation is kept. While it holds its lane: until it does not. With an id, or where no
- * caller and no handler has heard how it ended: for `retention`, as a success does not need to be heard of. A failed one
+ * How long the record of a settled operation is kept. While it holds its lane, or a handler has to take it: until that is
+ * over. With an id, or if no caller has heard how it ended: for `retention`; nobody has to hear of a success. A failed one
  * at least until its horizon: so long it can be retried by its key.
  */
 export function expiryOf(
   { retentionMs }: Pick<ResolvedOptions, 'retentionMs'>,
   record: OperationRecord,
-  mode: Call['mode'] = 'call',
+  { mode = 'call', deliveredAt }: ExpiryTerms = {},
 ): number | undefined {
-  if (record.holdsLane) return undefined
-  const { settledAt = 0, id, deliveryDue, awaited, status, horizonAt } = record
+  const { id, holdsLane, deliveryDue, awaited, status, horizonAt } = record
+  if (holdsLane || deliveryDue) return undefined
+  const since = deliveredAt ?? record.settledAt ?? 0
   const isUnheard = mode === 'resume' && status !== 'succeeded'
-  if (id !== undefined || deliveryDue || awaited || isUnheard) return settledAt + retentionMs
-  const shortest = settledAt + SHORTEST_RETENTION_MS
+  if (id !== undefined || awaited || isUnheard) return since + retentionMs
+  const shortest = since + SHORTEST_RETENTION_MS
   return status === 'failed' ? Math.max(shortest, horizonAt) : shortest
+}
+
+/** When a settlement that no handler takes becomes a dead letter. */
+function overdueOf(
+  { retentionMs }: ResolvedOptions,
+  { deliveryDue, settledAt = 0 }: OperationRecord,
+): number | undefined {
+  return deliveryDue ? settledAt + retentionMs : undefined
 }
 
 /** A settled record that no runner works on any more. */

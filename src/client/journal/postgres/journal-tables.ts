@@ -26,6 +26,8 @@ export function journalTables(name: string): JournalTables {
     `${firstTable(operations)};${journalFunction({ operations, runBatch })}`,
     budgetTable(budgets),
     eachFunction({ runBatch, runEach }),
+    // A database of an earlier build has the function without its newest commands.
+    journalFunction({ operations, runBatch }),
   ]
   return {
     operations,

@@ -104,7 +104,7 @@ export function remove(operations: string): string {
 
 export function setAside(operations: string): string {
   return `
-      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0, lane_until = NULL WHERE ${FENCED};
+      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0 WHERE ${FENCED};
       answer := (FOUND OR p_again AND EXISTS (SELECT FROM ${operations} o WHERE ${SAME_KEY} AND o.set_aside
         AND o.epoch = (c->>'epoch')::bigint))::text;
       RETURN NEXT;`

@@ -141,10 +141,10 @@ function readRow(statements: SqliteStatements, namespace: string, keyOrId: strin
   return rowFrom(statements.byId.get(namespace, keyOrId) ?? statements.byKey.get(namespace, keyOrId))
 }
 
-function readPage(statements: SqliteStatements, { namespace, status, after, limit }: List): PlacedRow[] {
+function readPage(statements: SqliteStatements, { namespace, status, undelivered, after, limit }: List): PlacedRow[] {
   const values = { namespace, after, limit: bounded(limit) }
-  if (status === 'pending') return statements.listPending.all(values).map((row) => rowFrom(row))
-  const list = after > 0 ? statements.listBehind : statements.list
+  if (status === 'pending' && !undelivered) return statements.listPending.all(values).map((row) => rowFrom(row))
+  const list = undelivered ? statements.listUndelivered : after > 0 ? statements.listBehind : statements.list
   return list.all({ ...values, status: status ?? null }).map((row) => rowFrom(row))
 }
 

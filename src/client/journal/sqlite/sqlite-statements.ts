@@ -48,6 +48,8 @@ const SOURCES = {
   listBehind: `${ROWS} WHERE place > @after AND +namespace = @namespace AND (@status IS NULL OR status = @status)
     ORDER BY place LIMIT @limit`,
   listPending: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status = 'pending' ORDER BY place LIMIT @limit`,
+  listUndelivered: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status <> 'pending' AND delivery_due = 1
+    AND (@status IS NULL OR status = @status) ORDER BY place LIMIT @limit`,
   firstInLane: `SELECT key FROM holdfast_operations INDEXED BY ${LANE_INDEX}
     WHERE namespace = ? AND lane = ? AND lane_until IS NOT NULL ORDER BY place LIMIT 1`,
   owners: `SELECT DISTINCT owner ${OPEN_ROWS} AND owner IS NOT NULL AND lease_until > @now`,
@@ -58,8 +60,7 @@ const SOURCES = {
   dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
   dropExpired: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
     WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0 ORDER BY expires_at LIMIT ?)`,
-  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0, lane_until = NULL
-    ${FENCED}`,
+  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0 ${FENCED}`,
 } as const
 
 export type SqliteStatements = Readonly<Record<keyof typeof SOURCES, SqliteStatement>>

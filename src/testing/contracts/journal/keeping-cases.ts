@@ -32,6 +32,23 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame(keysOf(await run(list({ status: 'succeeded' }))), 'b', 'succeeded')
     expectSame(await run(list({ status: 'expired' })), [], 'expired')
   },
+  'list: settled rows that await their handler': async ({ run, batch }) => {
+    await batch(append('a'), settled('b'), settled('c', { deliveryDue: true }), append('d', { deliveryDue: true }))
+    await batch(
+      settled('e', { deliveryDue: true, status: 'failed' }),
+      held('f', { deliveryDue: true, status: 'failed' }),
+    )
+    await run(settled('g', { deliveryDue: true, namespace: 'else' }))
+    expectSame(keysOf(await run(list({ undelivered: true }))), 'c e f', 'all of them')
+    expectSame(keysOf(await run(list({ undelivered: true, limit: 2 }))), 'c e', 'two of them')
+    const [first] = await run(list({ undelivered: true, limit: 1 }))
+    expectSame(
+      keysOf(await run(list({ undelivered: true, after: first?.place ?? 0 }))),
+      'e f',
+      'those behind the first',
+    )
+    expectSame(keysOf(await run(list({ undelivered: true, status: 'failed' }))), 'e f', 'by status')
+  },
   'survey: every owner of a lease that has not lapsed, once': async ({ run, batch }) => {
     await batch(held('a'), held('b'), held('c', { owner: 'settling', status: 'failed' }))
     await batch(held('d', { owner: 'late', leaseUntil: NOW }), held('e', { owner: 'else', namespace: 'else' }))
