@@ -96,6 +96,7 @@ function requestOf(
     credentialsMode: request.credentialsMode,
     publicHeaders: request.headers,
     guardsHeaders: own.length > 0,
+    isRepeated: terms.number > 1,
     trusts: goesAnywhere ? ANYWHERE : (origin) => origin === request.origin || trustsOrigin(options, origin),
     dropIn,
   }

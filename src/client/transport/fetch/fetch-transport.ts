@@ -19,6 +19,8 @@ export interface FetchMeans {
 export interface FetchRoute {
   readonly fetch: FetchLike
   readonly toFault: ToFault
+  /** A page's fetch: it answers from an HTTP cache, and a typed array blocks it. */
+  readonly isPage: boolean
   /** This fetch has followed a redirect in spite of `redirect: 'manual'`. */
   followsUnasked: boolean
 }
@@ -32,7 +34,7 @@ export interface FetchHop extends Pick<TransportRequest, 'method' | 'url' | 'hea
 
 /** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
 export function fetchTransport(fetch: FetchLike, means?: FetchMeans): Transport {
-  const route: FetchRoute = { fetch, toFault: means?.toFault ?? toFault, followsUnasked: false }
+  const route: FetchRoute = { fetch, toFault: means?.toFault ?? toFault, isPage: !means, followsUnasked: false }
   const send = means?.sendHops ?? sendOnce
   return { send: (request) => send(route, request) }
 }
@@ -45,14 +47,14 @@ async function sendOnce(route: FetchRoute, request: TransportRequest): Promise<T
 
 /** What the fetch resolved to. A custom fetch may give something that is no Response. */
 export async function callFetch(
-  { fetch, toFault }: FetchRoute,
+  { fetch, toFault, isPage }: FetchRoute,
   hop: FetchHop,
 ): Promise<{ readonly response: Response } | TransportFault> {
   const { signal } = hop.request
   if (signal.aborted) return abortedFault(signal, { mayHaveArrived: hop.redirects > 0 })
   let args: FetchArguments
   try {
-    args = toArguments(hop)
+    args = isPage ? forPage(hop, toArguments(hop)) : toArguments(hop)
   } catch (error) {
     return neverSent(error)
   }
@@ -77,6 +79,32 @@ function toArguments(hop: FetchHop): FetchArguments {
   const headers = withHeaders(dropIn.headers, hop.headers)
   if (headers) init.headers = headers
   return { input: given.input, init }
+}
+
+/** Above this (bytes) a body is given to a page's fetch as a Blob: Chromium copies a typed array on the main thread. */
+const LARGE_BODY_BYTES = 65_536
+
+/**
+ * What a page's fetch needs beyond that. A retry of a GET would be answered by the failure that the HTTP cache has kept, if
+ * the server said that it may: `reload` asks the server and replaces it. What the caller of `client.fetch` said stands.
+ */
+function forPage({ method, request }: FetchHop, { input, init }: FetchArguments): FetchArguments {
+  const { body, cache = input instanceof Request ? input.cache : 'default' } = init
+  const isCacheable = method === 'GET' || method === 'HEAD'
+  const reloads = request.isRepeated && isCacheable && cache === 'default' && hasCacheModes()
+  const isLarge = body instanceof Uint8Array && body.byteLength > LARGE_BODY_BYTES
+  if (!reloads && !isLarge) return { input, init }
+  const blob = isLarge && { body: new Blob([body as BlobPart]) }
+  return { input, init: { ...init, ...(reloads && { cache: 'reload' }), ...blob } }
+}
+
+/** Some runtimes at the edge of a network have no such cache, and refuse the member. */
+function hasCacheModes(): boolean {
+  try {
+    return new Request('http://localhost/', { cache: 'reload' }).cache === 'reload'
+  } catch {
+    return false
+  }
 }
 
 function toInit({ method, headers: list, body, redirect, request }: FetchHop): RequestInit {
