@@ -1,3 +1,4 @@
+import { settlesInTurn } from '../../../foundation/wait.ts'
 import { redactError, redactUrl } from '../../../observe/redact.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { isEventStream } from '../../../protocol/headers.ts'
@@ -22,8 +23,14 @@ interface AttemptOf {
 }
 
 export interface AttemptTerms extends HeaderParts {
-  /** Called with the client's headers just before the first byte leaves. False: the lease is lost, and none may. */
-  readonly beforeSending: (own: HeaderList) => boolean | Promise<boolean>
+  /** Called just before the first byte leaves. False: the lease is lost, and none may. */
+  readonly beforeSending: (made: MadeHeaders) => boolean | Promise<boolean>
+}
+
+/** The client's own headers, and whether the attempt had to wait for them. */
+export interface MadeHeaders {
+  readonly own: HeaderList
+  readonly hasWaited: boolean
 }
 
 /** How one attempt ended. */
@@ -43,13 +50,14 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt })
   try {
     const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
+    const hasWaited = made instanceof Promise && !(await settlesInTurn(made))
     const own = made instanceof Promise ? await made : made
     if (own instanceof HookFailure) return hookResult(own.cause)
     if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
     const { withheld } = operation.record.request
     const missing = call.credentials ? [] : missingCredentials(withheld, own)
     if (missing.length > 0) return credentialsMissing(missing)
-    const saved = terms.beforeSending(own)
+    const saved = terms.beforeSending({ own, hasWaited })
     if (!(saved instanceof Promise ? await saved : saved)) return faultResult(notSent('lease-lost'))
     if (time.signal.aborted) return faultResult(time.fault(notSent()))
     if (made instanceof Promise || saved instanceof Promise) {

@@ -1,5 +1,4 @@
 import type { Effect } from '../../../errors/reason.ts'
-import type { HeaderList } from '../../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../../protocol/methods.ts'
 import { endAttempt, withdrawAttempt } from '../../operation/transition.ts'
 import { classify, isRetryable, type Verdict } from '../../policy/classify.ts'
@@ -8,7 +7,7 @@ import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { withoutRest } from './answer-rest.ts'
-import { type AttemptResult, attempt } from './attempt.ts'
+import { type AttemptResult, attempt, type MadeHeaders } from './attempt.ts'
 import { breakOff, giveUp, keep, obeyStop, type RunState, refuse, succeed } from './end-run.ts'
 import { Gate, isOffline, type Stop } from './gate.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
@@ -131,22 +130,20 @@ class Run implements RunState {
       startedAt: this.#startedAt,
       retries: this.#maxAttempts > 1 || call.singleAttempt === 'outer-retries',
       refresh: this.#refresh,
-      beforeSending: (own) => this.#beforeSending(own),
+      beforeSending: (made) => this.#beforeSending(made),
     })
   }
 
-  /** The names of credentials are on record before the first byte. False: the lease is lost. */
-  #beforeSending(own: HeaderList): boolean | Promise<boolean> {
+  /** The names of credentials are on record, and after a wait for headers the lease is proven. False: it is lost. */
+  #beforeSending({ own, hasWaited }: MadeHeaders): boolean | Promise<boolean> {
     const { engine, operation, call } = this
-    const saved = !call.durable || engine.credentials.note(engine, operation, { own, call })
-    if (saved instanceof Promise) {
-      return saved.then((isSaved) => {
-        this.#isSending = isSaved
-        return isSaved
-      })
+    const noted = !call.durable || engine.credentials.note(engine, operation, { own, call })
+    const ready = call.durable && hasWaited && noted === true ? engine.leases.prove(operation) : noted
+    const mark = (isReady: boolean): boolean => {
+      this.#isSending = isReady
+      return isReady
     }
-    this.#isSending = saved
-    return saved
+    return ready instanceof Promise ? ready.then(mark) : mark(ready)
   }
 
   /** What the attempt means; breaker, budget and record take it in. */
