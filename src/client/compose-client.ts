@@ -10,6 +10,7 @@ import { AnnouncedHorizons } from './engine/run/announced-horizons.ts'
 import { LearnedCredentials } from './engine/run/attempt-headers.ts'
 import { Containments } from './engine/run/containments.ts'
 import { LiveOperations } from './engine/run/live-operation.ts'
+import { Session } from './engine/run/session.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
@@ -65,6 +66,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     containments,
     horizons: new AnnouncedHorizons(options, events),
     credentials: new LearnedCredentials(options),
+    session: new Session(options.session),
     leases: new LeaseKeeper({ clock, keeper, events, coordination }),
     live: new LiveOperations(),
     upkeep,

@@ -37,6 +37,7 @@ export interface HeadV1 {
   readonly laneOnFailure?: 'continue' | undefined
   readonly fingerprint: string
   readonly honoursKeys?: false | undefined
+  readonly session?: string | undefined
   readonly trace?: string | undefined
   readonly acceptedAt: number
   readonly horizonAt: number
@@ -122,6 +123,7 @@ function headOf(record: OperationRecord): HeadV1 {
     laneOnFailure: record.laneOnFailure === 'continue' ? 'continue' : undefined,
     fingerprint: record.fingerprint,
     honoursKeys: record.honoursKeys ? undefined : false,
+    session: record.session,
     trace: record.trace,
     acceptedAt: record.acceptedAt,
     horizonAt: record.horizonAt,
@@ -169,6 +171,7 @@ export function decodeRecord(
     request: { method, url, origin: row.origin, headers, withheld, credentialsMode, body: bodies.body },
     fingerprint: head.fingerprint,
     honoursKeys: head.honoursKeys !== false,
+    session: head.session,
     trace: head.trace,
     acceptedAt: head.acceptedAt,
     horizonAt: head.horizonAt,

@@ -57,6 +57,8 @@ export interface OperationRecord {
   readonly fingerprint: string
   /** Does its server do the work of a key once? Where not, an operation that may have arrived is not sent again. */
   readonly honoursKeys: boolean
+  /** The hash of the user who was logged in, where the client was told how to know. */
+  readonly session?: string | undefined
   /** Of the trace in which it was accepted: a `traceparent`, to which later runs link. */
   readonly trace?: string | undefined
   readonly acceptedAt: number

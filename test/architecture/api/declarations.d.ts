@@ -654,6 +654,7 @@ interface ClientOptions {
     readonly baseUrl?: string | URL | undefined;
     readonly headers?: HeadersOption | undefined;
     readonly credentials?: CredentialsMode | undefined;
+    readonly session?: (() => string) | undefined;
     readonly durable?: boolean | undefined;
     readonly trustedOrigins?: readonly (string | URL)[] | undefined;
     readonly journal?: Journal | JournalFallback | false | undefined;
@@ -701,7 +702,7 @@ interface CodesOf {
     readonly KeyReuseError: 'HOLDFAST_KEY_REUSE';
     readonly IndeterminateError: 'HOLDFAST_INDETERMINATE' | 'HOLDFAST_CLOSED';
     readonly StorageError: 'HOLDFAST_STORAGE' | 'HOLDFAST_RECORD_CORRUPT' | 'HOLDFAST_RECORD_NEWER' | 'HOLDFAST_RECORD_GONE' | 'HOLDFAST_UNKNOWN_OPERATION' | 'HOLDFAST_POOL_BUSY';
-    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_ENTRY' | 'HOLDFAST_RECONCILE';
+    readonly LedgerError: 'HOLDFAST_CLAIM_LOST' | 'HOLDFAST_NOT_COMMITTED' | 'HOLDFAST_RECONCILE' | 'HOLDFAST_MESSAGE_HELD';
 }
 
 interface CommandQueue<Command, Failure> {
@@ -723,6 +724,7 @@ interface CommandResults {
 interface Consumed {
     readonly duplicate: boolean;
     readonly value: string | null;
+    readonly held?: true;
 }
 
 interface Consumption<Tx> {
@@ -1435,7 +1437,7 @@ interface ParsedBody {
 }
 
 interface PeerMessage {
-    readonly is: 'pending' | 'settled' | 'left' | 'level';
+    readonly is: 'pending' | 'settled' | 'left' | 'forgotten' | 'level';
     readonly namespace: string;
     readonly key: string;
     readonly level?: unknown;

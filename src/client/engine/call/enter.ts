@@ -59,8 +59,8 @@ interface NewParts extends NewOperation {
 }
 
 function newParts(fresh: NewOperation, body: BodySnapshot, fingerprint: string): NewParts {
-  const { input, options, key, newKey, honoursKeys } = fresh
-  return { input, options, key, newKey, honoursKeys, body, fingerprint }
+  const { input, options, key, newKey, honoursKeys, session } = fresh
+  return { input, options, key, newKey, honoursKeys, session, body, fingerprint }
 }
 
 function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
@@ -179,6 +179,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
     fingerprint: fresh.fingerprint,
     options: fresh.options,
     honoursKeys: fresh.honoursKeys,
+    session: fresh.session,
     trace: call.trace?.record,
     now,
     horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,

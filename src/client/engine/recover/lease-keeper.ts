@@ -29,7 +29,7 @@ export class LeaseKeeper {
     coordination.heartbeat?.()
     this.#cancelTimer ??= startTimer(clock, RENEW_EVERY_MS, () => this.#tick())
     // Peers take over from a page that is hidden: when it returns, it asks before it goes on.
-    this.#stopListening ??= coordination.onActive(() => this.#renewAll())
+    this.#stopListening ??= coordination.onActive(() => this.checkAll())
   }
 
   drop(operation: LiveOperation): void {
@@ -90,10 +90,11 @@ export class LeaseKeeper {
     const { clock, coordination } = this.#parts
     this.#cancelTimer = startTimer(clock, RENEW_EVERY_MS, () => this.#tick())
     coordination.heartbeat?.()
-    this.#renewAll()
+    this.checkAll()
   }
 
-  #renewAll(): void {
+  /** Asks the journal about all of them: the runs of those that are gone are told to stop. */
+  checkAll(): void {
     for (const operation of this.#held) void this.#renew(operation)
   }
 

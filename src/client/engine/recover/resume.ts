@@ -180,9 +180,9 @@ async function resumeOne(
   return { ...operation.record, status: 'pending' }
 }
 
-/** A client that has a base sends the operations of its journal nowhere else; nor without their credentials. */
-function maySend({ options }: Engine, record: OperationRecord): boolean {
-  if (lacksCredentials(options, record)) return false
+/** A client that has a base sends the operations of its journal nowhere else; nor without their credentials, nor for another user. */
+function maySend({ options, session }: Engine, record: OperationRecord): boolean {
+  if (lacksCredentials(options, record) || session.refusal(record) !== undefined) return false
   return options.anyOrigin || trustsOrigin(options, record.request.origin)
 }
 

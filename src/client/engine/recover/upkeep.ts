@@ -100,11 +100,16 @@ function isOrphan(
 
 /** What another runner said of an origin, or of an operation that is waited for here. */
 export function receivePeerMessage(
-  { containments, live, options }: Engine,
+  { containments, leases, live, options }: Engine,
   { is, namespace, key, level, lane }: PeerMessage,
 ): void {
   if (is === 'level') containments.restore(key, level)
-  if (is !== 'settled' || namespace !== options.namespace) return
+  if (namespace !== options.namespace) return
+  if (is === 'forgotten') {
+    leases.checkAll()
+    for (const follower of live.followers) follower.notify()
+  }
+  if (is !== 'settled') return
   live.byKey(key)?.notify()
   live.notifyFollowers(key)
   live.notifyLane(lane)
@@ -153,13 +158,16 @@ async function abortOverdue({ live, clock }: Engine): Promise<void> {
   if (overdue.length > 0) await waitAtMost<unknown>(clock, released, { ms: RELEASE_MS, late: () => undefined })
 }
 
-/** Log-out: stops what is running here and drops everything that the namespace holds. */
-export async function forgetAll({ upkeep, live, keeper, options }: Engine): Promise<number> {
+/** Log-out: stops what is running here and drops everything that the namespace holds. Other tabs and processes are told. */
+export async function forgetAll({ upkeep, live, keeper, options, coordination }: Engine): Promise<number> {
+  const { namespace } = options
   upkeep.forgets++
   for (const caller of [...live.callers]) caller.leaveIfRefused()
   await keeper.open()
   const running = live.all()
   for (const operation of running) operation.stop({ because: 'cancelled' })
   await Promise.all(running.map(({ finished }) => finished))
-  return keeper.forget(options.namespace)
+  const count = await keeper.forget(namespace)
+  coordination.notifyPeers?.({ is: 'forgotten', namespace, key: '' })
+  return count
 }

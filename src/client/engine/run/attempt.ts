@@ -40,8 +40,8 @@ export interface AttemptResult {
   /** A short stable word where there was no usable answer. */
   readonly fault?: string | undefined
   readonly cause?: unknown
-  /** A hook of the caller's threw: which one. Not the network's fault, so never retried. */
-  readonly hook?: 'headers' | 'accept' | undefined
+  /** A hook of the caller's threw, or `session` named another user: which one. Not the network's fault, so never retried. */
+  readonly hook?: 'headers' | 'accept' | 'session' | undefined
 }
 
 /** One attempt: headers made afresh, sent, answered or not, within its own time. Never rejects. */
@@ -68,6 +68,9 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
       // Frozen while the headers were made: another runner may have the operation by now. The next write finds out.
       if (engine.leases.hasLapsed(operation)) return faultResult(notSent('lease-lapsed'))
     }
+    // Asked last: whoever logs in from here on was not logged in when the request left.
+    const refusal = engine.session.refusal(operation.record)
+    if (refusal !== undefined) return sessionResult(refusal)
     operation.isTried = true
     const transport = call.trace?.attempt(engine.transport, operation.record, terms.number) ?? engine.transport
     const outcome = await time.outcome(transport.send(requestOf(run, terms, { own, time })))
@@ -148,6 +151,15 @@ function notSent(code = 'aborted'): TransportFault {
 function hookResult(cause: unknown): AttemptResult {
   const facts = { ...NOT_SENT, transient: false }
   return { facts, fault: 'headers-hook', cause: redactError(cause), hook: 'headers' }
+}
+
+function sessionResult(cause: unknown): AttemptResult {
+  return {
+    facts: { ...NOT_SENT, transient: false },
+    fault: 'other-session',
+    cause: redactError(cause),
+    hook: 'session',
+  }
 }
 
 /** As headers that could not be made: nothing was sent, and another attempt would not mend it. */

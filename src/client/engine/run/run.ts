@@ -14,6 +14,8 @@ import type { Finish, LiveOperation } from './live-operation.ts'
 import { saveRecord } from './settle.ts'
 import { askShouldRetry } from './should-retry.ts'
 
+const AUTH: Stop = { reason: 'auth' }
+
 /** A finish ends the run; undefined means: go on. */
 type Step = Finish | undefined | Promise<Finish | undefined>
 
@@ -200,6 +202,7 @@ class Run implements RunState {
     const order = this.operation.stopOrder?.because
     if (order && !(order === 'closing' && verdict.is === 'final')) return obeyStop(this)
     if (this.last?.hook === 'headers') return this.#unauthorized()
+    if (this.last?.hook === 'session') return this.call.durable ? keep(this, AUTH) : refuse(this, 'auth', 'failed')
     if (verdict.is === 'final') return refuse(this, verdict.reason, verdict.settles)
     if (verdict.is === 'halt') return giveUp(this, { reason: verdict.reason })
     if (verdict.is === 'unauthorized') return verdict.refresh && this.#refreshOnce() ? undefined : this.#unauthorized()
@@ -216,7 +219,7 @@ class Run implements RunState {
 
   /** Credentials can be mended without the operation: a resume leaves it pending instead of settling it. */
   #unauthorized(): Finish | Promise<Finish> {
-    if (this.call.mode === 'resume') return keep(this, { reason: 'auth' })
+    if (this.call.mode === 'resume') return keep(this, AUTH)
     const isAnswered = this.last?.response !== undefined
     const isKnown = this.#refresh !== undefined || !isAnswered
     return refuse(this, isKnown ? 'auth' : 'status', isAnswered ? 'rejected' : 'failed')
