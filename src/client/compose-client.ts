@@ -49,6 +49,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
   const keeper = new RecordKeeper(journal, {
     encryption,
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
+    onOpened: () => upkeep.pruner.onOpened(engine),
     levels: containments,
     turn: () => takeTurn(clock),
     now: () => clock.now(),

@@ -10,6 +10,9 @@ export type OperationStatus = 'pending' | SettledStatus
 export const SETTLED_STATUSES: readonly SettledStatus[] = ['succeeded', 'rejected', 'failed', 'expired', 'cancelled']
 export const OPERATION_STATUSES: readonly OperationStatus[] = ['pending', ...SETTLED_STATUSES]
 
+/** With these the request is never sent again: the journal drops its body, which may hold card numbers and names. */
+export const BODILESS_STATUSES: readonly OperationStatus[] = ['succeeded', 'rejected']
+
 /** What JSON can say; `metadata` travels with the record as this. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 

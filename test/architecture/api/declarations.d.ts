@@ -687,6 +687,7 @@ interface Clock {
     now(): number;
     sleep(ms: number, signal?: AbortSignal): Promise<void>;
     after?(ms: number, callback: () => void): () => void;
+    background?(ms: number, callback: () => void): () => void;
     turn?(): Promise<void>;
 }
 
@@ -1311,6 +1312,7 @@ interface List {
 interface ManualClock extends Clock {
     after(ms: number, callback: () => void): () => void;
     advance(by: Duration): Promise<void>;
+    background(ms: number, callback: () => void): () => void;
     pending(): number;
     next(): number | undefined;
 }

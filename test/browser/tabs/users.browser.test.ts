@@ -89,10 +89,7 @@ describe('another person who logs in, in another tab', () => {
     const api = await countingApi()
     const url = pages.origin + pages.page()
     const [first, second] = [await openTab(browser, url), await openTab(browser, url)]
-    const logInAs = (name: string): Promise<void> =>
-      second.page.evaluate((user) => {
-        document.cookie = `user=${user}`
-      }, name)
+    const logInAs = (name: string): Promise<unknown> => second.page.evaluate(`document.cookie = 'user=${name}'`)
     await logInAs('anna')
     const options = { baseUrl: api.origin, sessionCookie: 'user', speed: SPEED, budget: false, breaker: false } as const
     const patient = { retry: { base: '10s', cap: '10s', jitter: 'none' } } as const

@@ -11,7 +11,7 @@ import { attach } from './attach.ts'
 import type { NewOperation, StoredOperation } from './call.ts'
 import { newRecord } from './call.ts'
 import type { Caller } from './caller.ts'
-import { joinStored } from './join-stored.ts'
+import { joinStored, withBody } from './join-stored.ts'
 import { deadlineOf, refuseReuse, takeBackLate, writeAhead } from './write-ahead.ts'
 
 /*
@@ -202,7 +202,7 @@ async function acceptAndRun(engine: Engine, operation: LiveOperation, caller: Ca
     caller.accept(engine.keeper.level)
     if (existing) {
       engine.live.remove(operation)
-      operation.record = existing
+      operation.record = withBody(existing, operation.record.request.body)
       return await joinStored(engine, operation, caller.call)
     }
     engine.events?.emitFor(operation.record, { type: 'operation.accepted', durability: engine.keeper.level })

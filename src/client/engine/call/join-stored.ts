@@ -6,6 +6,7 @@ import { claimByKey, goneOwner, rejoinLane } from '../recover/claiming.ts'
 import { follow, work } from '../recover/follow.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
+import { withoutSecrets } from '../run/settle.ts'
 import { attach } from './attach.ts'
 import type { Call } from './call.ts'
 
@@ -56,15 +57,29 @@ async function giveRecorded(engine: Engine, operation: LiveOperation, call: Call
   await work(engine, operation, { ...call, durable: false, onGiveUp: 'fail' })
 }
 
+/** The journal has dropped the body of what was done or refused; a call for it has brought the same bytes. */
+export function withBody(record: OperationRecord, body: Uint8Array | null): OperationRecord {
+  return record.request.body === null ? { ...record, request: { ...record.request, body } } : record
+}
+
+/** On record again before it is sent: a resume after a crash needs it. False: the lease was lost on the way. */
+async function restoreBody({ keeper }: Engine, operation: LiveOperation, body: Uint8Array | null): Promise<boolean> {
+  const { record, fence } = operation
+  if (body === null || record.request.body !== null) return true
+  operation.record = withBody(record, body)
+  return keeper.appendAnew(withoutSecrets(operation.record), fence)
+}
+
 async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call): Promise<void> {
   const existing = operation.record
+  const { body } = existing.request
   // A refusal is taken up only as it was seen: a later one may say do-not-retry.
   const statuses: readonly OperationStatus[] = existing.status === 'rejected' ? ['rejected'] : OPEN
   const deadOwners = await goneOwner(engine, existing, operation)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
     operation.record = reopen(claimed)
-    if (await rejoinLane(engine, operation)) {
+    if ((await rejoinLane(engine, operation)) && (await restoreBody(engine, operation, body))) {
       await work(engine, operation, call)
       return
     }
@@ -73,7 +88,7 @@ async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call
   // With `rest` it is the answer to this very call, which has taken the operation over.
   const isFound = finish.is === 'settled' && finish.rest === undefined && !OPEN.includes(finish.record.status)
   if (!isFound) return operation.finish(finish)
-  operation.record = finish.record
+  operation.record = withBody(finish.record, body)
   if (isOpen(finish.record, call)) await takeOrFollow(engine, operation, call)
   else await giveRecorded(engine, operation, call)
 }

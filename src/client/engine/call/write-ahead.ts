@@ -32,7 +32,7 @@ export async function writeAhead(
       refuseReuse(existing, operation.record.fingerprint)
       return existing
     }
-    await engine.upkeep.prune(engine)
+    await engine.upkeep.pruner.prune(engine)
   }
 }
 

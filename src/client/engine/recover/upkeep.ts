@@ -5,9 +5,8 @@ import type { OperationRecord } from '../../operation/record.ts'
 import type { Emitter } from '../emitter.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from './lease-keeper.ts'
+import { Pruner } from './prune.ts'
 
-const PRUNE_EVERY_MS = 10_000
-const PRUNE_BATCH = 500
 /** Any resume, in whichever process, would have taken up by then an operation that no runner holds. */
 const OVERDUE_MS = 10_000
 /** More are not counted. */
@@ -19,10 +18,10 @@ export class Upkeep {
   isAttended = false
   /** How often the namespace was forgotten: a call from before that must not be accepted after it. */
   forgets = 0
+  readonly pruner = new Pruner()
   readonly #events: Emitter | undefined
   readonly #warn: ((sentence: string) => void) | undefined
   readonly #background = new Set<Promise<unknown>>()
-  #lastAt = Number.NEGATIVE_INFINITY
   #hasLooked = false
 
   constructor(events: Emitter | undefined, warn: ((sentence: string) => void) | undefined) {
@@ -47,28 +46,13 @@ export class Upkeep {
     this.#events?.emit({ type: 'journal.failed', error: known, ...(key === undefined ? {} : { key }) })
   }
 
-  /** Drops what has outlived its retention, now and then, on the way of other work. */
+  /** On the way of other work: drops what has outlived its retention, and looks once for what an earlier run has left. */
   sweep(engine: Engine): void {
-    const now = engine.clock.now()
-    if (now - this.#lastAt < PRUNE_EVERY_MS) return
-    this.#lastAt = now
-    this.track(this.#sweep(engine))
-  }
-
-  async #sweep(engine: Engine): Promise<void> {
-    const isFirst = !this.#hasLooked
+    this.pruner.sweep(engine)
+    if (this.#hasLooked) return
     this.#hasLooked = true
-    try {
-      // Asked for together, they share a transaction with the first write.
-      await Promise.all([this.prune(engine), isFirst && !this.isAttended ? this.#reportUnattended(engine) : undefined])
-    } catch (error) {
-      this.reportFailure(undefined, error)
-    }
-  }
-
-  /** In batches, so that no other write waits long, but all of it: what comes in faster must not pile up. */
-  async prune({ keeper, clock }: Pick<Engine, 'keeper' | 'clock'>): Promise<void> {
-    while ((await keeper.prune(clock.now(), PRUNE_BATCH)) === PRUNE_BATCH);
+    if (this.isAttended) return
+    this.track(this.#reportUnattended(engine).catch((error: unknown) => this.reportFailure(undefined, error)))
   }
 
   /** Says that operations of a run that is over are pending, and that this client does not resume them. */
@@ -137,7 +121,8 @@ export interface CloseTerms {
  * home within the grace time; what is left then is aborted, and its lease released.
  */
 export async function closeEngine(engine: Engine, { graceMs, passes }: CloseTerms): Promise<void> {
-  const { live, clock, coordination, transport } = engine
+  const { live, clock, coordination, transport, upkeep } = engine
+  upkeep.pruner.stop()
   for (const caller of [...live.callers]) caller.leaveIfRefused()
   for (const operation of [...live.all(), ...live.followers]) operation.stop({ because: 'closing' })
   // A handler that hangs, or that waits for this very close, holds the client no longer than this.

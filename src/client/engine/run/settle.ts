@@ -49,6 +49,7 @@ export function settleOperation(
     return finish
   }
   operation.record = { ...record, expiresAt: expiryOf(options, record, mode) }
+  engine.upkeep.pruner.expect(engine, operation.record.expiresAt)
   const written = writeSettlement(engine, operation, deliveryDue && handlers.has(name) ? 'here' : 'elsewhere')
   const settled = { ...finish, record: operation.record }
   return written === true ? settled : written.then((isWritten) => (isWritten ? settled : { is: 'lost' }))

@@ -28,7 +28,7 @@ interface Names {
 
 export function journalFunction({ operations, runBatch }: Names): string {
   return `
-CREATE FUNCTION ${runBatch}(p_now bigint, p_again boolean, p_patience text, p_commands jsonb, p_bodies bytea[])
+CREATE OR REPLACE FUNCTION ${runBatch}(p_now bigint, p_again boolean, p_patience text, p_commands jsonb, p_bodies bytea[])
 RETURNS TABLE (at integer, answer text, bytes bytea, response_bytes bytea) LANGUAGE plpgsql ${PLANS} AS $journal$
 DECLARE
   c jsonb;
