@@ -10,6 +10,7 @@ import { AnnouncedHorizons } from './engine/run/announced-horizons.ts'
 import { LearnedCredentials } from './engine/run/attempt-headers.ts'
 import { Containments } from './engine/run/containments.ts'
 import { LiveOperations } from './engine/run/live-operation.ts'
+import { Session } from './engine/run/session.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
@@ -55,11 +56,12 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     fingerprints,
     redactor: options.redactor,
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
+    onOpened: () => upkeep.pruner.onOpened(engine),
     levels: containments,
     turn: () => takeTurn(clock),
     now: () => clock.now(),
   })
-  return {
+  const engine: Engine = {
     ...given,
     options,
     clock,
@@ -72,10 +74,12 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     containments,
     horizons: new AnnouncedHorizons(options, events),
     credentials: new LearnedCredentials(options),
+    session: new Session(options.session),
     leases: new LeaseKeeper({ clock, keeper, events, coordination }),
     live: new LiveOperations(),
     upkeep,
   }
+  return engine
 }
 
 /** Where the platform has no way to its peers, the journal that they share may have one. */

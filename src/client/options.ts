@@ -132,6 +132,12 @@ export interface ClientOptions {
   readonly headers?: HeadersOption | undefined
   /** Whether a browser sends cookies along, as fetch has it; recorded with the operation. Default: what the platform's fetch does. */
   readonly credentials?: CredentialsMode | undefined
+  /**
+   * For cookie sessions: a non-secret id of the user who is logged in now. Its hash is recorded with the operation and
+   * compared before each attempt; if another user is logged in, nothing is sent and the operation stays pending, reason
+   * `auth`. Default none.
+   */
+  readonly session?: (() => string) | undefined
   /** What `durable` is for calls that do not say: `false` for no keys and no journal. Default: by method. */
   readonly durable?: boolean | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */

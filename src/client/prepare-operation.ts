@@ -20,6 +20,7 @@ export async function prepareOperation(
     throw new ConfigurationError('prepare() needs a durable operation; leave out `durable: false`')
   const input = readCallRequest(engine, target, options)
   const { credentials, origin } = input
+  const session = engine.session.current()
   const body = await snapshotBody(options, client.maxBodyBytes)
   const fingerprint = await fingerprints.of({ ...input, contentType: body.contentType, body: body.bytes })
   await keeper.open()
@@ -36,6 +37,7 @@ export async function prepareOperation(
     lease: undefined,
     clientCredentials: learned.namesFor(origin),
     honoursKeys: resolveHonoursKeys(client.honoursKeys, { url: credentials.url, method: input.method }) ?? true,
+    session,
     trace: client.telemetry?.traceRecord(),
   })
   const row = await keeper.encode(record)

@@ -140,7 +140,9 @@ function start(engine: Engine, call: Call, { input, options, body, honoursKeys }
     newKey,
     honoursKeys,
   }
-  const source = new Caller(engine, { call, signal, unrecorded }).start((caller) => enterNew(engine, caller, fresh))
+  const source = new Caller(engine, { call, signal, unrecorded }).start((caller) =>
+    enterNew(engine, caller, { ...fresh, session: engine.session.current() }),
+  )
   if (id !== undefined) {
     const release = (): void => engine.live.releaseKey(id)
     source.answer.then(release, release)

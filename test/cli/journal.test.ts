@@ -97,12 +97,13 @@ describe('show', () => {
   it('shows bodies only where asked', async () => {
     const file = files.newJournal()
     await fill(file)
-    const { out } = await cli(['show', 'order:1', '--db', file.path, '--with-bodies'])
-    expect(out).toContain('request\n{"amount":5}\n')
-    const json = parsed<Record<string, unknown>>(
-      await cli(['show', 'order:1', '--db', file.path, '--with-bodies', '--json']),
-    )
-    expect(json).toMatchObject({ request: { body: { text: '{"amount":5}' } }, response: { status: 201 } })
+    const { out } = await cli(['show', 'order:3', '--db', file.path, '--with-bodies'])
+    expect(out).toContain('request\n{"amount":6}\n')
+    const show = async (id: string) =>
+      parsed<Record<string, unknown>>(await cli(['show', id, '--db', file.path, '--with-bodies', '--json']))
+    expect(await show('order:3')).toMatchObject({ request: { body: { text: '{"amount":6}' } } })
+    // The journal has dropped the body of what has succeeded.
+    expect(await show('order:1')).toMatchObject({ request: { body: null }, response: { status: 201 } })
   })
 
   it('refuses an operation that is not there', async () => {

@@ -13,6 +13,7 @@ import type { AnnouncedHorizons } from './run/announced-horizons.ts'
 import type { LearnedCredentials } from './run/attempt-headers.ts'
 import type { Containments } from './run/containments.ts'
 import type { LiveOperations } from './run/live-operation.ts'
+import type { Session } from './run/session.ts'
 
 /** The parts of one client. A function takes those that it needs: `Pick<Engine, …>`. */
 export interface Engine {
@@ -28,6 +29,7 @@ export interface Engine {
   readonly containments: Containments
   readonly horizons: AnnouncedHorizons
   readonly credentials: LearnedCredentials
+  readonly session: Session
   readonly leases: LeaseKeeper
   readonly live: LiveOperations
   readonly handlers: Handlers

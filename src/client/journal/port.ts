@@ -22,7 +22,7 @@ export interface JournalRow {
   /** Operations of one lane are attempted one after the other, in the order of their places. */
   readonly lane: string | null
   readonly origin: string
-  /** The request's body. Written once, by `append`. */
+  /** The request's body. Written by `append`, dropped by a `write` whose status is one of `BODILESS_STATUSES`. */
   readonly body: Uint8Array | null
   readonly status: OperationStatus
   /** The runner that holds the lease; null: none does. */

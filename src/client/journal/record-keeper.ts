@@ -43,6 +43,7 @@ export type UnreadableListener = (error: StorageError, key: string) => void
 
 export interface KeeperTerms extends QueueTerms, RowCodecTerms {
   readonly onUnreadable: UnreadableListener
+  readonly onOpened?: (() => void) | undefined
   /** What is known of the origins is kept beside the records. */
   readonly levels?: LevelSource | undefined
 }
@@ -57,6 +58,7 @@ export class RecordKeeper {
   readonly #onUnreadable: UnreadableListener
   readonly #levels: LevelSource | undefined
   readonly #now: (() => number) | undefined
+  readonly #onOpened: (() => void) | undefined
   #opening: Promise<void> | undefined
   #opened = false
 
@@ -67,6 +69,7 @@ export class RecordKeeper {
     this.#onUnreadable = terms.onUnreadable
     this.#levels = terms.levels
     this.#now = terms.now
+    this.#onOpened = terms.onOpened
   }
 
   get level(): DurabilityLevel {
@@ -83,6 +86,7 @@ export class RecordKeeper {
       async () => {
         if (this.#levels) await readLevels(this.#journal, this.#levels)
         this.#opened = true
+        this.#onOpened?.()
       },
       (error: unknown) => {
         this.#opening = undefined

@@ -3,7 +3,7 @@ import type { Encryption } from '../../foundation/encryption.ts'
 import { REDACTOR, type Redactor } from '../../observe/redact.ts'
 import { CodecError, decodeRecord, encodeChange, encodeRecord, storedBodiesOf } from '../operation/codec.ts'
 import type { Fingerprints } from '../operation/fingerprints.ts'
-import type { OperationRecord, OperationStatus } from '../operation/record.ts'
+import { BODILESS_STATUSES, type OperationRecord } from '../operation/record.ts'
 import { asStorageError } from './as-storage-error.ts'
 import type { JournalRow, RowChange } from './port.ts'
 import { type BodyPlace, frameBody, unframeBody } from './sealed-body.ts'
@@ -91,11 +91,9 @@ export class RowCodec {
 
 const SEALED = 'its body was sealed by an `encryption` that this client does not have, or was changed since'
 
-/** Nothing more is sent of it, and its body may have been dropped. */
-const OVER: ReadonlySet<OperationStatus> = new Set<OperationStatus>(['succeeded', 'rejected', 'cancelled'])
-
+/** Nothing more is sent of it, and its body was dropped. */
 function hasLetGo({ request, status }: OperationRecord): boolean {
-  return request.body === null && OVER.has(status)
+  return request.body === null && BODILESS_STATUSES.includes(status)
 }
 
 function changed({ key }: JournalRow): CodecError {

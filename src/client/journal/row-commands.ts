@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors/classes.ts'
-import { OPERATION_STATUSES } from '../operation/record.ts'
+import { BODILESS_STATUSES, OPERATION_STATUSES } from '../operation/record.ts'
 import {
   type Claimant,
   type ClaimByKey,
@@ -63,6 +63,8 @@ export interface Decision {
   readonly put?: readonly KeptRow[]
   /** With a `put` of one row: the new body of its answer. Without it, the one that is there stays. */
   readonly responseBody?: Uint8Array | null
+  /** With a `put` of one row: the body of its request goes. */
+  readonly dropsBody?: boolean
   readonly delete?: readonly KeptRow[]
   /** Rows that the answer needs with their bodies. */
   readonly handOut?: readonly KeptRow[]
@@ -130,8 +132,10 @@ function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
       if (!row || row.owner !== owner || row.epoch !== epoch) return { answer: false }
       if (change === 'remove') return { delete: [row], answer: true }
       if (change === 'set-aside') return { put: [{ ...row, owner: null, leaseUntil: 0, setAside: true }], answer: true }
-      const put = [{ ...row, ...change }]
-      return 'head' in change ? { put, responseBody: change.responseBody, answer: true } : { put, answer: true }
+      if (!('head' in change)) return { put: [{ ...row, ...change }], answer: true }
+      const dropsBody = BODILESS_STATUSES.includes(change.status)
+      const put = [{ ...row, ...change, body: dropsBody ? null : row.body }]
+      return { put, responseBody: change.responseBody, dropsBody, answer: true }
     },
   }
 }

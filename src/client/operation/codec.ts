@@ -43,6 +43,7 @@ export interface HeadV1 {
   /** How both bodies are stored. Earlier builds have not said. */
   readonly bodies?: StoredBodies | undefined
   readonly honoursKeys?: false | undefined
+  readonly session?: string | undefined
   readonly trace?: string | undefined
   readonly acceptedAt: number
   readonly horizonAt: number
@@ -130,6 +131,7 @@ function headOf(record: OperationRecord, bodies: StoredBodies | undefined): Head
     fingerprint: record.fingerprint,
     bodies,
     honoursKeys: record.honoursKeys ? undefined : false,
+    session: record.session,
     trace: record.trace,
     acceptedAt: record.acceptedAt,
     horizonAt: record.horizonAt,
@@ -178,6 +180,7 @@ export function decodeRecord(
     request: { method, url, origin: row.origin, headers, withheld, credentialsMode, body: bodies.body },
     fingerprint: head.fingerprint,
     honoursKeys: head.honoursKeys !== false,
+    session: head.session,
     trace: head.trace,
     acceptedAt: head.acceptedAt,
     horizonAt: head.horizonAt,

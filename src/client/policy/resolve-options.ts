@@ -62,6 +62,7 @@ const OWN_FIELDS = {
   honoursKeys: [undefined, checkHonoursKeys],
   headers: [undefined, checkClientHeaders],
   credentials: [undefined, oneOf('omit', 'same-origin', 'include')],
+  session: [undefined, checkFunction<() => string>],
   durable: [undefined, checkBoolean],
   trustedOrigins: [new Set<string>(), checkOrigins],
   credentialNames: [[], checkNameList],

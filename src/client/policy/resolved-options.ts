@@ -58,6 +58,7 @@ export interface ResolvedOptions extends ResolvedCall {
   readonly anyOrigin: boolean
   readonly headers: HeaderList | HeadersFunction | undefined
   readonly credentials: CredentialsMode | undefined
+  readonly session: (() => string) | undefined
   /** Undefined: by method. */
   readonly durable: boolean | undefined
   readonly trustedOrigins: ReadonlySet<string>

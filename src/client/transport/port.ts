@@ -54,6 +54,8 @@ export interface TransportRequest {
   readonly publicHeaders: HeaderList
   /** Are there headers of the client's own among `headers`? A redirect must not take them elsewhere. */
   readonly guardsHeaders: boolean
+  /** Was there an attempt of this operation before? Then a cache must not answer in the place of the server. */
+  readonly isRepeated?: boolean | undefined
   /** `url`, `body` and `bodyLimit` are then of no account, and `headers` are set over its own. */
   readonly dropIn?: DropIn | undefined
 }

@@ -658,6 +658,7 @@ interface ClientOptions {
     readonly baseUrl?: string | URL | undefined;
     readonly headers?: HeadersOption | undefined;
     readonly credentials?: CredentialsMode | undefined;
+    readonly session?: (() => string) | undefined;
     readonly durable?: boolean | undefined;
     readonly trustedOrigins?: readonly (string | URL)[] | undefined;
     readonly credentialNames?: readonly string[] | undefined;
@@ -692,6 +693,7 @@ interface Clock {
     now(): number;
     sleep(ms: number, signal?: AbortSignal): Promise<void>;
     after?(ms: number, callback: () => void): () => void;
+    background?(ms: number, callback: () => void): () => void;
     turn?(): Promise<void>;
 }
 
@@ -1318,6 +1320,7 @@ interface List {
 interface ManualClock extends Clock {
     after(ms: number, callback: () => void): () => void;
     advance(by: Duration): Promise<void>;
+    background(ms: number, callback: () => void): () => void;
     pending(): number;
     next(): number | undefined;
 }
@@ -1444,7 +1447,7 @@ interface ParsedBody {
 }
 
 interface PeerMessage {
-    readonly is: 'pending' | 'settled' | 'left' | 'level';
+    readonly is: 'pending' | 'settled' | 'left' | 'forgotten' | 'level';
     readonly namespace: string;
     readonly key: string;
     readonly level?: unknown;

@@ -41,6 +41,8 @@ export interface NewOperation {
   /** Another key, unless the caller gave one. */
   readonly newKey: () => string
   readonly honoursKeys: boolean
+  /** Of the user who was logged in when the call was made. */
+  readonly session: string | undefined
 }
 
 /** An operation of the journal, by its key or id. */
@@ -90,6 +92,7 @@ export interface RecordParts {
   /** The names of the credentials that the client's own headers bring. */
   readonly clientCredentials: readonly string[]
   readonly honoursKeys: boolean
+  readonly session?: string | undefined
   readonly trace: string | undefined
 }
 
@@ -119,6 +122,7 @@ export function newRecord(parts: RecordParts): OperationRecord {
     },
     fingerprint: parts.fingerprint,
     honoursKeys: parts.honoursKeys,
+    session: parts.session,
     trace: parts.trace,
     acceptedAt: now,
     horizonAt: parts.horizonAt,

@@ -11,7 +11,7 @@ import { attach } from './attach.ts'
 import type { NewOperation, StoredOperation } from './call.ts'
 import { newRecord } from './call.ts'
 import type { Caller } from './caller.ts'
-import { joinStored } from './join-stored.ts'
+import { joinStored, withBody } from './join-stored.ts'
 import { deadlineOf, refuseReuse, takeBackLate, writeAhead } from './write-ahead.ts'
 
 /*
@@ -61,8 +61,8 @@ interface NewParts extends NewOperation {
 }
 
 function newParts(fresh: NewOperation, body: BodySnapshot, fingerprint: string): NewParts {
-  const { input, options, key, newKey, honoursKeys } = fresh
-  return { input, options, key, newKey, honoursKeys, body, fingerprint }
+  const { input, options, key, newKey, honoursKeys, session } = fresh
+  return { input, options, key, newKey, honoursKeys, session, body, fingerprint }
 }
 
 function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
@@ -184,6 +184,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
     fingerprint: fresh.fingerprint,
     options: fresh.options,
     honoursKeys: fresh.honoursKeys,
+    session: fresh.session,
     trace: call.trace?.record,
     now,
     horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,
@@ -206,7 +207,7 @@ async function acceptAndRun(engine: Engine, operation: LiveOperation, caller: Ca
     caller.accept(engine.keeper.level)
     if (existing) {
       engine.live.remove(operation)
-      operation.record = existing
+      operation.record = withBody(existing, operation.record.request)
       return await joinStored(engine, operation, caller.call)
     }
     engine.events?.emitFor(operation.record, { type: 'operation.accepted', durability: engine.keeper.level })

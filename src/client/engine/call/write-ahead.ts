@@ -32,7 +32,7 @@ export async function writeAhead(
       if (!(await isSameRequest(engine, existing, operation.record))) throw keyReused(existing)
       return existing
     }
-    await engine.upkeep.prune(engine)
+    await engine.upkeep.pruner.prune(engine)
   }
 }
 

@@ -132,6 +132,7 @@ async function markAsDelivered(engine: Engine, operation: LiveOperation): Promis
   const delivered = markDelivered(operation.record)
   const record = { ...delivered, expiresAt: expiryOf(engine.options, delivered, { deliveredAt: engine.clock.now() }) }
   await engine.keeper.commit(withoutLease(record), operation.fence)
+  engine.upkeep.pruner.expect(engine, record.expiresAt)
 }
 
 /** Its handler was removed while the settlement was being written: the next resume that has one delivers it. */

@@ -187,8 +187,10 @@ async function resumeOne(
   return { ...operation.record, status: 'pending' }
 }
 
-function maySend({ options }: Engine, record: OperationRecord): boolean {
-  return !lacksCredentials(options, record) && maySendTo(options, record.request.origin)
+/** Nowhere else than to the origins of this client, nor without their credentials, nor for another user. */
+function maySend({ options, session }: Engine, record: OperationRecord): boolean {
+  if (lacksCredentials(options, record) || session.refusal(record) !== undefined) return false
+  return maySendTo(options, record.request.origin)
 }
 
 /** Gives a claim back as it was found. */

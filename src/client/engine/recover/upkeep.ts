@@ -5,9 +5,8 @@ import type { OperationRecord } from '../../operation/record.ts'
 import type { Emitter } from '../emitter.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from './lease-keeper.ts'
+import { Pruner } from './prune.ts'
 
-const PRUNE_EVERY_MS = 10_000
-const PRUNE_BATCH = 500
 /** Any resume, in whichever process, would have taken up by then an operation that no runner holds. */
 const OVERDUE_MS = 10_000
 /** More are not counted. */
@@ -21,10 +20,10 @@ export class Upkeep {
   forgets = 0
   /** How many of these are under way: meanwhile nothing of the namespace is taken up. */
   forgetting = 0
+  readonly pruner = new Pruner()
   readonly #events: Emitter | undefined
   readonly #warn: ((sentence: string) => void) | undefined
   readonly #background = new Set<Promise<unknown>>()
-  #lastAt = Number.NEGATIVE_INFINITY
   #hasLooked = false
 
   constructor(events: Emitter | undefined, warn: ((sentence: string) => void) | undefined) {
@@ -49,29 +48,13 @@ export class Upkeep {
     this.#events?.emit({ type: 'journal.failed', error: known, ...(key === undefined ? {} : { key }) })
   }
 
-  /** Drops what has outlived its retention, now and then, on the way of other work. */
+  /** On the way of other work: drops what has outlived its retention, and looks once for what an earlier run has left. */
   sweep(engine: Engine): void {
-    const now = engine.clock.now()
-    // Either way: a clock may be set back.
-    if (Math.abs(now - this.#lastAt) < PRUNE_EVERY_MS) return
-    this.#lastAt = now
-    this.track(this.#sweep(engine))
-  }
-
-  async #sweep(engine: Engine): Promise<void> {
-    const isFirst = !this.#hasLooked
+    this.pruner.sweep(engine)
+    if (this.#hasLooked) return
     this.#hasLooked = true
-    try {
-      // Asked for together, they share a transaction with the first write.
-      await Promise.all([this.prune(engine), isFirst && !this.isAttended ? this.#reportUnattended(engine) : undefined])
-    } catch (error) {
-      this.reportFailure(undefined, error)
-    }
-  }
-
-  /** In batches, so that no other write waits long, but all of it: what comes in faster must not pile up. */
-  async prune({ keeper, clock }: Pick<Engine, 'keeper' | 'clock'>): Promise<void> {
-    while ((await keeper.prune(clock.now(), PRUNE_BATCH)) === PRUNE_BATCH);
+    if (this.isAttended) return
+    this.track(this.#reportUnattended(engine).catch((error: unknown) => this.reportFailure(undefined, error)))
   }
 
   /** Says that operations of a run that is over are pending, and that this client does not resume them. */
@@ -103,11 +86,16 @@ function isOrphan(
 
 /** What another runner said of an origin, or of an operation that is waited for here. */
 export function receivePeerMessage(
-  { containments, live, options }: Engine,
+  { containments, leases, live, options }: Engine,
   { is, namespace, key, level, lane }: PeerMessage,
 ): void {
   if (is === 'level') containments.restore(key, level)
-  if (is !== 'settled' || namespace !== options.namespace) return
+  if (namespace !== options.namespace) return
+  if (is === 'forgotten') {
+    leases.checkAll()
+    for (const follower of live.followers) follower.notify()
+  }
+  if (is !== 'settled') return
   live.byKey(key)?.notify()
   live.notifyFollowers(key)
   live.notifyLane(lane)
@@ -135,7 +123,8 @@ export interface CloseTerms {
  * home within the grace time; what is left then is aborted, and its lease released.
  */
 export async function closeEngine(engine: Engine, { graceMs, passes }: CloseTerms): Promise<void> {
-  const { live, clock, coordination, transport } = engine
+  const { live, clock, coordination, transport, upkeep } = engine
+  upkeep.pruner.stop()
   for (const caller of [...live.callers]) caller.leaveIfRefused()
   for (const operation of [...live.all(), ...live.followers]) operation.stop({ because: 'closing' })
   // A handler that hangs, or that waits for this very close, holds the client no longer than this.
@@ -156,8 +145,9 @@ async function abortOverdue({ live, clock }: Engine): Promise<void> {
   if (overdue.length > 0) await waitAtMost<unknown>(clock, released, { ms: RELEASE_MS, late: () => undefined })
 }
 
-/** Log-out: stops what is running here and drops everything that the namespace holds. */
-export async function forgetAll({ upkeep, live, keeper, options }: Engine): Promise<number> {
+/** Log-out: stops what is running here and drops everything that the namespace holds. Other tabs and processes are told. */
+export async function forgetAll({ upkeep, live, keeper, options, coordination }: Engine): Promise<number> {
+  const { namespace } = options
   upkeep.forgets++
   upkeep.forgetting++
   try {
@@ -166,7 +156,9 @@ export async function forgetAll({ upkeep, live, keeper, options }: Engine): Prom
     for (const operation of running) operation.stop({ because: 'cancelled' })
     await keeper.open()
     await Promise.all(running.map(({ finished }) => finished))
-    return await keeper.forget(options.namespace)
+    const count = await keeper.forget(namespace)
+    coordination.notifyPeers?.({ is: 'forgotten', namespace, key: '' })
+    return count
   } finally {
     upkeep.forgetting--
   }

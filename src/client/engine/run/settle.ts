@@ -53,6 +53,7 @@ export function settleOperation(
     expiresAt: expiryOf(options, record, { mode }),
     overdueAt: overdueOf(options, record),
   }
+  engine.upkeep.pruner.expect(engine, operation.record.expiresAt)
   const written = writeSettlement(engine, operation, deliveryDue && handlers.has(name) ? 'here' : 'elsewhere')
   const settled = { ...finish, record: operation.record }
   return written === true ? settled : written.then((isWritten) => (isWritten ? settled : { is: 'lost' }))

@@ -1,7 +1,7 @@
 import { readableHeaders } from '../../../protocol/stored-message.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { RetryOptions } from '../../options.ts'
-import type { AttemptResult } from './attempt.ts'
+import type { AttemptResult } from './judge.ts'
 
 export interface HookAnswer {
   readonly decision: boolean | undefined

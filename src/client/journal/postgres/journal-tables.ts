@@ -26,7 +26,8 @@ export function journalTables(name: string): JournalTables {
     `${firstTable(operations)};${journalFunction({ operations, runBatch })}`,
     budgetTable(budgets),
     eachFunction({ runBatch, runEach }),
-    // A database of an earlier build has the function without its newest commands.
+    // Since it drops the bodies of requests, and lists settlements that no handler has taken. What it takes and gives is otherwise
+    // the same, so that older libraries go on with it.
     journalFunction({ operations, runBatch }),
   ]
   return {

@@ -1,5 +1,6 @@
 import { unreachable } from '../../../foundation/unreachable.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import { BODILESS_STATUSES } from '../../operation/record.ts'
 import {
   type AppendResult,
   type Claimant,
@@ -94,8 +95,10 @@ function writeRow(statements: SqliteStatements, { namespace, key, owner, epoch, 
   const fence = [namespace, key, owner, epoch]
   if (change === 'remove') return statements.remove.run(...fence).changes === 1
   if (change === 'set-aside') return statements.setAside.run(...fence).changes === 1
-  if ('head' in change) return statements.change.run(...changeValues(change), ...fence).changes === 1
-  return statements.renew.run(change.leaseUntil, ...fence).changes === 1
+  if (!('head' in change)) return statements.renew.run(change.leaseUntil, ...fence).changes === 1
+  const isChanged = statements.change.run(...changeValues(change), ...fence).changes === 1
+  if (isChanged && BODILESS_STATUSES.includes(change.status)) statements.dropBodyApart.run(namespace, key)
+  return isChanged
 }
 
 function claimRows(statements: SqliteStatements, command: ClaimDue | ClaimByKey): ClaimedRow[] {

@@ -1,4 +1,5 @@
 import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
+import { BODILESS_STATUSES } from '../../operation/record.ts'
 import { type JournalRow, type PlacedRow, RECORD_VERSION, type RowChange } from '../port.ts'
 import { LANE_INDEX, LARGE_BODY_BYTES, OPEN, OPEN_INDEX } from './sqlite-schema.ts'
 
@@ -28,7 +29,10 @@ const SOURCES = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   appendBody: 'INSERT INTO holdfast_bodies (place, body) VALUES (?, ?)',
   change: `UPDATE holdfast_operations SET status = ?, owner = ?, lease_until = ?, due_at = ?, not_before = ?,
-    lane_until = ?, delivery_due = ?, expires_at = ?, head = ?, response_body = ? ${FENCED}`,
+    lane_until = ?, delivery_due = ?, expires_at = ?, head = ?, response_body = ?,
+    body = CASE ? WHEN 1 THEN NULL ELSE body END ${FENCED}`,
+  dropBodyApart: `DELETE FROM holdfast_bodies WHERE place =
+    (SELECT place FROM holdfast_operations WHERE namespace = ? AND key = ? AND body_apart = 1)`,
   remove: `DELETE FROM holdfast_operations ${FENCED}`,
   renew: `UPDATE holdfast_operations SET lease_until = ? ${FENCED}`,
   findDue: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
@@ -139,6 +143,7 @@ export function changeValues(change: RowChange): unknown[] {
     change.expiresAt,
     change.head,
     change.responseBody,
+    Number(BODILESS_STATUSES.includes(change.status)),
   ]
 }
 

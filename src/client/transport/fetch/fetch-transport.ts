@@ -13,18 +13,21 @@ export interface FetchMeans {
    */
   readonly send: (route: FetchRoute, request: TransportRequest) => Promise<TransportOutcome> | TransportOutcome
   /** Reads the codes of errors. Without it their kind decides. */
-  readonly toFault?: ToFault | undefined
+  readonly toFault?: ToFault
   /**
    * Does a code such as `ECONNREFUSED` prove that nothing was sent? Not if the fetch may try again by itself, as a wrapper or a
    * dispatcher that retries does: then the code is that of the last try. Asked before each call. Without it no code proves it.
    */
-  readonly isCandid?: FetchRoute['isCandid'] | undefined
+  readonly isCandid?: FetchRoute['isCandid']
+  /** Changes what fetch is called with. Without it nothing is changed. */
+  readonly adapt?: FetchRoute['adapt']
 }
 
 export interface FetchRoute {
   readonly fetch: FetchLike
   readonly toFault: ToFault
   readonly isCandid: (fetch: FetchLike, init: RequestInit) => boolean
+  readonly adapt: (hop: FetchHop, made: FetchArguments) => FetchArguments
   /** This fetch has followed a redirect in spite of `redirect: 'manual'`. */
   followsUnasked: boolean
 }
@@ -38,10 +41,16 @@ export interface FetchHop extends Pick<TransportRequest, 'method' | 'url' | 'hea
   readonly mode?: 'same-origin' | undefined
 }
 
+const PLAIN_MEANS: Pick<FetchRoute, 'toFault' | 'isCandid' | 'adapt'> = {
+  toFault,
+  isCandid: () => false,
+  adapt: (_, made) => made,
+}
+
 /** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
 export function fetchTransport(fetch: FetchLike, means?: FetchMeans): Transport {
-  const { toFault: read = toFault, isCandid = () => false, send = sendOnce } = means ?? {}
-  const route: FetchRoute = { fetch, toFault: read, isCandid, followsUnasked: false }
+  const route: FetchRoute = { fetch, ...PLAIN_MEANS, ...means, followsUnasked: false }
+  const send = means?.send ?? sendOnce
   return { send: async (request) => send(route, request) }
 }
 
@@ -60,14 +69,14 @@ export async function sendOnce(
 
 /** What the fetch resolved to. A custom fetch may give something that is no Response. */
 export async function callFetch(
-  { fetch, toFault, isCandid }: FetchRoute,
+  { fetch, toFault, isCandid, adapt }: FetchRoute,
   hop: FetchHop,
 ): Promise<{ readonly response: Response } | TransportFault> {
   const { signal } = hop.request
   if (signal.aborted) return abortedFault(signal, { mayHaveArrived: hop.redirects > 0 })
   let args: FetchArguments
   try {
-    args = toArguments(hop)
+    args = adapt(hop, toArguments(hop))
   } catch (error) {
     return neverSent(error)
   }

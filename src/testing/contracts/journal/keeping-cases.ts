@@ -1,10 +1,13 @@
+import { OPERATION_STATUSES } from '../../../client/operation/record.ts'
 import type { CaseBody } from './contract-case.ts'
 import { expectSame, expectThat } from './expect.ts'
 import {
   append,
+  change,
   claimByKey,
   claimCommand,
   commit,
+  fence,
   held,
   keysOf,
   list,
@@ -103,6 +106,22 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame(await run(prune(NOW, 10)), 0, 'the third count')
     expectSame(keysOf(await run(list())), 'b c e', 'the rows')
     expectSame(await run(list({ namespace: 'else' })), [], 'the other namespace')
+  },
+  'write: drops the body of the request with a success and a rejection, and with nothing else': async ({
+    run,
+    batch,
+  }) => {
+    const sizes = { small: 10, large: 100_000 }
+    for (const [size, length] of Object.entries(sizes)) {
+      for (const status of OPERATION_STATUSES) {
+        const key = `${size} ${status}`
+        const body = new Uint8Array(length).fill(7)
+        await batch(held(key, { body }), { do: 'write', ...fence(key), change: change({ status }) })
+        const isDropped = status === 'succeeded' || status === 'rejected'
+        expectSame((await run(read(key)))?.body ?? null, isDropped ? null : body, `the body of ${key}`)
+      }
+    }
+    expectSame((await run(read('small succeeded')))?.responseBody, new Uint8Array([1, 2, 3]), 'the answer')
   },
   'drop: follows a commit that changes when a row expires': async ({ run }) => {
     await run(held('a', { expiresAt: NOW }))
