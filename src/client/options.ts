@@ -112,8 +112,11 @@ export interface DispatcherLike {
   close?(): Promise<void>
 }
 
-/** Does the server behind this URL do the work of a key once, however often the key arrives? */
-export type HonoursKeys = boolean | ((url: string) => boolean)
+/**
+ * Does the server behind this URL do the work of a key once, however often the key arrives? Many APIs take keys on POST only:
+ * the function gets the method, too.
+ */
+export type HonoursKeys = boolean | ((url: string, method: string) => boolean)
 
 /** Everything that `createClient` takes. */
 export interface ClientOptions {

@@ -35,7 +35,7 @@ export async function prepareOperation(
     horizonAt: now + horizons.horizonMs(origin),
     lease: undefined,
     clientCredentials: learned.namesFor(origin),
-    honoursKeys: resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true,
+    honoursKeys: resolveHonoursKeys(client.honoursKeys, { url: credentials.url, method: input.method }) ?? true,
     trace: client.telemetry?.traceRecord(),
   })
   const row = await keeper.encode(record)

@@ -68,7 +68,7 @@ export function startCall(settings: CallSettings, target: Target, given: CallOpt
     redirect: 'follow',
     dropIn: undefined,
   })
-  const honoursKeys = !keyed || (resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true)
+  const honoursKeys = !keyed || (resolveHonoursKeys(client.honoursKeys, { url: credentials.url, method }) ?? true)
   return start(engine, call, { input, options, body, honoursKeys })
 }
 

@@ -132,6 +132,20 @@ const cases: Record<string, Case> = {
     requests: 1,
     left: ['rejected'],
   },
+  'the same after an attempt of unknown fate, and the answer shows that the server knows the key (`Idempotency-Retention`, a replay marker, a problem of ours, the key sent back)':
+    {
+      steps: [{ fault: 'reset' }, { status: 402, headers: { 'idempotency-retention': '86400' } }],
+      sees: { name: 'RejectedError', effect: 'none', reason: 'status', pending: false },
+      requests: 2,
+      left: ['rejected'],
+    },
+  "a 4xx that shows nothing of the kind after an attempt of unknown fate: a router's 404, a proxy's 400, an API that ignores keys":
+    {
+      steps: [{ fault: 'reset' }, { status: 404 }],
+      sees: { name: 'RejectedError', effect: 'unknown', reason: 'status', pending: false },
+      requests: 2,
+      left: ['rejected'],
+    },
   "a 401, 403, 429 or other gate's status after an attempt of unknown fate": {
     steps: [{ fault: 'reset' }, { status: 403 }],
     sees: { name: 'RejectedError', effect: 'unknown', reason: 'status', pending: false },
@@ -236,6 +250,7 @@ const shownBy: Record<string, string> = {
   'the server worked, its answer was lost': 'test/crash/kill-points.test.ts',
   'a runner died five times while it held the operation': 'test/crash/neighbours.test.ts',
   'crash after the answer, before recording': 'test/crash/kill-points.test.ts',
+  'the program exits right after a success': 'test/end-to-end/client-exit.test.ts',
   'crash after recording, before the handler': 'test/crash/kill-points.test.ts',
   'success, but the journal fails while recording': 'test/scenario/storage-faults.test.ts',
   'the journal fails between attempts, or while recording a failure': 'test/scenario/storage-faults.test.ts',

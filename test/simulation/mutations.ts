@@ -138,8 +138,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'taking a reused key for proof that nothing was done',
     file: 'src/client/engine/run/end-run.ts',
-    find: "const effect = whole ? 'none' : operation.record.effect",
-    replace: "const effect = whole || reason === 'key-reuse' ? 'none' : operation.record.effect",
+    find: 'const { key, effect, honoursKeys } = operation.record',
+    replace: "const { key, effect, honoursKeys } = operation.record; if (reason === 'key-reuse') return 'none'",
     breaks: ['P3'],
     from: 353,
     within: 3000,
@@ -210,7 +210,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'saying nothing of a possible repetition',
     file: 'src/client/engine/run/end-run.ts',
-    find: 'return !showsKeyHonoured(last?.response?.headers ?? [], key)',
+    find: "return last?.facts.is !== 'answer' || !showsKeyKnown(last.facts, key)",
     replace: 'return key === undefined',
     breaks: ['P3'],
     from: 900,

@@ -160,7 +160,7 @@ function resolveLifetimes(given: ClientOptions): Lifetimes {
 
 function checkHonoursKeys(option: string, given: unknown): HonoursKeys {
   if (typeof given === 'boolean' || typeof given === 'function') return given as HonoursKeys
-  return refuseOption(option, 'true, false, or a function of the URL', given)
+  return refuseOption(option, 'true, false, or a function of the URL and the method', given)
 }
 
 function checkJournal(option: string, given: unknown): ResolvedOptions['journal'] {

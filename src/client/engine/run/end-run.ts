@@ -2,14 +2,13 @@ import { StorageError } from '../../../errors/classes.ts'
 import type { Effect, Reason } from '../../../errors/reason.ts'
 import { waitAtMost } from '../../../foundation/wait.ts'
 import { redactText, redactUrl } from '../../../observe/redact.ts'
-import { showsKeyHonoured } from '../../../protocol/header-names.ts'
 import { isIdempotentMethod } from '../../../protocol/methods.ts'
 import { operationError } from '../../operation/outcome.ts'
 import { type OperationRecord, SETTLED_STATUSES, type StoredFailure } from '../../operation/record.ts'
 import { countFruitlessRun, release } from '../../operation/transition.ts'
 import { viewOf } from '../../operation/view.ts'
-import { speaksForTheWhole } from '../../policy/classify.ts'
 import { delayBetweenRuns } from '../../policy/decide.ts'
+import { clearsEarlierAttempts, showsKeyKnown } from '../../policy/evidence.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
@@ -52,7 +51,7 @@ export function succeed(run: RunState): Ended {
 function isPerhapsRepeated({ operation, last }: RunState): boolean {
   const { key, request } = operation.record
   if (isIdempotentMethod(request.method)) return false
-  return !showsKeyHonoured(last?.response?.headers ?? [], key)
+  return last?.facts.is !== 'answer' || !showsKeyKnown(last.facts, key)
 }
 
 function settle({ engine, operation, call }: RunState, ending: Ending): Ended {
@@ -61,14 +60,17 @@ function settle({ engine, operation, call }: RunState, ending: Ending): Ended {
 
 /** An answer, or a fault that trying again can't mend, ends it for good. */
 export function refuse(run: RunState, reason: Reason, status: 'rejected' | 'failed'): Ended {
-  const { operation, last } = run
-  const answer = last?.response
-  // Where a success had arrived before, a refusal only shows that the server does not honour the key.
-  const contradicted = operation.record.effect === 'applied'
-  const knowsKey = operation.record.honoursKeys && reason !== 'key-reuse'
-  const whole = answer !== undefined && !contradicted && knowsKey && speaksForTheWhole(answer)
-  const effect = whole ? 'none' : operation.record.effect
-  return settle(run, { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(run) })
+  const { last } = run
+  const effect = effectOfRefusal(run, reason)
+  return settle(run, { status, reason, effect, response: last?.response, cause: last?.cause, failure: failureOf(run) })
+}
+
+/** What is on record, unless the answer proves that no attempt was done. */
+function effectOfRefusal({ operation, last }: RunState, reason: Reason): Effect {
+  const { key, effect, honoursKeys } = operation.record
+  // If a success had arrived before, a refusal only shows that the server does not honour the key.
+  if (effect === 'applied' || !honoursKeys || reason === 'key-reuse' || last?.facts.is !== 'answer') return effect
+  return clearsEarlierAttempts(last.facts, key) ? 'none' : effect
 }
 
 /** Attempts, time, budget or breaker are used up: settled as failed, or kept where it is to be carried on. */

@@ -4,6 +4,7 @@ import { isReplayed } from '../../../protocol/header-names.ts'
 import { type AnswerRest, isResponse, type StoredResponse } from '../../../protocol/stored-message.ts'
 import type { OperationRecord, SettledStatus, StoredFailure } from '../../operation/record.ts'
 import { release, settle } from '../../operation/transition.ts'
+import { showsKeyKnown } from '../../policy/evidence.ts'
 import type { ResolvedOptions } from '../../policy/resolved-options.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
@@ -55,11 +56,13 @@ export function settleOperation(
 }
 
 /**
- * Must the settlement be on disk before the caller hears of it? Not a success without an id or a handler, where a server
- * that honours the key would answer a repeated request from its record. With a lane, other processes look for it.
+ * Must the settlement be on disk before the caller hears of it? Not a success that no one looks for (by an id, a handler, a
+ * lane), if its answer shows that the server knows the key: if the process ends before the write, a resume sends the
+ * operation again, and that server answers from its record. Any other server would do it a second time.
  */
-function mustBeWritten({ status, id, lane, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
-  return status !== 'succeeded' || (id ?? lane) !== undefined || deliveryDue || awaited || !honoursKeys
+function mustBeWritten({ status, key, id, lane, response, ...record }: OperationRecord): boolean {
+  if (status !== 'succeeded' || (id ?? lane) !== undefined || record.deliveryDue || record.awaited) return true
+  return !record.honoursKeys || !response || !showsKeyKnown({ headers: response.headers, problem: undefined }, key)
 }
 
 /** False: another runner has the operation. A success stands either way: at worst a resume asks the server once more. */

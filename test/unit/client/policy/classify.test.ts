@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type AttemptFacts,
-  type Circumstances,
-  classify,
-  isRetryable,
-  speaksForTheWhole,
-} from '../../../../src/client/policy/classify.ts'
+import { type Circumstances, classify, isRetryable } from '../../../../src/client/policy/classify.ts'
+import type { AttemptFacts } from '../../../../src/client/policy/evidence.ts'
 import { resolveDoNotRetry } from '../../../../src/client/policy/resolve-names.ts'
 import { DEFAULT_RETRY } from '../../../../src/client/policy/resolve-retry.ts'
 
@@ -37,8 +32,6 @@ describe('an answer from elsewhere', () => {
   test('says nothing of what was done before it was redirected', () => {
     const elsewhere = { ...answer(404), redirected: true } as AttemptFacts
     expect(classify(elsewhere, circumstances())).toMatchObject({ is: 'final', effect: 'unknown' })
-    expect(speaksForTheWhole({ status: 404, headers: [], redirected: true })).toBe(false)
-    expect(speaksForTheWhole({ status: 404, headers: [], redirected: false })).toBe(true)
   })
 })
 
@@ -247,19 +240,6 @@ describe('a fault', () => {
     expect(classify(fault(), circumstances({ override: false }))).toMatchObject({ is: 'final', reason: 'network' })
     expect(classify(fault({ transient: false }), circumstances({ override: true }))).toMatchObject({ is: 'retry' })
   })
-})
-
-test('a final 4xx clears up the whole operation, unless a gate gave it', () => {
-  for (const status of [400, 404, 409, 410, 415, 422])
-    expect(speaksForTheWhole({ status: status, headers: [], redirected: false })).toBe(true)
-  for (const status of [401, 403, 407, 408, 412, 413, 421, 425, 429, 431, 451]) {
-    expect(speaksForTheWhole({ status: status, headers: [], redirected: false })).toBe(false)
-    expect(speaksForTheWhole({ status: status, headers: [['idempotency-replayed', 'true']], redirected: false })).toBe(
-      true,
-    )
-  }
-  for (const status of [200, 302, 399, 500, 503])
-    expect(speaksForTheWhole({ status: status, headers: [], redirected: false })).toBe(false)
 })
 
 describe('a failure that is hard on its server', () => {
