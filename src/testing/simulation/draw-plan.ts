@@ -83,7 +83,14 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
 }
 
 const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown']
-const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'duplicate-burst', 'short-window', 'same-key']
+const UNFAIR: readonly Fault[] = [
+  'duplicate',
+  'late-duplicate',
+  'duplicate-burst',
+  'router-retries',
+  'short-window',
+  'same-key',
+]
 
 function drawServer(dice: Dice, faults: ReadonlySet<Fault>): Plan['server'] {
   const isLedger = dice.chance(LEDGERS)

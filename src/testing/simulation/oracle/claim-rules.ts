@@ -2,6 +2,8 @@ import type { Settlement } from '../../../client/engine/recover/deliver.ts'
 import { isHoldfastError } from '../../../errors/holdfast-error.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { MINUTE, type Plan } from '../plan.ts'
+import type { Fault } from '../vocabulary.ts'
+import type { Sent } from '../wire.ts'
 import type { Violation } from './oracle.ts'
 import type { Shadow } from './shadow.ts'
 
@@ -45,6 +47,22 @@ export function judgeRepeated(
   if (plan.faults.has('short-window') || status !== 'succeeded' || mayHaveRepeated || doneInThisLife <= 1)
     return undefined
   return ['P3', `a handler gets a success without mayHaveRepeated, and it was done ${doneInThisLife} times`]
+}
+
+/** Faults with which a success may be sent again: the program asks for it, or the disk has not kept it. */
+const ASKED_OR_LOST: readonly Fault[] = [
+  ...(['retry-by-key', 'same-id', 'same-key', 'key-reuse', 'cancel'] as const),
+  ...(['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut', 'clock-ahead', 'clock-back'] as const),
+]
+
+/** A server that ignores keys does it again: a success is on disk before the program hears of it. */
+export function judgeSentAgain(
+  { number, label }: Pick<Sent, 'number' | 'label'>,
+  { isKnown, plan }: { readonly isKnown: boolean; readonly plan: Plan },
+): Violation | undefined {
+  if (!isKnown || plan.server !== 'ignores-keys' || ASKED_OR_LOST.some((fault) => plan.faults.has(fault)))
+    return undefined
+  return ['P3', `request ${number} sends ${label} again, of which its program has a success`]
 }
 
 /** Where a clock jumps, or two differ, no process knows what a minute is. */
