@@ -31,6 +31,7 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'work-throws-refusal': 0.4,
   'work-ends-transaction': 0.4,
   'framework-timeout': 0.3,
+  'program-exits': 0.4,
   'work-slow': 0.35,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */

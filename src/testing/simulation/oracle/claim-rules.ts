@@ -49,19 +49,15 @@ export function judgeRepeated(
   return ['P3', `a handler gets a success without mayHaveRepeated, and it was done ${doneInThisLife} times`]
 }
 
-/** Faults with which a success may be sent again: the program asks for it, or the disk has not kept it. */
-const ASKED_OR_LOST: readonly Fault[] = [
-  ...(['retry-by-key', 'same-id', 'same-key', 'key-reuse', 'cancel'] as const),
-  ...(['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut', 'clock-ahead', 'clock-back'] as const),
-]
+/** Faults with which the disk may not have kept a success. */
+const OF_DISK: readonly Fault[] = ['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut']
 
 /** A server that ignores keys does it again: a success is on disk before the program hears of it. */
 export function judgeSentAgain(
   { number, label }: Pick<Sent, 'number' | 'label'>,
   { isKnown, plan }: { readonly isKnown: boolean; readonly plan: Plan },
 ): Violation | undefined {
-  if (!isKnown || plan.server !== 'ignores-keys' || ASKED_OR_LOST.some((fault) => plan.faults.has(fault)))
-    return undefined
+  if (!isKnown || plan.server !== 'ignores-keys' || OF_DISK.some((fault) => plan.faults.has(fault))) return undefined
   return ['P3', `request ${number} sends ${label} again, of which its program has a success`]
 }
 
