@@ -37,6 +37,15 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
     calls[0] = { ...(calls[0] as CallPlan), ...name }
     calls.push({ ...other, label: 'other', id: undefined, key: undefined, ...name })
   }
+  // The program that exits after a success has an operation that nobody looks for by name.
+  if (faults.has('program-exits')) {
+    const plain = { id: undefined, key: undefined, name: undefined, retryAfterMs: undefined, abortAfterMs: undefined }
+    calls.push({
+      ...drawCall(diceFor(seed, 'program-exits'), { slots, faults, n: 5 }),
+      ...plain,
+      cancelAfterMs: undefined,
+    })
+  }
   if (faults.has('lanes')) {
     for (const n of [3, 4]) calls.push(drawCall(diceFor(seed, `lanes ${n}`), { slots, faults, n }))
   }

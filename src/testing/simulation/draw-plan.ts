@@ -31,6 +31,7 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'work-throws-refusal': 0.4,
   'work-ends-transaction': 0.4,
   'framework-timeout': 0.3,
+  'program-exits': 0.4,
   'work-slow': 0.35,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
@@ -83,7 +84,14 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
 }
 
 const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown']
-const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'duplicate-burst', 'short-window', 'same-key']
+const UNFAIR: readonly Fault[] = [
+  'duplicate',
+  'late-duplicate',
+  'duplicate-burst',
+  'router-retries',
+  'short-window',
+  'same-key',
+]
 
 function drawServer(dice: Dice, faults: ReadonlySet<Fault>): Plan['server'] {
   const isLedger = dice.chance(LEDGERS)

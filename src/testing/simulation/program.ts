@@ -226,6 +226,8 @@ export class Program {
         : result.is
     this.#world.say(this.process.name, `gets the result of ${fact.plan.label}: ${what}`)
     this.#world.oracle.callEnded(fact, result)
+    // At once: what was asked of the disk and not handed over yet is not written any more.
+    if (result.is === 'response' && this.#world.strikes('program-exits')) this.process.end('has its answer, and exits')
   }
 }
 

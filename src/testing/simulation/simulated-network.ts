@@ -9,11 +9,21 @@ import { onAbort } from '../../foundation/abort.ts'
 import { headerValue } from '../../protocol/headers.ts'
 import type { SimulatedBrowser } from './simulated-browser.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
-import type { Sent, WireAnswer, WireServer } from './wire.ts'
+import type { Reply, Sent, WireAnswer, WireServer } from './wire.ts'
 import type { World } from './world.ts'
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
+
+const BAD_GATEWAY: WireAnswer = { status: 502, headers: [['content-type', 'text/html']], body: '<h1>Bad gateway</h1>' }
+
+/** What routers and gateways say of a server that they do not find, or of a request that they do not like. */
+const ROUTER_ANSWERS: readonly WireAnswer[] = [
+  { status: 404, headers: [['content-type', 'text/plain']], body: '404 page not found' },
+  { status: 400, headers: [['content-type', 'text/html']], body: '<h1>400 Bad Request</h1>' },
+  { status: 403, headers: [], body: '' },
+  BAD_GATEWAY,
+]
 
 /** Between the processes and the server: loses, delays, doubles and reorders. */
 export class SimulatedNetwork {
@@ -78,16 +88,30 @@ export class SimulatedNetwork {
       call.later(1, () => call.refuse())
       return
     }
+    if (this.#world.strikes('router-answers')) {
+      call.later(1, () => call.answer(this.#world.dice('router').pick(ROUTER_ANSWERS)))
+      return
+    }
     this.#duplicate(call)
     const dice = this.#world.dice('network')
     const lost = this.#world.strikes('answer-lost')
     const halfOpen = this.#world.strikes('half-open')
-    this.#server.receive(call.sent, (answer) => {
+    this.#receive(call, (answer) => {
       const delay = dice.between(1, 30)
       if (halfOpen) return
       if (lost || answer === 'reset') call.later(delay, () => call.fault('ECONNRESET'))
       else if (answer.status < 300 && this.#world.strikes('body-lost')) call.later(delay, () => call.loseBody(answer))
       else call.later(delay, () => call.answer(answer))
+    })
+  }
+
+  /** A router that gets no answer, or does not like it, sends the request again, and passes the second answer on. */
+  #receive({ sent }: Exchange, reply: Reply): void {
+    if (!this.#world.strikes('router-retries')) return this.#server.receive(sent, reply)
+    this.#server.receive(sent, () => {
+      this.#world.say('network', `a router sends request ${sent.number} (${sent.label}) again`)
+      if (this.#server.listens()) this.#server.receive(sent, reply)
+      else reply(BAD_GATEWAY)
     })
   }
 

@@ -73,6 +73,11 @@ export const FAULTS = [
   'work-throws-refusal',
   'work-ends-transaction',
   'framework-timeout',
+  // A router between the clients and the server, which answers and sends again by itself.
+  'router-answers',
+  'router-retries',
+  // The program again: it exits right after a success.
+  'program-exits',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 

@@ -47,6 +47,9 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'work-throws-refusal': 0.4,
   'work-ends-transaction': 0.3,
   'framework-timeout': 0.4,
+  'router-answers': 0.25,
+  'router-retries': 0.3,
+  'program-exits': 0.5,
 }
 
 /** A machine has a clock of its own, which people and programs set. */

@@ -2,6 +2,8 @@ import type { Settlement } from '../../../client/engine/recover/deliver.ts'
 import { isHoldfastError } from '../../../errors/holdfast-error.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { MINUTE, type Plan } from '../plan.ts'
+import type { Fault } from '../vocabulary.ts'
+import type { Sent } from '../wire.ts'
 import type { Violation } from './oracle.ts'
 import type { Shadow } from './shadow.ts'
 
@@ -45,6 +47,18 @@ export function judgeRepeated(
   if (plan.faults.has('short-window') || status !== 'succeeded' || mayHaveRepeated || doneInThisLife <= 1)
     return undefined
   return ['P3', `a handler gets a success without mayHaveRepeated, and it was done ${doneInThisLife} times`]
+}
+
+/** Faults with which the disk may not have kept a success. */
+const OF_DISK: readonly Fault[] = ['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut']
+
+/** A server that ignores keys does it again: a success is on disk before the program hears of it. */
+export function judgeSentAgain(
+  { number, label }: Pick<Sent, 'number' | 'label'>,
+  { isKnown, plan }: { readonly isKnown: boolean; readonly plan: Plan },
+): Violation | undefined {
+  if (!isKnown || plan.server !== 'ignores-keys' || OF_DISK.some((fault) => plan.faults.has(fault))) return undefined
+  return ['P3', `request ${number} sends ${label} again, of which its program has a success`]
 }
 
 /** Where a clock jumps, or two differ, no process knows what a minute is. */

@@ -9,7 +9,14 @@ import type { Fault, Observation } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
 import { CallBook } from './call-book.ts'
-import { type EffectClaim, judgeEffectClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
+import {
+  type EffectClaim,
+  judgeEffectClaim,
+  judgeGone,
+  judgeRepeated,
+  judgeSentAgain,
+  knowsMinutes,
+} from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
 import { EffectAccount } from './effect-account.ts'
 import type { BrokenPromise, CallFact, CallResult, PromiseName, SentFact } from './facts.ts'
@@ -53,6 +60,8 @@ export class Oracle {
   readonly #terms: OracleTerms
   readonly budgets = new Map<string, BudgetRule>()
   readonly #cancelling = new Set<string>()
+  /** The operations of which a program has a success. */
+  readonly #successes = new Set<string>()
   readonly #credentials = new CredentialsRule()
   readonly #account: JournalAccount
   readonly #leaseIsLaw: boolean
@@ -121,6 +130,9 @@ export class Oracle {
     if (result.is === 'error' && result.error.reason === 'do-not-retry')
       this.#recordVerdict(result.error.operation?.key)
     if (result.is === 'error' && result.error.pending) this.observed('kept for later')
+    const { id, key, retryAfterMs } = fact.plan
+    // Of what a program asks for again, a second request is its wish.
+    if (result.is === 'response' && (id ?? key ?? retryAfterMs) === undefined) this.#successes.add(fact.plan.label)
     if (result.is === 'response' && !this.#effects.isDone(fact.plan.label)) {
       this.breaks(['P3', `${fact.plan.label} got a success, and was not done`])
     }
@@ -216,6 +228,7 @@ export class Oracle {
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
     this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
+    this.breaks(judgeSentAgain(sent, { isKnown: this.#successes.has(sent.label), plan: this.#terms.plan }))
     const law = { until: this.#book.allowedUntil(process, sent), leaseIsLaw: this.#leaseIsLaw && !again }
     this.breaks(judgeLeaving({ sent, process, shadow, shadows: this.shadows, ...law }))
   }
