@@ -166,8 +166,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'letting a settled record go at once',
     file: 'src/client/engine/run/settle.ts',
-    find: 'const shortest = settledAt + SHORTEST_RETENTION_MS',
-    replace: 'const shortest = settledAt',
+    find: 'const shortest = since + SHORTEST_RETENTION_MS',
+    replace: 'const shortest = since',
     breaks: ['P2', 'P4', 'P7'],
     from: 12,
     within: 3000,
