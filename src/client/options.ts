@@ -112,10 +112,7 @@ export interface DispatcherLike {
   close?(): Promise<void>
 }
 
-/**
- * Does the server behind this URL do the work of a key once, however often the key arrives? Many APIs take keys on POST only:
- * the function gets the method, too.
- */
+/** Does the server behind this URL do the work of a key once? Many APIs take keys on POST only: the method is given, too. */
 export type HonoursKeys = boolean | ((url: string, method: string) => boolean)
 
 /** Everything that `createClient` takes. */

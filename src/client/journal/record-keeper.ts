@@ -55,10 +55,7 @@ export class RecordKeeper {
   readonly #journal: Journal
   readonly #writes: JournalQueue
   readonly #codec: RowCodec
-  readonly #onUnreadable: UnreadableListener
-  readonly #levels: LevelSource | undefined
-  readonly #now: (() => number) | undefined
-  readonly #onOpened: (() => void) | undefined
+  readonly #terms: KeeperTerms
   #opening: Promise<void> | undefined
   #opened = false
 
@@ -66,10 +63,7 @@ export class RecordKeeper {
     this.#journal = journal
     this.#writes = journal.queue?.(terms) ?? new GroupCommit(journal, terms)
     this.#codec = new RowCodec(terms)
-    this.#onUnreadable = terms.onUnreadable
-    this.#levels = terms.levels
-    this.#now = terms.now
-    this.#onOpened = terms.onOpened
+    this.#terms = terms
   }
 
   get level(): DurabilityLevel {
@@ -84,9 +78,9 @@ export class RecordKeeper {
   open(): Promise<void> {
     this.#opening ??= this.#journal.open().then(
       async () => {
-        if (this.#levels) await readLevels(this.#journal, this.#levels)
+        if (this.#terms.levels) await readLevels(this.#journal, this.#terms.levels)
         this.#opened = true
-        this.#onOpened?.()
+        this.#terms.onOpened?.()
       },
       (error: unknown) => {
         this.#opening = undefined
@@ -116,7 +110,7 @@ export class RecordKeeper {
       const push = (change: RowChange): void => {
         this.#writes.push({ command: { do: 'write', ...fence, change }, resolve, reject: refuse })
         // What has changed of the levels rides along.
-        for (const level of this.#levels?.takeChanged() ?? []) {
+        for (const level of this.#terms.levels?.takeChanged() ?? []) {
           for (const command of levelCommands(level)) this.#writes.push({ command, resolve: ignore, reject: ignore })
         }
       }
@@ -192,7 +186,7 @@ export class RecordKeeper {
   async appendAnew(record: OperationRecord, fence: Fence): Promise<boolean> {
     const remove = { do: 'write', ...fence, change: 'remove' } as const
     const append = { do: 'append', row: await this.#codec.encode(record) } as const
-    const [removed] = await this.#journal.execute([remove, append], this.#now?.())
+    const [removed] = await this.#journal.execute([remove, append], this.#terms.now?.())
     return removed === true
   }
 
@@ -247,7 +241,7 @@ export class RecordKeeper {
     } catch (error) {
       // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow.
       if ((error as StorageError).code === CORRUPT) await onCorrupt?.()
-      this.#onUnreadable(error as StorageError, key)
+      this.#terms.onUnreadable(error as StorageError, key)
       return undefined
     }
   }

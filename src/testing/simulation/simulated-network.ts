@@ -107,7 +107,10 @@ export class SimulatedNetwork {
 
   /** A router that gets no answer, or does not like it, sends the request again, and passes the second answer on. */
   #receive({ sent }: Exchange, reply: Reply): void {
-    if (!this.#world.strikes('router-retries')) return this.#server.receive(sent, reply)
+    if (!this.#world.strikes('router-retries')) {
+      this.#server.receive(sent, reply)
+      return
+    }
     this.#server.receive(sent, () => {
       this.#world.say('network', `a router sends request ${sent.number} (${sent.label}) again`)
       if (this.#server.listens()) this.#server.receive(sent, reply)

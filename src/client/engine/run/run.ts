@@ -245,7 +245,6 @@ class Run implements RunState {
     if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
     const until = now + decision.delayMs
     events?.emitFor(operation.record, { type: 'operation.waiting', at: now, until, reason })
-    await operation.pause(clock, until - clock.now())
-    return undefined
+    return operation.pause(clock, until - clock.now()).then(() => undefined)
   }
 }

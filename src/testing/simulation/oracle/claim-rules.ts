@@ -84,3 +84,9 @@ export function judgeGone(error: unknown, { shadow, url, plan, now }: Gone): Vio
   const recent = shadow.status !== 'pending' && now - shadow.decidedAt < MINUTE
   return recent ? ['P4', `the record of an operation is gone ${now - shadow.decidedAt} ms after it settled`] : undefined
 }
+
+/** A tab without work releases its lock half a lease after its last renewal, which is up to a third before its last write. */
+export function lockLingerMs(plan: Plan): number {
+  if (plan.platform !== 'tabs') return Number.POSITIVE_INFINITY
+  return knowsMinutes(plan) ? 5_000 : 0
+}

@@ -16,6 +16,7 @@ import {
   judgeRepeated,
   judgeSentAgain,
   knowsMinutes,
+  lockLingerMs,
 } from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
 import { EffectAccount } from './effect-account.ts'
@@ -28,12 +29,6 @@ import { judgeLeaving } from './wire-rules.ts'
 
 /** Where clocks jump, a cancel comes from outside or a page comes back, a lease changes hands while its runner still works. */
 const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
-
-/** A tab without work releases its lock half a lease after its last renewal, which is up to a third before its last write. */
-function lockLingerMs(plan: Plan): number {
-  if (plan.platform !== 'tabs') return Number.POSITIVE_INFINITY
-  return knowsMinutes(plan) ? 5_000 : 0
-}
 
 /** A broken promise and how it was broken. */
 export type Violation = readonly [promise: PromiseName, sentence: string]
@@ -142,12 +137,8 @@ export class Oracle {
   claimed(key: string, claim: EffectClaim): void {
     this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
     if (claim.url !== undefined && claim.url !== this.shadows.get(key)?.url) return
-    const truth = {
-      done: this.doneOf(key),
-      doneInThisLife: this.doneInThisLife(key, claim.askedAt),
-      plan: this.#terms.plan,
-    }
-    this.breaks(judgeEffectClaim(claim, truth))
+    const doneInThisLife = this.doneInThisLife(key, claim.askedAt)
+    this.breaks(judgeEffectClaim(claim, { done: this.doneOf(key), doneInThisLife, plan: this.#terms.plan }))
   }
 
   foundSuccess(key: string, url: string): void {
@@ -240,7 +231,7 @@ export class Oracle {
   }
 
   get retries(): number {
-    return this.sents.filter(({ sent }) => attemptOf(sent) > 1).length
+    return this.sents.filter(({ sent }) => Number(headerValue(sent.headers, 'holdfast-attempt') ?? 1) > 1).length
   }
 
   /** The same, since it was accepted: where a record was gone, its key begins a life of its own. */
@@ -256,8 +247,4 @@ export class Oracle {
   doneOf(key: string): number {
     return this.#effects.of(key, this.shadows.get(key))
   }
-}
-
-function attemptOf(sent: Sent): number {
-  return Number(headerValue(sent.headers, 'holdfast-attempt') ?? 1)
 }
