@@ -53,7 +53,7 @@ export {
 } from './errors/classes.ts'
 export type { AnyHoldfastError, HoldfastCode } from './errors/codes.ts'
 export { type AttemptSummary, HoldfastError, isHoldfastError, type OperationRef } from './errors/holdfast-error.ts'
-export type { Effect, Reason } from './errors/reason.ts'
+export type { Effect, Reason, ViewReason } from './errors/reason.ts'
 export type { Clock } from './foundation/clock.ts'
 export type { Duration } from './foundation/duration.ts'
 export type { Encryption } from './foundation/encryption.ts'

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Duration, parseDuration } from '../foundation/duration.ts'
 import type { HeaderList } from '../protocol/headers.ts'
 import { type Command, InvalidArgumentError, Option } from './libraries.ts'
+import { WrongUsage } from './terminal.ts'
 
 /* The options that several commands share, and what their values may be. A wrong value is wrong usage: exit code 2. */
 
@@ -78,10 +79,10 @@ export function readHeader(value: string, before: HeaderList = []): HeaderList {
   return [...before, ...lines.filter((line) => line.trim() !== '').map(headerOf)]
 }
 
-/** What is wrong is said without the value, which may be a credential. */
+/** What is wrong is said without the value, which may be a credential: commander's own error would quote it. */
 function headerOf(line: string): readonly [string, string] {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n\0]*)$/.exec(line.trim()) ?? []
-  if (name === undefined || value === undefined) throw new InvalidArgumentError("It has to be 'Name: value' or @file.")
+  if (name === undefined || value === undefined) throw new WrongUsage("--header has to be 'Name: value' or @file")
   return [name.toLowerCase(), value]
 }
 

@@ -102,11 +102,10 @@ export function sendingClient({ baseUrl, header, trustedOrigin }: SendingOptions
 
 /**
  * A journal may be encrypted with a key that only the application has; its bodies are then other bytes than those that
- * were accepted, and must not be sent. The fingerprint of the record shows it, unless the URL had credentials in it.
+ * were accepted, and must not be sent. The fingerprint of the record shows it.
  */
 export function refuseSealed({ request, fingerprint, key }: OperationRecord): void {
-  const hasWholeUrl = !request.withheld.some((name) => name.startsWith('?'))
-  if (!request.body || !hasWholeUrl || nodeDigest([request.method, request.url], request.body) === fingerprint) return
+  if (!request.body || nodeDigest([request.method, request.url], request.body) === fingerprint) return
   throw new Refusal(
     `The body of operation ${key} is encrypted, or damaged: it is not what was accepted. Nothing was sent: resume it with ` +
       'the application, which has the key',

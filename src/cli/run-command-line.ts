@@ -16,6 +16,7 @@ import { addRetry } from './commands/retry.ts'
 import { addShow } from './commands/show.ts'
 import { addStats } from './commands/stats.ts'
 import { Command, CommanderError } from './libraries.ts'
+import { safeTerminal } from './safe-terminal.ts'
 import { type ExitCode, Refusal, type Session, type Terminal, WrongUsage } from './terminal.ts'
 import { readVersion } from './version.ts'
 
@@ -44,7 +45,8 @@ The journal is the one that --db names, a SQLite file or a postgres:// URL; else
 .holdfast/operations.db. No command makes a database, and only \`migrate\` changes its tables.`
 
 /** Runs one command to its end. Never rejects for what a user can do wrong. */
-export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function runCommandLine(args: readonly string[], given: Terminal): Promise<ExitCode> {
+  const terminal = safeTerminal(given)
   const session: Session = { terminal, exitCode: 0 }
   try {
     await programOf(session).parseAsync(args, { from: 'user' })

@@ -74,7 +74,7 @@ export interface Client {
   patch(url: string | URL, options?: CallOptions): OperationHandle
   /** DELETE: journaled before it is sent, with one idempotency key for all attempts. */
   delete(url: string | URL, options?: CallOptions): OperationHandle
-  /** Any method but CONNECT, TRACE and TRACK; other than GET, HEAD and OPTIONS it is journaled. */
+  /** Any method but CONNECT, TRACE and TRACK; other than GET, HEAD, OPTIONS and QUERY it is journaled. */
   request(method: string, url: string | URL, options?: CallOptions): OperationHandle
   /** A drop-in `fetch`: same retries, key and journal; resolves with any final response, rejects as fetch does. */
   readonly fetch: FetchLike
@@ -94,7 +94,8 @@ export interface Client {
   operations(query?: OperationsQuery): AsyncIterableIterator<OperationView>
   /**
    * What a person has to look at, oldest first: parked (reason `poison` or `auth`), rejected, failed and expired
-   * operations, for as long as their records are kept.
+   * operations, for as long as their records are kept; and settlements that no handler has taken within `retention`
+   * (reason `undelivered`).
    */
   deadLetters(query?: DeadLettersQuery): AsyncIterableIterator<DeadLetter>
   /** Goes on with the same key and bytes, within the horizon; a settled operation gives its recorded answer. */

@@ -10,12 +10,13 @@ import { AnnouncedHorizons } from './engine/run/announced-horizons.ts'
 import { LearnedCredentials } from './engine/run/attempt-headers.ts'
 import { Containments } from './engine/run/containments.ts'
 import { LiveOperations } from './engine/run/live-operation.ts'
+import { Session } from './engine/run/session.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
-import { persistIn } from './journal/persist-in.ts'
 import type { Journal } from './journal/port.ts'
 import { RecordKeeper } from './journal/record-keeper.ts'
+import { Fingerprints } from './operation/fingerprints.ts'
 import type { ClientOptions } from './options.ts'
 import type { Platform } from './platform/port.ts'
 import { resolveOptions } from './policy/resolve-options.ts'
@@ -29,8 +30,12 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
   const engine = assemble(platform, resolved, { handlers: new Handlers(outside), closing: closing.signal })
   const { keeper } = engine
   const isOwned = typeof resolved.journal === 'string' || resolved.journal === false
-  // A journal that was handed in may be shared; it is closed where it was made.
-  const closeJournal = (): Promise<void> => (isOwned ? keeper.close() : keeper.idle())
+  const stopHearing = engine.coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
+  const closeJournal = (): Promise<void> => {
+    stopHearing?.()
+    // A journal that was handed in may be shared; it is closed where it was made.
+    return isOwned ? keeper.close() : keeper.idle()
+  }
   const client = new HoldfastClient({ engine, closing, closeJournal, passes: new Set(), inboundContext, outside })
   resolved.telemetry?.attach(client, closing.signal, keeper)
   return client
@@ -45,9 +50,13 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
   const { sharedBudget } = journal
   const containments = new Containments(options.budget, { breaker, clock, random, events, coordination, sharedBudget })
   const upkeep = new Upkeep(events, platform.warn)
+  const fingerprints = new Fingerprints(platform.digest, encryption?.fingerprintKeys?.())
   const keeper = new RecordKeeper(journal, {
     encryption,
+    fingerprints,
+    redactor: options.redactor,
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
+    onOpened: () => upkeep.pruner.onOpened(engine),
     levels: containments,
     turn: () => takeTurn(clock),
     now: () => clock.now(),
@@ -57,7 +66,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     options,
     clock,
     random,
-    digest: platform.digest,
+    fingerprints,
     keeper,
     transport: platform.transport(options),
     coordination,
@@ -65,11 +74,11 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     containments,
     horizons: new AnnouncedHorizons(options, events),
     credentials: new LearnedCredentials(options),
+    session: new Session(options.session),
     leases: new LeaseKeeper({ clock, keeper, events, coordination }),
     live: new LiveOperations(),
     upkeep,
   }
-  coordination.onPeerMessage?.((message) => receivePeerMessage(engine, message))
   return engine
 }
 
@@ -85,25 +94,8 @@ function withPeersOf(journal: Journal, coordination: Coordination): Coordination
 
 function journalOf(platform: Platform, { journal }: ResolvedOptions): Journal {
   if (journal === false) return memoryJournal()
-  if (journal === 'platform') return lazily(() => platform.defaultJournal())
-  if (journal === 'platform-or-memory') return fallbackJournal(() => platform.defaultJournal(), memoryJournal)
-  return journal
-}
-
-/** The default journal is made when it is first opened: a client that only reads never touches the disk. */
-function lazily(make: () => Journal): Journal {
-  let journal: Journal | undefined
-  const made = (): Journal => {
-    journal ??= make()
-    return journal
-  }
-  return {
-    get level() {
-      return made().level
-    },
-    open: async () => made().open(),
-    execute: (commands, now) => made().execute(commands, now),
-    close: async () => journal?.close(),
-    persistIn: (transaction, row) => persistIn(made(), transaction, row),
-  }
+  if (typeof journal !== 'string') return journal
+  // Nothing is opened yet: a client that only reads never touches the disk.
+  const platformJournal = platform.defaultJournal()
+  return journal === 'platform' ? platformJournal : fallbackJournal(platformJournal, memoryJournal)
 }

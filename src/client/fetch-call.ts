@@ -179,7 +179,7 @@ function keyOf(request: Request, options: ResolvedOptions): Key {
   const header = request.headers.get(options.keyHeader.name)
   // What is no key is sent like any other header.
   const ownKey = header === null ? undefined : parseKey(header)
-  const said = resolveHonoursKeys(options.honoursKeys, request.url)
+  const said = resolveHonoursKeys(options.honoursKeys, request)
   const wanted = ownKey !== undefined || (said === true && options.durable !== false)
   const keyed = options.durable === true || (wanted && !isSafeMethod(request.method))
   return { ownKey, keyed, honoursKeys: said ?? ownKey !== undefined }

@@ -27,7 +27,7 @@ import { type OperationView, viewOf } from './operation/view.ts'
 import { OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
-import { type PreparedOperation, partsOf } from './prepared-operation.ts'
+import { hasEnded, type PreparedOperation, partsOf } from './prepared-operation.ts'
 import { readClose, readDeadLetters, readQuery, readResume, readRetry } from './read-queries.ts'
 import { type CallSettings, startCall, startFetch, startRetry } from './start-call.ts'
 
@@ -124,8 +124,9 @@ export class HoldfastClient implements Client {
   }
 
   async operation(keyOrId: string): Promise<FoundOperation | undefined> {
-    const found = await findOperation(this.#core.engine, keyOrId)
-    return found && { ...viewOf(found.record), result: new OperationHandle(this.#resultOf(found)) }
+    const { engine } = this.#core
+    const found = await findOperation(engine, keyOrId)
+    return found && { ...viewOf(found.record, engine.clock.now()), result: new OperationHandle(this.#resultOf(found)) }
   }
 
   /** Waiting begins when the result is asked for, not with the look-up. */
@@ -137,6 +138,7 @@ export class HoldfastClient implements Client {
       isLazy: true,
       key,
       id,
+      maxReadBytes: engine.options.maxReadBytes,
       get accepted() {
         return Promise.resolve(engine.keeper.level)
       },
@@ -183,15 +185,17 @@ export class HoldfastClient implements Client {
   }
 
   send(prepared: PreparedOperation): OperationHandle {
-    const { credentials, limits, options, record, persisted } = partsOf(prepared)
-    if (persisted) {
+    const parts = partsOf(prepared)
+    const { credentials, limits, options, record } = parts
+    if (parts.persistedIn.length > 0) {
+      const { acceptedAt: preparedAt, horizonAt } = record
       const retry = {
         keyOrId: prepared.key,
         // What was promised in a transaction is carried on, whether or not a caller waits for it.
         limits: { ...limits, onGiveUp: options.onGiveUp ?? 'keep' },
         signal: options.signal,
         credentials,
-        preparedAt: isFreshlyKeyed(options) ? record.acceptedAt : undefined,
+        outbox: { preparedAt, horizonAt, hasEnded: isFreshlyKeyed(options) && hasEnded(parts) },
       }
       return new OperationHandle(startRetry(this.#settings, retry))
     }

@@ -112,8 +112,8 @@ export interface DispatcherLike {
   close?(): Promise<void>
 }
 
-/** Does the server behind this URL do the work of a key once, however often the key arrives? */
-export type HonoursKeys = boolean | ((url: string) => boolean)
+/** Does the server behind this URL do the work of a key once? Many APIs take keys on POST only: the method is given, too. */
+export type HonoursKeys = boolean | ((url: string, method: string) => boolean)
 
 /** Everything that `createClient` takes. */
 export interface ClientOptions {
@@ -129,11 +129,24 @@ export interface ClientOptions {
   readonly headers?: HeadersOption | undefined
   /** Whether a browser sends cookies along, as fetch has it; recorded with the operation. Default: what the platform's fetch does. */
   readonly credentials?: CredentialsMode | undefined
+  /**
+   * For cookie sessions: a non-secret id of the user who is logged in now. Its hash is recorded with the operation and
+   * compared before each attempt; if another user is logged in, nothing is sent and the operation stays pending, reason
+   * `auth`. Default none.
+   */
+  readonly session?: (() => string) | undefined
   /** What `durable` is for calls that do not say: `false` for no keys and no journal. Default: by method. */
   readonly durable?: boolean | undefined
   /** Further origins that get `headers`, and to which a redirect may lead. Default none. */
   readonly trustedOrigins?: readonly (string | URL)[] | undefined
-  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides; `:memory:` is for tests). `false`: nothing is persisted. */
+  /**
+   * Further names of headers and query parameters that are credentials, in any letter case: sent, never persisted or shown.
+   * Well-known ones need not be named. Default none.
+   *
+   * @example credentialNames: ['X-Tenant-Stamp']
+   */
+  readonly credentialNames?: readonly string[] | undefined
+  /** Default in Node: the SQLite file `.holdfast/operations.db` (`HOLDFAST_DB` overrides: a file, a `postgres://` URL, or `:memory:` for tests). `false`: nothing is persisted. */
   readonly journal?: Journal | JournalFallback | false | undefined
   /** Keeps clients, and users, that share a journal apart. Default `'default'`. */
   readonly namespace?: string | undefined
@@ -160,6 +173,11 @@ export interface ClientOptions {
   readonly maxBodyBytes?: number | undefined
   /** A larger response is delivered, but recorded without its body. Default 1 MiB. */
   readonly maxResponseBytes?: number | undefined
+  /**
+   * How much of an answer `json()`, `text()` and `bytes()` read into memory, decompressed; a larger one is a `BodyError`, effect
+   * `applied`. The `body` of the `Response` itself is a stream without a limit. Default 64 MiB.
+   */
+  readonly maxReadBytes?: number | undefined
   /** Any fetch-compatible function. */
   readonly fetch?: FetchLike | undefined
   /** Node: an undici dispatcher. */

@@ -14,14 +14,15 @@ export async function prepareOperation(
   target: Target,
   options: CallOptions,
 ): Promise<PreparedOperation> {
-  const { options: client, keeper, digest, clock, horizons, credentials: learned } = engine
+  const { options: client, keeper, fingerprints, clock, horizons, credentials: learned } = engine
   const limits = resolveCall(options, client)
   if (options.durable === false)
     throw new ConfigurationError('prepare() needs a durable operation; leave out `durable: false`')
   const input = readCallRequest(engine, target, options)
   const { credentials, origin } = input
+  const session = engine.session.current()
   const body = await snapshotBody(options, client.maxBodyBytes)
-  const fingerprint = await digest([input.method, input.url], body.bytes)
+  const fingerprint = await fingerprints.of({ ...input, contentType: body.contentType, body: body.bytes })
   await keeper.open()
   const now = clock.now()
   const record = newRecord({
@@ -35,9 +36,10 @@ export async function prepareOperation(
     horizonAt: now + horizons.horizonMs(origin),
     lease: undefined,
     clientCredentials: learned.namesFor(origin),
-    honoursKeys: resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true,
+    honoursKeys: resolveHonoursKeys(client.honoursKeys, { url: credentials.url, method: input.method }) ?? true,
+    session,
     trace: client.telemetry?.traceRecord(),
   })
   const row = await keeper.encode(record)
-  return preparedFrom({ record, row, keeper, credentials, limits, options, persisted: false })
+  return preparedFrom({ record, row, keeper, credentials, limits, options, persistedIn: [] })
 }

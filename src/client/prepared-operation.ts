@@ -31,8 +31,8 @@ export interface PreparedParts {
   /** What the call said of deadlines, retries and giving up; held in memory, for `send`. */
   readonly limits: ResolvedCall
   readonly options: CallOptions
-  /** Was `persist` called? Then the operation is carried on until its horizon, also after its caller has left. */
-  persisted: boolean
+  /** What `persist` was called with. If it was, the operation is carried on until its horizon, also after its caller has left. */
+  readonly persistedIn: unknown[]
 }
 
 /** Beside the operation and not in it: printing or serialising it shows no credentials. */
@@ -47,12 +47,22 @@ export function preparedFrom(parts: PreparedParts): PreparedOperation {
     method: request.method,
     url: request.url,
     persist(transaction) {
-      parts.persisted = true
+      parts.persistedIn.push(transaction)
       return parts.keeper.persistIn(transaction, parts.row)
     },
   }
   PARTS.set(prepared, parts)
   return prepared
+}
+
+/**
+ * Is every transaction over that the operation was written in? A handle of SQLite has one at a time, and says whether it is
+ * open; a client of pg says nothing, and its COMMIT may be in doubt.
+ */
+export function hasEnded({ persistedIn }: PreparedParts): boolean {
+  return persistedIn.every(
+    (transaction) => (transaction as { inTransaction?: unknown } | null)?.inTransaction === false,
+  )
 }
 
 export function partsOf(prepared: PreparedOperation): PreparedParts {

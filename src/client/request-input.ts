@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/classes.ts'
 import { partsOfUrl, type UrlParts, urlParts } from '../foundation/parsed-url.ts'
-import { credentialNameOf, isCredentialField, redactUrl } from '../observe/redact.ts'
+import { REDACTOR, type Redactor } from '../observe/redact.ts'
 import type { HeaderList } from '../protocol/headers.ts'
 import { parseKey } from '../protocol/idempotency-key.ts'
 import { isToken } from '../protocol/token.ts'
@@ -36,6 +36,8 @@ export interface RequestSettings {
   /** Lower case. Undefined: no header is looked at for a key. */
   readonly keyHeaderName: string | undefined
   readonly credentialsMode?: CredentialsMode | undefined
+  /** What is a credential. */
+  readonly redactor?: Redactor | undefined
 }
 
 export function readRequest(
@@ -43,9 +45,10 @@ export function readRequest(
   options: CallOptions,
   settings: RequestSettings,
 ): RequestInput {
+  const { redactor = REDACTOR, keyHeaderName } = settings
   const given = readUrl(target.url, options.searchParams, settings.baseUrl)
-  const { url, withheld } = withholdParameters(given)
-  const sorted = options.headers === undefined ? NO_HEADERS : sortHeaders(options.headers, settings.keyHeaderName)
+  const { url, withheld } = withholdParameters(given, redactor)
+  const sorted = options.headers === undefined ? NO_HEADERS : sortHeaders(options.headers, keyHeaderName, redactor)
   const names = sorted === NO_HEADERS ? withheld : [...withheld, ...sorted.credentials.map(([name]) => name)]
   return {
     method: readMethod(target.method),
@@ -90,6 +93,9 @@ export function joinToBase(text: string, baseUrl: URL): string {
   return SCHEME.test(path) || SLASHES.test(path) ? text : join(baseUrl, path)
 }
 
+const NO_BASE =
+  'a relative URL needs the option `baseUrl`, which is undefined: is the environment variable set that it comes from?'
+
 function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
   const text = String(input).trim()
   if (SLASHES.test(text)) {
@@ -98,8 +104,8 @@ function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
   try {
     return urlParts(baseUrl ? joinToBase(text, baseUrl) : text)
   } catch {
-    const why = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
-    throw new ConfigurationError(`Not a URL: ${JSON.stringify(redactUrl(text).split('?')[0])} (${why})`)
+    const why = baseUrl ? 'it does not resolve against baseUrl' : NO_BASE
+    throw new ConfigurationError(`Not a URL: ${JSON.stringify(REDACTOR.url(text).split('?')[0])} (${why})`)
   }
 }
 
@@ -123,12 +129,15 @@ function withSearchParams({ href }: UrlParts, params: NonNullable<CallOptions['s
 }
 
 /** The URL without the query parameters that carry credentials, and their names, each after a question mark. */
-function withholdParameters({ href, origin, pathname, search }: UrlParts): { url: string; withheld: string[] } {
+function withholdParameters(
+  { href, origin, pathname, search }: UrlParts,
+  redactor: Redactor,
+): { url: string; withheld: string[] } {
   const withheld: string[] = []
   if (search === '') return { url: href, withheld }
   // Piece by piece: what stays is what the caller wrote, and not what a parser makes of it.
   const kept = search.replace(/[?&;]([^&;]*)/g, (piece, pair: string) => {
-    const name = credentialNameOf(pair)
+    const name = redactor.parameterOf(pair)
     if (name === undefined) return piece
     withheld.push(`?${name}`)
     return ''
@@ -145,13 +154,17 @@ interface SortedHeaders {
 
 const NO_HEADERS: SortedHeaders = { headers: [], credentials: [], key: undefined }
 
-function sortHeaders(given: NonNullable<CallOptions['headers']>, keyHeaderName: string | undefined): SortedHeaders {
+function sortHeaders(
+  given: NonNullable<CallOptions['headers']>,
+  keyHeaderName: string | undefined,
+  redactor: Redactor,
+): SortedHeaders {
   let key: string | undefined
   const headers: (readonly [string, string])[] = []
   const credentials: (readonly [string, string])[] = []
   for (const field of checkHeaders('headers', given)) {
     if (field[0] === keyHeaderName) key = readKey(field[1])
-    else (isCredentialField(field) ? credentials : headers).push(field)
+    else (redactor.isField(field) ? credentials : headers).push(field)
   }
   return { headers, credentials, key }
 }

@@ -32,7 +32,8 @@ export function startFetch(settings: CallSettings, fetch: FetchCall): HandleSour
   const { method, url, redirect, headers, signal, ownKey, journaled, credentialsMode, dropIn, honoursKeys } = fetch
   const options = { headers, signal }
   const keyHeaderName = ownKey === undefined ? undefined : keyHeaderOf(engine)
-  const input = readRequest({ method, url }, options, { baseUrl: undefined, keyHeaderName, credentialsMode })
+  const { redactor } = engine.options
+  const input = readRequest({ method, url }, options, { baseUrl: undefined, keyHeaderName, credentialsMode, redactor })
   const call = callOf(settings, engine.options.dropInCall, {
     singleAttempt: undefined,
     credentials: input.credentials,
@@ -68,14 +69,14 @@ export function startCall(settings: CallSettings, target: Target, given: CallOpt
     redirect: 'follow',
     dropIn: undefined,
   })
-  const honoursKeys = !keyed || (resolveHonoursKeys(client.honoursKeys, credentials.url) ?? true)
+  const honoursKeys = !keyed || (resolveHonoursKeys(client.honoursKeys, { url: credentials.url, method }) ?? true)
   return start(engine, call, { input, options, body, honoursKeys })
 }
 
 /** What is sent, from the options of a call. */
 export function readCallRequest(engine: Engine, target: Target, options: CallOptions): RequestInput {
-  const { baseUrl, credentials: credentialsMode } = engine.options
-  return readRequest(target, options, { baseUrl, keyHeaderName: keyHeaderOf(engine), credentialsMode })
+  const { baseUrl, credentials: credentialsMode, redactor } = engine.options
+  return readRequest(target, options, { baseUrl, keyHeaderName: keyHeaderOf(engine), credentialsMode, redactor })
 }
 
 /** For whom an operation of the journal is taken up again. */
@@ -139,7 +140,9 @@ function start(engine: Engine, call: Call, { input, options, body, honoursKeys }
     newKey,
     honoursKeys,
   }
-  const source = new Caller(engine, { call, signal, unrecorded }).start((caller) => enterNew(engine, caller, fresh))
+  const source = new Caller(engine, { call, signal, unrecorded }).start((caller) =>
+    enterNew(engine, caller, { ...fresh, session: engine.session.current() }),
+  )
   if (id !== undefined) {
     const release = (): void => engine.live.releaseKey(id)
     source.answer.then(release, release)

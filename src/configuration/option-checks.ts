@@ -102,6 +102,11 @@ export function oneOf<T extends string>(...words: readonly T[]): Check<T> {
     words.find((word) => word === value) ?? refuseOption(option, words.map((word) => `'${word}'`).join(' or '), value)
 }
 
+export function checkNameList(option: string, value: unknown): readonly string[] {
+  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+  return isList ? [...value] : refuseOption(option, 'a list of names', value)
+}
+
 const LONGEST_LABEL = 512
 
 /** A name that goes into journals: no control characters and no broken Unicode, which stores change silently. */

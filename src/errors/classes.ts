@@ -18,6 +18,11 @@ export interface AnswerDetails {
   readonly problem?: ProblemDetails | undefined
 }
 
+/** Not enumerable: who prints an error must not print the cookies and tokens of an answer. */
+function carry(error: HoldfastError, response: Response | undefined): void {
+  Object.defineProperty(error, 'response', { value: response, configurable: true, writable: true })
+}
+
 /** Wrong options; thrown synchronously, before anything happens. Wrong use inside of a handler may come after its work. */
 export class ConfigurationError extends HoldfastError {
   override name = 'ConfigurationError'
@@ -34,10 +39,10 @@ export class ConfigurationError extends HoldfastError {
 export class BodyError extends HoldfastError {
   override name = 'BodyError'
   declare readonly code: CodesOf['BodyError']
-  readonly response: Response | undefined
+  declare readonly response: Response | undefined
   constructor(message: string, details: Details<'BodyError', 'none' | 'applied'> & Pick<AnswerDetails, 'response'>) {
     super(message, { code: 'HOLDFAST_BODY', ...details })
-    this.response = details?.response
+    carry(this, details?.response)
   }
 }
 
@@ -55,13 +60,13 @@ export class RejectedError extends HoldfastError {
   override name = 'RejectedError'
   declare readonly code: CodesOf['RejectedError']
   declare readonly operation: OperationRef
-  readonly response: Response
+  declare readonly response: Response
   /** The answer's `application/problem+json`, parsed. */
   readonly problem: ProblemDetails | undefined
   constructor(message: string, details: Details<'RejectedError', 'none' | 'unknown'> & AnswerDetails) {
     super(message, { code: 'HOLDFAST_REJECTED', ...details })
     // Without an answer there is nothing that rejected it.
-    this.response = details?.response as Response
+    carry(this, details?.response)
     this.problem = details?.problem
   }
 }
@@ -71,11 +76,11 @@ export class KeyReuseError extends HoldfastError {
   override name = 'KeyReuseError'
   declare readonly code: CodesOf['KeyReuseError']
   declare readonly operation: OperationRef
-  readonly response: Response | undefined
+  declare readonly response: Response | undefined
   readonly problem: ProblemDetails | undefined
   constructor(message: string, details: Details<'KeyReuseError', 'none' | 'unknown'> & AnswerDetails) {
     super(message, { code: 'HOLDFAST_KEY_REUSE', reason: 'key-reuse', ...details })
-    this.response = details?.response
+    carry(this, details?.response)
     this.problem = details?.problem
   }
 }
@@ -86,11 +91,11 @@ export class IndeterminateError extends HoldfastError {
   declare readonly code: CodesOf['IndeterminateError']
   declare readonly operation: OperationRef
   /** The last answer, where there was one (a 503, say). */
-  readonly response: Response | undefined
+  declare readonly response: Response | undefined
   readonly problem: ProblemDetails | undefined
   constructor(message: string, details: Details<'IndeterminateError', 'unknown' | 'applied'> & AnswerDetails) {
     super(message, { code: 'HOLDFAST_INDETERMINATE', ...details })
-    this.response = details?.response
+    carry(this, details?.response)
     this.problem = details?.problem
   }
 }

@@ -17,5 +17,8 @@ export type Reason =
   | 'network'
   | 'lane'
 
+/** Why an operation is as it is: as `Reason`, or no handler has taken its settlement within `retention`. */
+export type ViewReason = Reason | 'undelivered'
+
 /** Did it happen? `none`: certainly not. `unknown`: perhaps. `applied`: the server said so. */
 export type Effect = 'none' | 'unknown' | 'applied'

@@ -9,6 +9,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Optional fast path: calls back once after `ms`, returns a function that cancels. */
   after?(ms: number, callback: () => void): () => void
+  /** Optional: like `after`, for work that nobody waits for. It does not keep the process alive. */
+  background?(ms: number, callback: () => void): () => void
   /** Optional: resolves when everything that is ready has had its turn. Default: one turn of the event loop. */
   turn?(): Promise<void>
   /** Optional: milliseconds since some moment, which no change of the machine's clock moves. Default: `now()`. */
@@ -22,6 +24,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   after,
+  background,
   sleep: (ms, signal) => sleepOn(after, ms, signal),
 }
 
@@ -29,6 +32,12 @@ function after(ms: number, callback: () => void): () => void {
   if (ms > LONGEST_TIMER_MS) return afterPieces(ms, callback)
   const timer = setTimeout(callback, ms)
   return () => clearTimeout(timer)
+}
+
+function background(ms: number, callback: () => void): () => void {
+  const timer: { unref?(): void } | number = setTimeout(callback, Math.min(ms, LONGEST_TIMER_MS))
+  if (typeof timer === 'object') timer.unref?.()
+  return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0])
 }
 
 function afterPieces(ms: number, callback: () => void): () => void {
@@ -86,10 +95,7 @@ export function startTimer(clock: Clock, ms: number, callback: () => void): () =
 
 /** Like `startTimer`, but it does not keep the process alive: for work that no caller waits for. */
 export function startBackgroundTimer(clock: Clock, ms: number, callback: () => void): () => void {
-  if (clock !== systemClock) return startTimer(clock, ms, callback)
-  const timer: { unref?(): void } | number = setTimeout(callback, Math.min(ms, LONGEST_TIMER_MS))
-  if (typeof timer === 'object') timer.unref?.()
-  return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0])
+  return clock.background?.(ms, callback) ?? startTimer(clock, ms, callback)
 }
 
 /** Like `sleep`, but it does not keep the process alive. */

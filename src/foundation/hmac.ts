@@ -1,3 +1,4 @@
+import { hex } from './digest.ts'
 import { sha256 } from './sha256.ts'
 
 const BLOCK_BYTES = 64
@@ -9,6 +10,14 @@ export function hmacSha256(key: Uint8Array, message: string): Uint8Array {
   padded.set(key.length > BLOCK_BYTES ? sha256(key) : key)
   const inner = sha256(behind(padded, 0x36, encoder.encode(message)))
   return sha256(behind(padded, 0x5c, inner))
+}
+
+/** Enough to tell a handful of secrets apart. */
+const ID_LENGTH = 8
+
+/** A name for a secret that stands beside what was made with it, and says nothing about it. */
+export function secretId(secret: Uint8Array): string {
+  return hex(hmacSha256(secret, 'holdfast fingerprint key id')).slice(0, ID_LENGTH)
 }
 
 /** The message behind the key, of which each byte is changed by the pad. */

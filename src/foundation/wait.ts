@@ -38,3 +38,17 @@ export function waitFor<T>(work: Promise<T>, watch: (end: EndWait<T>) => () => v
 export function waitAtMost<T>(clock: Clock, work: Promise<T>, limit: { ms: number; late: () => T }): Promise<T> {
   return waitFor(work, (end) => startTimer(clock, limit.ms, () => end(limit.late)))
 }
+
+/** As many continuations as an async function that only calls others may take. */
+const TURN_STEPS = 16
+
+/** Does `work` settle before the event loop turns? The promise of an async function that waits for nothing does. */
+export async function settlesInTurn(work: Promise<unknown>): Promise<boolean> {
+  let isSettled = false
+  const settle = (): void => {
+    isSettled = true
+  }
+  work.then(settle, settle)
+  for (let step = 0; step < TURN_STEPS && !isSettled; step++) await undefined
+  return isSettled
+}

@@ -17,80 +17,107 @@ const SCHEME_AND_VALUE = new RegExp(
 )
 const NAME = /\b([\w-]{1,64})["']?[ \t]{0,4}[:=][ \t]{0,4}["']?/g
 const VALUE = /[^\s"',;&)]+/y
-const JWT = /\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g
-
-/** The URL without user info and without the values of query names that look like credentials. Never throws. */
-export function redactUrl(url: string): string {
-  // URL parsers ignore line breaks and tabs anywhere, so what hides behind them counts.
-  const text = url.replace(/[\t\n\r]/g, '').trim()
-  const withoutUser = text.replace(AUTHORITY, (_, start: string, authority: string) => {
-    return start + authority.slice(authority.lastIndexOf('@') + 1)
-  })
-  const cut = withoutUser.search(/[?#]/)
-  return cut < 0 ? withoutUser : withoutUser.slice(0, cut) + withoutUser.slice(cut).replace(/[^?#&;]+/g, redactPair)
-}
-
-/** A message without credentials in it: authorization values, tokens, and URLs as `redactUrl` has them. */
-export function redactText(text: string): string {
-  const withoutLines = text.replace(URL_IN_TEXT, redactUrl).replace(WHOLE_LINE, `$1$2$3$4${MASK}`)
-  return redactNamed(withoutLines).replace(SCHEME_AND_VALUE, `$1 ${MASK}`).replace(JWT, MASK)
-}
-
-/** Goes on right after each separator: what follows a harmless name may be a name itself, as in `0: token=x`. */
-function redactNamed(text: string): string {
-  let redacted = ''
-  let from = 0
-  NAME.lastIndex = 0
-  for (let found = NAME.exec(text); found; found = NAME.exec(text)) {
-    VALUE.lastIndex = NAME.lastIndex
-    if (!isCredentialHeader(found[1] ?? '') || !VALUE.test(text)) continue
-    redacted += text.slice(from, NAME.lastIndex) + MASK
-    from = VALUE.lastIndex
-    NAME.lastIndex = from
-  }
-  return redacted + text.slice(from)
-}
-
-/** Must this header not be written down? By its name, by its value, or for a URL with a secret in it. */
-export function isCredentialField([name, value]: HeaderList[number]): boolean {
-  if (isCredentialHeader(name) || isCredentialValue(value)) return true
-  if (value.includes('://') && value.replace(URL_IN_TEXT, redactUrl) !== value) return true
-  // A `Location` may be relative.
-  return value.includes('?') && redactUrl(value) !== value
-}
-
-/** The name of a query's `name=value` where it carries a credential, as it stands there. */
-export function credentialNameOf(pair: string): string | undefined {
-  const equals = pair.indexOf('=')
-  if (equals < 0) return undefined
-  const name = pair.slice(0, equals)
-  const isCredential = isCredentialParameter(decoded(name)) || isCredentialValue(decoded(pair.slice(equals + 1)))
-  return isCredential ? name : undefined
-}
+/** Not `\b` before it: a text full of `eyJ-` would be scanned to its end from each of them. */
+const JWT = /(?<![\w-])eyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g
 
 /** A chain of causes may be a circle. */
 const DEEPEST = 5
 
-/** An error of the platform or of the caller without credentials in its texts: itself where there are none, else a copy. */
-export function redactError(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return error
-  if (depth > DEEPEST) return undefined
-  const { message, stack = '', cause } = error
-  const texts = { message: redactText(message), stack: redactText(stack), cause: redactError(cause, depth + 1) }
-  if (texts.message === message && texts.stack === stack && texts.cause === cause) return error
-  const { name, code } = error as Error & { code?: unknown }
-  const copy = new Error(texts.message, cause === undefined ? undefined : { cause: texts.cause })
-  Object.defineProperties(copy, {
-    name: { value: name, configurable: true, writable: true },
-    stack: { value: texts.stack, configurable: true, writable: true },
-  })
-  return code === undefined ? copy : Object.assign(copy, { code })
+/** What must not be written down or shown: credentials by name and by value. A client may name further ones. */
+export class Redactor {
+  readonly #names: ReadonlySet<string>
+
+  constructor(names: readonly string[] = []) {
+    this.#names = new Set(names.map((name) => name.toLowerCase()))
+  }
+
+  /** The URL without user info and without the values of query names that look like credentials. Never throws. */
+  readonly url = (url: string): string => {
+    // URL parsers ignore line breaks and tabs anywhere, so what hides behind them counts.
+    const text = url.replace(/[\t\n\r]/g, '').trim()
+    const withoutUser = text.replace(AUTHORITY, (_, start: string, authority: string) => {
+      return start + authority.slice(authority.lastIndexOf('@') + 1)
+    })
+    const cut = withoutUser.search(/[?#]/)
+    if (cut < 0) return withoutUser
+    return withoutUser.slice(0, cut) + withoutUser.slice(cut).replace(/[^?#&;]+/g, (pair) => this.#pair(pair))
+  }
+
+  #pair(pair: string): string {
+    const name = this.parameterOf(pair)
+    return name === undefined ? pair : `${name}=${MASK}`
+  }
+
+  /** A message without credentials in it: authorization values, tokens, and URLs as `url` has them. */
+  text(text: string): string {
+    const withoutLines = text.replace(URL_IN_TEXT, this.url).replace(WHOLE_LINE, `$1$2$3$4${MASK}`)
+    return this.#named(withoutLines).replace(SCHEME_AND_VALUE, `$1 ${MASK}`).replace(JWT, MASK)
+  }
+
+  /** Goes on right after each separator: what follows a harmless name may be a name itself, as in `0: token=x`. */
+  #named(text: string): string {
+    let redacted = ''
+    let from = 0
+    NAME.lastIndex = 0
+    for (let found = NAME.exec(text); found; found = NAME.exec(text)) {
+      VALUE.lastIndex = NAME.lastIndex
+      if (!this.isHeader(found[1] ?? '') || !VALUE.test(text)) continue
+      redacted += text.slice(from, NAME.lastIndex) + MASK
+      from = VALUE.lastIndex
+      NAME.lastIndex = from
+    }
+    return redacted + text.slice(from)
+  }
+
+  isHeader(name: string): boolean {
+    return isCredentialHeader(name) || this.#isNamed(name)
+  }
+
+  #isNamed(name: string): boolean {
+    return this.#names.size > 0 && this.#names.has(name.toLowerCase())
+  }
+
+  /** Must this header not be written down? By its name, by its value, or for a URL with a secret in it. */
+  readonly isField = ([name, value]: HeaderList[number]): boolean => {
+    if (this.isHeader(name) || isCredentialValue(value)) return true
+    if (value.includes('://') && value.replace(URL_IN_TEXT, this.url) !== value) return true
+    // A `Location` may be relative.
+    return value.includes('?') && this.url(value) !== value
+  }
+
+  /** The name of a query's `name=value` if it carries a credential, as it stands there. */
+  parameterOf(pair: string): string | undefined {
+    const equals = pair.indexOf('=')
+    if (equals < 0) return undefined
+    const name = pair.slice(0, equals)
+    const plain = decoded(name)
+    const byName = isCredentialParameter(plain) || this.#isNamed(plain)
+    return byName || isCredentialValue(decoded(pair.slice(equals + 1))) ? name : undefined
+  }
+
+  /** An error of the platform or of the caller without credentials in its texts: itself if there are none, else a copy. */
+  error(error: unknown, depth = 0): unknown {
+    if (!(error instanceof Error)) return error
+    if (depth > DEEPEST) return undefined
+    const { message, stack = '', cause } = error
+    const texts = { message: this.text(message), stack: this.text(stack), cause: this.error(cause, depth + 1) }
+    if (texts.message === message && texts.stack === stack && texts.cause === cause) return error
+    const { name, code } = error as Error & { code?: unknown }
+    const copy = new Error(texts.message, cause === undefined ? undefined : { cause: texts.cause })
+    Object.defineProperties(copy, {
+      name: { value: name, configurable: true, writable: true },
+      stack: { value: texts.stack, configurable: true, writable: true },
+    })
+    return code === undefined ? copy : Object.assign(copy, { code })
+  }
 }
 
-function redactPair(pair: string): string {
-  const name = credentialNameOf(pair)
-  return name === undefined ? pair : `${name}=${MASK}`
-}
+/** Without names of a client. */
+export const REDACTOR = new Redactor()
+
+export const redactUrl = REDACTOR.url
+export const redactText = (text: string): string => REDACTOR.text(text)
+export const isCredentialField = REDACTOR.isField
 
 function decoded(text: string): string {
   try {

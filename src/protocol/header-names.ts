@@ -1,5 +1,4 @@
 import { type HeaderList, headerValue, saysTrue } from './headers.ts'
-import { parseKey } from './idempotency-key.ts'
 
 /** Every header that the two halves say to each other, in lower case as header lists have them. */
 export const HEADER = {
@@ -25,15 +24,6 @@ export const REPLAY_MARKERS: readonly string[] = [
   'x-idempotent-replayed',
   'x-idempotency-replayed',
 ]
-
-/**
- * Does the answer show that its server knows idempotency keys: by a dedup window, a mark that it is a recorded answer,
- * or the key itself, which APIs that keep keys send back?
- */
-export function showsKeyHonoured(headers: HeaderList, key: string): boolean {
-  if (isReplayed(headers) || headerValue(headers, HEADER.idempotencyRetention) !== undefined) return true
-  return parseKey(headerValue(headers, HEADER.idempotencyKey) ?? '') === key
-}
 
 /** For how long the server says that it remembers a key (milliseconds). A value that makes no sense counts as absent. */
 export function readRetention(headers: HeaderList): number | undefined {

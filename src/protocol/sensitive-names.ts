@@ -2,20 +2,24 @@
  * Which names and values are credentials. Names are compared in two shapes: flat, without case and
  * separators (`X-Api-Key`, `api_key` and `apiKey` are one), and as words, for those too short to be looked
  * for inside others (`auth` is not in `author`). When in doubt a name is a credential: a journal that
- * forgets one header too many is mended by the caller, a leaked token is not. But `key` alone is no doubt:
- * a partition key or a routing key is data, so it takes a word before it that names its owner.
+ * forgets one header too many is mended by the caller, a leaked token is not. But `key` at the end of a name is no
+ * doubt: a partition key or a routing key is data, so it takes a word before it that names its owner. As the whole name of a
+ * query parameter, `key` is how Google and others take their API keys.
  */
 
 const INSIDE =
   /token|secret|passw|passphrase|passcode|passkey|(?:api|access|private|subscription|functions|master|signing|shared|account|customer)key|credential|session|sessid|signature|cookie|authorization|bearer|csrf|xsrf|macaroon|saml/
 const WORDS = new Set(
-  'auth jwt sig hmac otp totp mfa pwd sid dpop oauth authentication assertion cred creds'.split(' '),
+  'auth jwt sig hmac otp totp mfa pwd sid dpop oauth authentication assertion cred creds wsse'.split(' '),
 )
 /** Keys of a party that authenticates itself. */
 const KEY_OF =
-  /(?:^|-)(?:app|application|client|consumer|licen[cs]e|user|admin|dev|developer|partner|merchant|vendor|service|server|integration|deploy|write|encryption|decryption|activation)-?key(?:-|$)/
+  /(?:^|-)(?:app|application|client|consumer|licen[cs]e|user|admin|dev|developer|partner|merchant|vendor|service|server|integration|deploy|write|encryption|decryption|activation|trans|fastly|lc)-?key(?:-|$)/
 /** Short words that mean a credential where they are the whole name, or its end. */
-const LAST_WORD = /^x-key$|(?:^|-)(?:pass|pin|pat)$/
+const LAST_WORD =
+  /^x-(?:key|login)$|(?:^|-)(?:pass|pin|pat|pw|tan|sign|(?:access|verification|security|login|confirmation)-?code|(?:login|auth|service|grant)-?ticket|client-?cert)$/
+/** Of query parameters only: what would be data as the name, or the end of the name, of a header. */
+const PARAMETER = /^(?:key|code)$|(?:^|-)(?:ticket|pan|cvv2?|cvc2?|csc)$/
 /** Names that only look like it: our own key, CORS, what is accepted, cursors, counted tokens. */
 const HARMLESS =
   /idempoten|^access-control-|^accept-|ratelimit|(?:page|next|continuation|sync)-?token$|max-?(?:\w{1,40}-)?tokens$/
@@ -52,7 +56,7 @@ function judgeName(name: string): boolean {
 
 /** Does a query parameter of this name carry a credential? */
 export function isCredentialParameter(name: string): boolean {
-  return isCredentialHeader(name)
+  return isCredentialHeader(name) || PARAMETER.test(kebabOf(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2')))
 }
 
 /** Is this plainly a credential, whatever its name? */

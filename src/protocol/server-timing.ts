@@ -22,7 +22,9 @@ const SOURCES: readonly (readonly [name: string, read: Reader])[] = [
  * How long the server asks us to stay away, in milliseconds, or undefined where it does not say.
  * A value that is there but makes no sense loses the timing; it does not promote the next header.
  */
-export function serverDelayMs(headers: HeaderList, now: number): number | undefined {
+export function serverDelayMs(headers: HeaderList, ourNow: number): number | undefined {
+  // A point in time is one of the server's clock, which `Date` tells; ours may be wrong.
+  const now = parseHttpDate(headerValue(headers, 'date') ?? '', ourNow) ?? ourNow
   for (const [name, read] of SOURCES) {
     const value = headerValue(headers, name)
     if (value === undefined) continue

@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { ConfigurationError } from '../errors/classes.ts'
-import { fingerprintKeyOf } from '../foundation/encryption.ts'
+import { isKeyBytes, NONCE_BYTES, secretsOf } from '../foundation/aes-gcm-keys.ts'
 import { randomBytes } from '../foundation/random.ts'
 
-const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 export interface AesGcmOptions {
@@ -49,7 +48,7 @@ export function aesGcm(key: Uint8Array, { also = [], only = false }: AesGcmOptio
       }
       throw errors[0]
     },
-    fingerprintKeys: () => keys.map(fingerprintKeyOf),
+    fingerprintKeys: () => secretsOf(keys),
   }
 }
 
@@ -72,7 +71,7 @@ function cipherOf(key: Uint8Array): 'aes-128-gcm' | 'aes-192-gcm' | 'aes-256-gcm
 }
 
 function checkedKey(key: Uint8Array): Uint8Array {
-  if (key instanceof Uint8Array && [16, 24, 32].includes(key.length)) return key.slice()
+  if (isKeyBytes(key)) return key.slice()
   throw new ConfigurationError(
     'aesGcm takes keys of 16, 24 or 32 bytes. A password is none: derive a key from it, with scrypt or PBKDF2',
   )

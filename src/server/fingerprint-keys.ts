@@ -1,15 +1,12 @@
 import { ConfigurationError } from '../errors/classes.ts'
-import { hex } from '../foundation/digest.ts'
 import type { Encryption } from '../foundation/encryption.ts'
-import { hmacSha256 } from '../foundation/hmac.ts'
+import { secretId } from '../foundation/hmac.ts'
 import type { FingerprintKey } from './entry/entry.ts'
 
 /** At least 16 bytes, of which nobody can guess any. Of a string, its UTF-8. */
 export type FingerprintSecret = Uint8Array | string
 
 const LEAST_BYTES = 16
-/** Enough to tell a handful of secrets apart. */
-const ID_LENGTH = 8
 
 /** Copies of the secrets, the current one first. */
 export function checkFingerprintKeys(option: string, value: unknown): readonly Uint8Array[] {
@@ -31,14 +28,10 @@ export function fingerprintKeysOf(
 ): readonly FingerprintKey[] {
   const derived = encryption?.fingerprintKeys?.() ?? []
   if (encryption && !secrets && derived.length === 0) warn(GUESSABLE)
-  return [...(secrets ?? []), ...derived].map((secret) => ({ id: idOf(secret), secret }))
+  return [...(secrets ?? []), ...derived].map((secret) => ({ id: secretId(secret), secret }))
 }
 
 /** Not an error: an encryption that worked with an earlier version goes on to work. */
 const GUESSABLE =
   'The ledger has an `encryption` of your own and no `fingerprintKey`: answers are encrypted, but the fingerprint of a request ' +
   'lets a reader of the store guess a short body. Give `fingerprintKey` a secret of at least 16 bytes'
-
-function idOf(secret: Uint8Array): string {
-  return hex(hmacSha256(secret, 'holdfast fingerprint key id')).slice(0, ID_LENGTH)
-}

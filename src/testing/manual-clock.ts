@@ -12,15 +12,17 @@ export interface ManualClock extends Clock {
    * for: beside this clock use `scriptedFetch` and `memoryJournal`.
    */
   advance(by: Duration): Promise<void>
-  /** How many timers are set. */
+  background(ms: number, callback: () => void): () => void
+  /** How many timers are set, but for those of background work. */
   pending(): number
-  /** When the next timer is due, in epoch milliseconds. */
+  /** When the next of them is due, in epoch milliseconds. */
   next(): number | undefined
 }
 
 interface Timer {
   readonly at: number
   readonly callback: () => void
+  readonly isBackground: boolean
 }
 
 /**
@@ -49,11 +51,13 @@ export function manualClock(startAt: number = DEFAULT_START): ManualClock {
   // In the order of setting, which is the order of firing among timers of the same time.
   const timers = new Set<Timer>()
 
-  const after = (ms: number, callback: () => void): (() => void) => {
-    const timer: Timer = { at: now + Math.max(0, ms), callback }
+  const add = (ms: number, more: Omit<Timer, 'at'>): (() => void) => {
+    const timer: Timer = { at: now + Math.max(0, ms), ...more }
     timers.add(timer)
     return () => void timers.delete(timer)
   }
+  const after = (ms: number, callback: () => void): (() => void) => add(ms, { callback, isBackground: false })
+  const awaited = (): Timer[] => [...timers].filter(({ isBackground }) => !isBackground)
 
   const fireDue = async (until: number): Promise<void> => {
     for (let timer = earliest(timers); timer && timer.at <= until; timer = earliest(timers)) {
@@ -77,10 +81,11 @@ export function manualClock(startAt: number = DEFAULT_START): ManualClock {
   return {
     now: () => now,
     after,
+    background: (ms, callback) => add(ms, { callback, isBackground: true }),
     sleep: (ms, signal) => sleepOn(after, ms, signal),
     advance,
-    pending: () => timers.size,
-    next: () => earliest(timers)?.at,
+    pending: () => awaited().length,
+    next: () => earliest(awaited())?.at,
   }
 }
 

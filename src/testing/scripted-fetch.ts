@@ -4,6 +4,7 @@ import { objectWith } from '../configuration/option-checks.ts'
 import { readOptions } from '../configuration/read-options.ts'
 import { abortReason, onAbort } from '../foundation/abort.ts'
 import { type Clock, systemClock } from '../foundation/clock.ts'
+import { brandCandid } from '../foundation/own-fetch.ts'
 
 /**
  * What the network does instead of answering. `'refused'`, `'dns'`: certainly not a byte left. `'reset'`, `'timeout'`: it
@@ -108,7 +109,8 @@ export function scriptedFetch(
     const result = typeof step === 'function' ? await step(call, n) : step
     return result instanceof Response ? result : perform(result, { request, clock })
   }
-  return Object.assign(play, { calls })
+  // Nothing is ever sent twice here, and each fault says how far the request came.
+  return brandCandid(Object.assign(play, { calls }))
 }
 
 function describe(request: Request): Pick<ScriptedCall, 'method' | 'url' | 'headers'> {

@@ -97,12 +97,13 @@ describe('show', () => {
   it('shows bodies only where asked', async () => {
     const file = files.newJournal()
     await fill(file)
-    const { out } = await cli(['show', 'order:1', '--db', file.path, '--with-bodies'])
-    expect(out).toContain('request\n{"amount":5}\n')
-    const json = parsed<Record<string, unknown>>(
-      await cli(['show', 'order:1', '--db', file.path, '--with-bodies', '--json']),
-    )
-    expect(json).toMatchObject({ request: { body: { text: '{"amount":5}' } }, response: { status: 201 } })
+    const { out } = await cli(['show', 'order:3', '--db', file.path, '--with-bodies'])
+    expect(out).toContain('request\n{"amount":6}\n')
+    const show = async (id: string) =>
+      parsed<Record<string, unknown>>(await cli(['show', id, '--db', file.path, '--with-bodies', '--json']))
+    expect(await show('order:3')).toMatchObject({ request: { body: { text: '{"amount":6}' } } })
+    // The journal has dropped the body of what has succeeded.
+    expect(await show('order:1')).toMatchObject({ request: { body: null }, response: { status: 201 } })
   })
 
   it('refuses an operation that is not there', async () => {
@@ -152,6 +153,19 @@ describe('cancel and drop', () => {
     expect(left.map(({ id }) => id)).toEqual(['order:2'])
   })
 
+  it('drops a record that cannot be read, once a resume has set it aside, so that its lane goes on', async () => {
+    const file = files.newJournal()
+    const kept = file.client(refused, { onGiveUp: 'keep', retry: false })
+    for (const id of ['one', 'two']) await kept.post('/charges', { id, lane: 'a', deadline: 50 }).catch(() => {})
+    file.database.exec("UPDATE holdfast_operations SET head = '{', set_aside = 1 WHERE id = 'one'")
+    expect(await cli(['show', 'one', '--db', file.path])).toMatchObject({ code: 1 })
+    expect(await cli(['drop', "o'ne", '--db', file.path])).toMatchObject({ code: 1 })
+    expect((await cli(['drop', 'one', '--db', file.path])).out).toMatch(/dropped.*could not be read/)
+    expect(await cli(['drop', 'one', '--db', file.path])).toMatchObject({ code: 1 })
+    const left = parsed<{ id: string }[]>(await cli(['list', '--db', file.path, '--json']))
+    expect(left.map(({ id }) => id)).toEqual(['two'])
+  })
+
   it('does not drop what a runner is working on', async () => {
     const file = files.newJournal()
     const { promise, resolve: answer } = withResolvers<Response>()
@@ -174,7 +188,19 @@ describe('prune', () => {
     const later = await cli(['prune', '--db', file.path], { now: () => Date.now() + 25 * HOUR_MS })
     expect(later.out).toMatch(/^journal: [2-9] records deleted$/m)
     const left = parsed<{ id: string }[]>(await cli(['list', '--db', file.path, '--json']))
-    expect(left.map(({ id }) => id)).toEqual(['order:4'])
+    expect(left.map(({ id }) => id)).toEqual(['order:3', 'order:4'])
+  })
+
+  it('leaves a settlement that no handler has taken, which is then listed as a dead letter', async () => {
+    const file = files.newJournal()
+    await file.client(async () => Response.json({})).post('/charges', { json: 1, id: 'order:7', name: 'charge' })
+    const dead = ['list', '--dead', '--db', file.path]
+    expect((await cli(dead)).out).not.toContain('order:7')
+    const now = (): number => Date.now() + 25 * HOUR_MS
+    await cli(['prune', '--db', file.path], { now })
+    expect((await cli(dead, { now })).out).toMatch(/succeeded .* order:7 +undelivered/)
+    const shown = parsed(await cli(['show', 'order:7', '--db', file.path, '--json'], { now }))
+    expect(shown).toMatchObject({ status: 'succeeded', reason: 'undelivered', deliveryDue: true })
   })
 })
 

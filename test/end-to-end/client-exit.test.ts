@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createClient } from '../../src/index.ts'
+import { sqliteJournal } from '../../src/sqlite/index.ts'
 import { endAll } from '../support/child-process.ts'
 import { startProgram } from '../support/child-program.ts'
 import { httpServer, type TestServer } from '../support/transport-servers.ts'
@@ -49,3 +51,19 @@ for (const [what, told] of calls) {
     expect(existsSync(join(folder, '.holdfast', 'operations.db'))).toBe(journaled)
   }, 20_000)
 }
+
+test('a program that exits right after a success has it on disk: the next run does not send it again', async () => {
+  // This server shows no sign that it knows keys: sent again, it would charge again.
+  const child = await startProgram('child-one-call', { origin: server.origin, folder, what: 'exits' })
+  expect((await child.ended).code).toBe(0)
+  expect(requests).toBe(1)
+  const journal = sqliteJournal({ path: join(folder, '.holdfast', 'operations.db') })
+  const client = createClient({ baseUrl: server.origin, journal })
+  try {
+    expect(await client.resume()).toMatchObject({ claimed: 0, pending: 0 })
+    expect(requests).toBe(1)
+  } finally {
+    await client.close()
+    await journal.close()
+  }
+}, 20_000)

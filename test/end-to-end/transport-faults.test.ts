@@ -20,7 +20,7 @@ const post = { method: 'POST', body: bytes('{"a":1}') }
 
 describe.each([
   ['undici', below],
-  ['fetch', fetchTransport((input, init) => globalThis.fetch(input, init), NODE_MEANS)],
+  ['fetch', fetchTransport(globalThis.fetch, NODE_MEANS)],
 ])('through %s', (_, transport) => {
   test('a refused connection certainly did not arrive', async () => {
     const outcome = await transport.send(transportRequest(`http://127.0.0.1:${await closedPort()}/`, post))

@@ -22,6 +22,7 @@ const WEATHERS: Readonly<Record<string, readonly Weather[]>> = {
   'answer lost': ['answer-lost'],
   'answer lost, then refused': ['answer-lost', { fault: 'refused' }],
   'answer lost, then a 401': ['answer-lost', { status: 401 }],
+  "answer lost, then a router's 404": ['answer-lost', { status: 404 }],
   'answer lost, then a key reused': [
     'answer-lost',
     { status: 422, json: { error: 'idempotency_error' }, headers: { 'content-type': 'application/json' } },

@@ -9,14 +9,21 @@ import { afterwards, temporaryFolder } from '../support/shared-folder.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
 /** Three pending operations in a file, and a way to tamper with it. */
-async function threePending() {
+async function threePending(lane?: string) {
   const path = join(temporaryFolder(), 'a.db')
   const journal = sqliteJournal({ path, durability: 'process' })
   afterwards(() => journal.close())
   const place = neighbourhood(journal)
   const client = place.client({ onGiveUp: 'keep', retry: false })
   place.server.weather = () => ({ fault: 'refused' })
-  for (const id of ['a', 'b', 'c']) await outcome(client.post('/charges', { body: id, id }))
+  const calls: Promise<unknown>[] = []
+  for (const id of ['a', 'b', 'c']) {
+    const call = client.post('/charges', { body: id, id, lane, deadline: 100 })
+    calls.push(outcome(call))
+    await call.accepted
+  }
+  await place.clock.advance(200)
+  await Promise.all(calls)
   place.server.weather = () => 'fine'
   const database = new Database(path)
   afterwards(() => database.close())
@@ -35,6 +42,10 @@ describe('a corrupt record', () => {
     ['is null', () => 'null'],
     ['is a list', () => '[]'],
     ['lacks its URL', ({ url: _, ...rest }) => JSON.stringify(rest)],
+    [
+      'has a URL of another origin than its row',
+      (head) => JSON.stringify({ ...head, url: 'http://127.0.0.1:9/steal' }),
+    ],
     ['has a URL that is none', (head) => JSON.stringify({ ...head, url: 'nowhere' })],
     ['has headers that are none', (head) => JSON.stringify({ ...head, headers: [7] })],
     ['has a method with a line break', (head) => JSON.stringify({ ...head, method: 'POST\r\nX: y' })],
@@ -60,6 +71,30 @@ describe('a corrupt record', () => {
       expect(row).toEqual({ set_aside: 1 })
     })
   }
+
+  it('whose row has the origin of a bank, and its URL another, gets no credentials of the bank', async () => {
+    const { place, tamper } = await threePending()
+    tamper('origin', 'https://bank.test')
+    const client = place.client({ baseUrl: 'https://bank.test', headers: { authorization: 'Bearer of-the-bank' } })
+    const before = place.server.calls.length
+    await client.resume()
+    expect(place.server.calls.slice(before)).toEqual([])
+    const failed = client.events.filter((event) => event.type === 'journal.failed')
+    expect(failed).toMatchObject([{ error: { code: 'HOLDFAST_RECORD_CORRUPT' } }])
+  })
+
+  it('holds its lane until it is dropped', async () => {
+    const { place, tamper, database } = await threePending('account:1')
+    tamper('head', '{')
+    const client = place.client()
+    const before = place.server.calls.length
+    expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+    await place.clock.advance(LEASE_MS * 2)
+    expect(await client.resume()).toMatchObject({ claimed: 0 })
+    expect(place.server.calls.slice(before).map((call) => call.text)).toEqual(['a'])
+    database.prepare("DELETE FROM holdfast_operations WHERE id = 'b'").run()
+    expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+  })
 
   it('is a clear error by id, sends nothing, and does not spoil the list', async () => {
     const { place, tamper } = await threePending()

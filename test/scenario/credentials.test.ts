@@ -399,3 +399,20 @@ describe('a prepared operation', () => {
     })
   }
 })
+
+describe('a retry by key of an operation for another origin', () => {
+  const elsewhere = 'http://127.0.0.1:2'
+
+  it('sends nothing if the client has a base, as a resume', async () => {
+    const first = scenario([{ status: 503 }], { onGiveUp: 'keep', retry: false, trustedOrigins: [elsewhere] })
+    await failure(first.client.post(`${elsewhere}/a`, { id: 'i', body: 'private' }))
+    const { journal, clock } = first
+    const { client, fetch } = scenario([{ status: 200 }], { journal, clock })
+    const error = await failure(client.retry('i'))
+    expect(error).toMatchObject({ name: 'IndeterminateError', reason: 'auth' })
+    expect(String(error.cause)).toContain(elsewhere)
+    expect(fetch.calls).toHaveLength(0)
+    const trusting = scenario([{ status: 200 }], { journal, clock, trustedOrigins: [elsewhere] })
+    expect((await trusting.client.retry('i')).status).toBe(200)
+  })
+})

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { nodeDigest } from '../../src/foundation/node-digest.ts'
 import { IndeterminateError, KeyReuseError } from '../../src/index.ts'
 import { rowsOf } from '../support/client-scenario.ts'
 import { clientOnHeldDisk } from '../support/held-journal.ts'
@@ -181,13 +182,22 @@ describe('an operation that is taken back while another client waits for it', ()
     await settle(place.clock)
     const [row] = await rowsOf(place.disk)
     if (!row) throw new Error('Nothing was left behind')
-    const head = JSON.stringify({ ...JSON.parse(row.head), fingerprint: 'of something else' })
+    const before = JSON.parse(row.head) as { method: string; url: string }
+    const body = new TextEncoder().encode('something else')
+    const head = JSON.stringify({ ...before, fingerprint: nodeDigest([before.method, before.url], body) })
     const { namespace, epoch, owner } = row
     await place.disk.execute([
       { do: 'write', namespace, key, epoch, owner: owner ?? '', change: 'remove' },
-      { do: 'append', row: { ...row, head } },
+      { do: 'append', row: { ...row, head, body } },
     ])
     await place.clock.advance(2000)
     expect((await waiting).error).toMatchObject({ code: 'HOLDFAST_RECORD_GONE', effect: 'unknown' })
   })
+})
+
+it('a reused id is told with what to do instead', async () => {
+  const client = neighbourhood().client()
+  await client.post('/charges', { body: 'card one', id: 'order:1:pay' })
+  const { error } = await outcome(client.post('/charges', { body: 'card two', id: 'order:1:pay' }))
+  expect(error?.message).toMatch(/"order:1:pay" was reused.*give it an id or key of its own/)
 })

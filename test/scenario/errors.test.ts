@@ -68,12 +68,12 @@ describe('what an error says of the effect', () => {
     })
   }
 
-  it('a 400 of the operation itself after a lost answer: nothing happened', async () => {
-    const { client, clock } = scenario([{ fault: 'reset' }, { status: 400 }])
-    expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({
-      name: 'RejectedError',
-      effect: 'none',
-    })
+  it.each([
+    ['that shows that its server knows keys: nothing happened', { 'idempotency-retention': '86400' }, 'none'],
+    ['that shows nothing: it may have happened', {}, 'unknown'],
+  ] as const)('a 400 after a lost answer %s', async (_, headers, effect) => {
+    const { client, clock } = scenario([{ fault: 'reset' }, { status: 400, headers }])
+    expect(await elapse(clock, MINUTE, failure(client.post('/a')))).toMatchObject({ name: 'RejectedError', effect })
   })
 
   it('a key that was reused, said after a lost answer, leaves it unknown', async () => {

@@ -14,7 +14,7 @@ describe('a server that ignores keys', () => {
     ['a timeout', { hang: true }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
     ['a 500', { status: 500 }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
     ['a 503', { status: 503 }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
-    ['a 408', { status: 408 }, { name: 'RejectedError', effect: 'none', reason: 'status' }],
+    ['a 408', { status: 408 }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
   ]
   for (const method of ['POST', 'PATCH']) {
     it.each(once)(`gets a ${method} once: after %s`, async (_, step, expected) => {
@@ -45,21 +45,21 @@ describe('a server that ignores keys', () => {
 
   it('is known by its URL, where a function says so', async () => {
     const asked: string[] = []
-    const honoursKeys = (url: string): boolean => {
-      asked.push(url)
+    const honoursKeys = (url: string, method: string): boolean => {
+      asked.push(`${method} ${url}`)
       return !url.includes('/legacy/')
     }
     const { client, clock, fetch } = scenario(() => ({ status: 503 }), { honoursKeys, retry: { maxAttempts: 2 } })
     await elapse(clock, MINUTE, failure(client.post('/legacy/a')))
     await elapse(clock, MINUTE, failure(client.post('/new/a')))
-    expect(asked).toEqual([`${ORIGIN}/legacy/a`, `${ORIGIN}/new/a`])
+    expect(asked).toEqual([`POST ${ORIGIN}/legacy/a`, `POST ${ORIGIN}/new/a`])
     expect(fetch.calls.map(({ url }) => url)).toEqual([`${ORIGIN}/legacy/a`, `${ORIGIN}/new/a`, `${ORIGIN}/new/a`])
   })
 
   it('may not be told by anything but true, false or a function that says one of them', () => {
     expect(() => scenario([], { honoursKeys: 'no' as never })).toThrow(ConfigurationError)
     const { client } = scenario([], { honoursKeys: (() => 'no') as never })
-    expect(() => client.post('/a')).toThrow(/honoursKeys\(url\)/)
+    expect(() => client.post('/a')).toThrow(/honoursKeys\(url, method\)/)
   })
 
   it('is not asked again by a resume where the operation may have arrived: it has failed, perhaps done', async () => {
@@ -82,20 +82,24 @@ describe('a server that ignores keys', () => {
     ])
   })
 
-  it('has its success on record before the caller is told: no resume may call it failed after that', async () => {
-    for (const [options, told] of [
-      [IGNORED, false],
-      [{}, true],
-    ] as const) {
+  it.each([
+    ['ignores keys, as the client was told', IGNORED, {}, false],
+    ['shows no sign of keys', {}, {}, false],
+    ['shows that it knows keys', {}, { 'idempotency-retention': '86400' }, true],
+  ] as const)(
+    'has its success on record before the caller hears of it, unless the key is known there: one that %s',
+    async (...row) => {
+      const [, options, headers, told] = row
       const place = neighbourhood()
+      place.server.weather = () => ({ status: 201, headers })
       const { client, held } = clientOnHeldDisk(place, options)
       const release = held.hold('commit', 'before')
       const call = client.post('/charges', { body: 'one' })
       expect(await isSettled(call, place.clock)).toBe(told)
       release()
       expect((await call).status).toBe(201)
-    }
-  })
+    },
+  )
 
   it('is asked by a resume where the operation certainly did not arrive', async () => {
     const place = neighbourhood()

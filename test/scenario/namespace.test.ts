@@ -33,6 +33,41 @@ describe('a namespace', () => {
   })
 })
 
+describe('forgetting while a resume goes on', () => {
+  it('sends nothing of the namespace any more, also if a reconcile takes its time', async () => {
+    const place = neighbourhood()
+    const kept = place.client({ retry: false, onGiveUp: 'keep', breaker: false, budget: false, horizon: 60_000 })
+    place.server.weather = () => ({ status: 503 })
+    await outcome(kept.post('/charges', { body: 'old', id: 'old' }))
+    await place.clock.advance(60_000)
+    for (let at = 0; at < 40; at++) await outcome(kept.post('/charges', { body: `${at}` }))
+    place.server.weather = () => 'fine'
+    let answer = (): void => {}
+    const reconcile = (): Promise<undefined> => new Promise((resolve) => (answer = () => resolve(undefined)))
+    const client = place.client({ reconcile, breaker: false, budget: false })
+    const stop = new AbortController()
+    const watching = client.resume({ continuous: true, concurrency: 2, signal: stop.signal })
+    for (let turn = 0; turn < 100 && place.server.calls.length < 45; turn++) await place.clock.advance(100)
+    expect(place.server.calls.length).toBeGreaterThan(44)
+    const forgotten = client.forget()
+    const before = place.server.calls.length
+    await place.clock.advance(2000)
+    answer()
+    await place.clock.advance(2000)
+    await forgotten
+    expect(place.server.calls.length).toBe(before)
+    expect(await listed(client)).toEqual([])
+    place.server.weather = () => ({ status: 503 })
+    await outcome(kept.post('/charges', { body: 'new' }))
+    place.server.weather = () => 'fine'
+    await place.clock.advance(60_000)
+    expect(place.server.calls.at(-1)?.text).toBe('new')
+    expect(place.server.calls.length).toBe(before + 2)
+    stop.abort()
+    await watching
+  })
+})
+
 describe('forgetting', () => {
   it('drops everything of the namespace and nothing of another', async () => {
     const place = neighbourhood()

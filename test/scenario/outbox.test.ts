@@ -51,6 +51,55 @@ for (const kind of ['path', 'database'] as const) {
       expect(await client.resume()).toMatchObject({ claimed: 0 })
     })
 
+    it('can be persisted first in a deferred transaction, whatever other connections write meanwhile', async () => {
+      const { db, place, options, orders } = shop(kind)
+      const client = place.client(options)
+      await client.post('/charges', { json: 1 })
+      const prepared = await client.prepare('POST', '/charges', CALL)
+      const other = new Database(db.name, { timeout: 0 })
+      afterwards(() => other.close())
+      const prepare = db.prepare.bind(db)
+      // After each read of this connection another one writes, if it can.
+      Object.assign(db, {
+        prepare: (text: string) => {
+          const statement = prepare(text)
+          const get = statement.get.bind(statement)
+          return Object.assign(statement, {
+            get: (...values: unknown[]) => {
+              const row = get(...values)
+              try {
+                other.exec('INSERT INTO orders DEFAULT VALUES')
+              } catch {}
+              return row
+            },
+          })
+        },
+      })
+      db.transaction(() => {
+        void prepared.persist(db)
+        db.exec('INSERT INTO orders DEFAULT VALUES')
+      })()
+      expect(orders()).toBeGreaterThan(0)
+      expect(await client.operation('order:1')).toMatchObject({ status: 'pending' })
+    })
+
+    it('says that a transaction which has read before cannot write, and not after how many seconds', async () => {
+      const { db, place, options } = shop(kind)
+      const client = place.client(options)
+      await client.post('/charges', { json: 1 })
+      const prepared = await client.prepare('POST', '/charges', CALL)
+      const other = new Database(db.name)
+      afterwards(() => other.close())
+      const late = db.transaction(() => {
+        db.prepare('SELECT count(*) FROM orders').get()
+        other.exec('INSERT INTO orders DEFAULT VALUES')
+        void prepared.persist(db)
+      })
+      expect(late).toThrow(StorageError)
+      expect(late).toThrow(/another connection has written.*immediate\(\)/)
+      expect(late).not.toThrow(/5 s/)
+    })
+
     it('keeps the order of a lane: one that is sent now waits for one that was persisted before it', async () => {
       const { db, place, options } = shop(kind)
       const client = place.client(options)
@@ -107,6 +156,20 @@ for (const kind of ['path', 'database'] as const) {
       const { error } = await outcome(client.send(prepared))
       expect(error).toMatchObject({ effect: 'none', pending: false })
       expect(place.server.calls).toHaveLength(0)
+    })
+
+    // A journal on the very handle waits for the transaction first.
+    it.runIf(kind === 'path')('says unknown and pending of one whose transaction may still commit', async () => {
+      const { db, place, options } = shop(kind)
+      const client = place.client(options)
+      const prepared = await client.prepare('POST', '/charges', CALL)
+      db.exec('BEGIN')
+      void prepared.persist(db)
+      const { error } = await outcome(client.send(prepared))
+      expect(error).toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true })
+      db.exec('COMMIT')
+      expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+      expect(totalEffects(place.server)).toBe(1)
     })
 
     it('refuses an id that is taken, and with it the whole transaction', async () => {

@@ -20,7 +20,7 @@ describe('a redirect of a fetch that is given', () => {
 
   it('is followed to an origin that is trusted', async () => {
     const steps = [{ status: 302, headers: { location: `${AWAY}/receipt` } }, { json: 'receipt' }]
-    const { client, fetch } = scenario(steps, { trustedOrigins: [AWAY] })
+    const { client, fetch } = scenario(steps, { trustedOrigins: [AWAY], accept: ({ ok }) => ok })
     expect(await client.post('/charges', { json: 1 }).json()).toBe('receipt')
     expect(fetch.calls.map(({ method, url }) => [method, url])).toEqual([
       ['POST', `${ORIGIN}/charges`],

@@ -4,7 +4,7 @@ import { createClient } from '../../src/index.ts'
 interface Input {
   readonly origin: string
   readonly folder: string
-  readonly what: 'post' | 'get' | 'refused' | 'aborted' | 'retried' | 'streamed' | 'nothing'
+  readonly what: 'post' | 'get' | 'refused' | 'aborted' | 'retried' | 'streamed' | 'nothing' | 'exits'
 }
 const { origin, folder, what } = JSON.parse(process.argv[2] ?? '{}') as Input
 
@@ -26,6 +26,9 @@ async function main(): Promise<unknown> {
       return client.post('/flaky', { json: 1 }).text()
     case 'streamed':
       return (await client.fetch('/large')).text().then((text) => text.length)
+    case 'exits':
+      await client.post('/charge', { json: { amount: 5 } })
+      return process.exit(0)
     case 'nothing':
       return 'nothing'
   }

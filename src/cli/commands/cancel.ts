@@ -17,7 +17,7 @@ export function addCancel(program: Command, { terminal }: Session): void {
         throw new Refusal(`${before.key} is ${before.status} already: there is nothing to cancel`)
       }
       const record = await recordOf(journal, before.key)
-      if (options.json) return printJson(terminal, operationJson(record))
+      if (options.json) return printJson(terminal, operationJson(record, terminal.now()))
       const mayBeDone = record.effect !== 'none'
       await terminal.out(
         `${record.key} ${record.status}${mayBeDone ? '. An attempt has left before: it may have been done' : ''}\n`,

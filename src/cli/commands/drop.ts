@@ -13,9 +13,13 @@ export function addDrop(program: Command, { terminal }: Session): void {
     program.command('drop <key>').description('delete the record of one operation, whatever its status'),
   ).action((keyOrId: string, options: JournalOptions) =>
     withJournalOf({ options, terminal, access: 'write' }, async (journal) => {
+      if (await dropSetAside(journal, keyOrId)) {
+        if (options.json) return printJson(terminal, { dropped: { key: keyOrId } })
+        return terminal.out(`${keyOrId} dropped. It could not be read\n`)
+      }
       const record = await recordOf(journal, keyOrId)
       await drop(journal, record, terminal)
-      if (options.json) return printJson(terminal, { dropped: operationJson(record) })
+      if (options.json) return printJson(terminal, { dropped: operationJson(record, terminal.now()) })
       const wasOpen = record.status === 'pending' ? '. It was pending, and is not sent any more' : ''
       await terminal.out(`${record.key} dropped${wasOpen}\n`)
     }),
@@ -24,6 +28,15 @@ export function addDrop(program: Command, { terminal }: Session): void {
     ['holdfast drop order:42:charge', 'a rejected one that holds its lane: the lane goes on'],
     ['holdfast cancel order:42:charge', 'what to prefer for a pending one: its handler is told'],
   ])
+}
+
+/** A record that can't be read and was set aside can't be claimed either, and no runner works on it. */
+async function dropSetAside({ database, namespace }: JournalSession, keyOrId: string): Promise<boolean> {
+  const quoted = (text: string): string => `'${text.replace(/'/g, "''")}'`
+  const isTrue = database.place.kind === 'sqlite' ? '= 1' : ''
+  const rows = await database.rows(`DELETE FROM ${database.table('operations')}
+    WHERE namespace = ${quoted(namespace)} AND ${quoted(keyOrId)} IN (key, id) AND set_aside ${isTrue} RETURNING key`)
+  return rows.length > 0
 }
 
 const LEASE_MS = 10_000

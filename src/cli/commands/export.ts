@@ -25,7 +25,7 @@ export function addExport(program: Command, { terminal }: Session): void {
         try {
           for await (const record of filtered(journal, options)) {
             if (terminal.signal.aborted) break
-            await printJsonLine(terminal, toJson(record))
+            await printJsonLine(terminal, toJson(record, terminal.now()))
             if (++count % TOLD_EVERY === 0) progress.update(`Exporting: ${count} operations`)
           }
         } finally {

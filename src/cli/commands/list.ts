@@ -30,7 +30,7 @@ export function withFilter(command: Command): Command {
 
 export function addList(program: Command, { terminal }: Session): void {
   const command = withFilter(program.command('list').description('list operations, oldest first'))
-    .option('--dead', 'only what a person has to look at: parked, rejected, failed, expired')
+    .option('--dead', 'only what a person has to look at: parked, rejected, failed, expired, undelivered')
     .option('--limit <count>', "how many at most, or 'all'", readLimit, 50)
     .action((options: ListOptions) =>
       withJournalOf({ options, terminal, access: 'read' }, (journal) => list(journal, options, terminal)),
@@ -44,14 +44,17 @@ export function addList(program: Command, { terminal }: Session): void {
 
 async function list(journal: JournalSession, options: ListOptions, terminal: Terminal): Promise<void> {
   const { json, limit } = options
-  const terms = { json, limit, columns: columnsAt(terminal.now()), toJson: operationJson }
-  const shown = await printList(terminal, terms, listed(journal, options))
+  const now = terminal.now()
+  const toJson = (record: OperationRecord) => operationJson(record, now)
+  const terms = { json, limit, columns: columnsAt(now), toJson }
+  const records = filtered(journal, options)
+  const shown = await printList(terminal, terms, options.dead ? deadOf(records, now) : records)
   if (shown === 0 && !json) await sayWhereOthersAre(journal, terminal)
   reportUnreadable(journal, terminal)
 }
 
-async function* listed(journal: JournalSession, options: ListOptions): AsyncGenerator<OperationRecord> {
-  for await (const record of filtered(journal, options)) if (!options.dead || isDeadLetter(record)) yield record
+async function* deadOf(records: AsyncIterable<OperationRecord>, now: number): AsyncGenerator<OperationRecord> {
+  for await (const record of records) if (isDeadLetter(record, now)) yield record
 }
 
 export async function* filtered(journal: JournalSession, filter: FilterOptions): AsyncGenerator<OperationRecord> {
@@ -71,21 +74,21 @@ function columnsAt(now: number): readonly Column<OperationRecord>[] {
     { title: 'KEY', value: ({ key }) => key },
     { title: 'STATUS', value: ({ status }) => status, isWord: true },
     { title: 'ACCEPTED', value: ({ acceptedAt }) => relativeText(acceptedAt, now) },
-    { title: 'TRIES', value: (record) => String(viewOf(record).attempts) },
-    { title: 'REQUEST', value: requestText, least: 12 },
+    { title: 'TRIES', value: (record) => String(viewOf(record, now).attempts) },
+    { title: 'REQUEST', value: (record) => requestText(record, now), least: 12 },
     { title: 'ID', value: ({ id, name }) => id ?? name ?? '', least: 4 },
     { title: 'NOTE', value: (record) => noteOf(record, now), least: 6 },
   ]
 }
 
-function requestText(record: OperationRecord): string {
-  const { method, url } = viewOf(record)
+function requestText(record: OperationRecord, now: number): string {
+  const { method, url } = viewOf(record, now)
   return `${method} ${url.replace(/^https?:\/\//, '')}`
 }
 
 /** Why it is not being worked on, or why it ended. */
 export function noteOf(record: OperationRecord, now: number): string {
-  const { reason, inFlight, nextAttemptAt } = viewOf(record)
+  const { reason, inFlight, nextAttemptAt } = viewOf(record, now)
   if (record.status !== 'pending') return reason ?? ''
   if (inFlight && record.lease && record.lease.until > now) return 'in flight'
   if (reason === 'poison' || reason === 'auth') return `parked: ${reason}`

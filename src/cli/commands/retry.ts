@@ -25,7 +25,7 @@ export function addRetry(program: Command, session: Session): void {
         const failure = await retry(journal, { ...options, key, client }, terminal)
         if (failure !== undefined) session.exitCode = 1
         const record = await recordOf(journal, key)
-        if (options.json) return printJson(terminal, { ...operationJson(record), error: failure })
+        if (options.json) return printJson(terminal, { ...operationJson(record, terminal.now()), error: failure })
         await terminal.out(`${key} ${record.status}${record.response ? ` with ${record.response.status}` : ''}\n`)
         if (failure !== undefined) terminal.err(`holdfast: ${failure}\n`)
       })

@@ -23,7 +23,8 @@ export function addShow(program: Command, { terminal }: Session): void {
       withJournalOf({ options, terminal, access: 'read' }, async (journal) => {
         const record = await recordOf(journal, keyOrId)
         if (options.json) {
-          return printJson(terminal, (options.withBodies ? operationWithBodiesJson : wholeOperationJson)(record))
+          const toJson = options.withBodies ? operationWithBodiesJson : wholeOperationJson
+          return printJson(terminal, toJson(record, terminal.now()))
         }
         await showOperation(record, terminal)
         if (options.withBodies) await showBodies(record, terminal)
@@ -39,9 +40,9 @@ async function showOperation(record: OperationRecord, terminal: Terminal): Promi
   const now = terminal.now()
   const when = (at: number | undefined): string | undefined =>
     at === undefined ? undefined : `${timeText(at)} (${relativeText(at, now)})`
-  const { method, url, effect, reason, horizonAt, nextAttemptAt } = viewOf(record)
+  const { method, url, effect, reason, horizonAt, nextAttemptAt } = viewOf(record, now)
   const { lease, lane, request, response } = record
-  const { lastError, metadata } = operationJson(record)
+  const { lastError, metadata } = operationJson(record, now)
   await printFields(terminal, [
     ['key', record.key],
     ['id', record.id],

@@ -34,11 +34,12 @@ export class OperationList {
 
   async page(filter: OperationFilter): Promise<OperationsPage> {
     const { status, before } = filter
-    const isOfAge = agePredicate(filter.age, this.#engine.clock.now())
+    const now = this.#engine.clock.now()
+    const isOfAge = agePredicate(filter.age, now)
     const text = filter.text.toLowerCase()
     const matches = (record: OperationRecord): boolean => isOfAge(record) && mentions(record, text)
     const { found, next, looked } = await this.#newestFirst.page({ status, before, limit: PAGE, matches })
-    return { rows: found.map(({ record }) => rowOf(record)), next, looked }
+    return { rows: found.map(({ record }) => rowOf(record, now)), next, looked }
   }
 
   /** Counted anew after ten seconds at the earliest, however many pages watch. */

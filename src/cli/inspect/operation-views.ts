@@ -5,8 +5,8 @@ import { viewOf } from '../../client/operation/view.ts'
 import { type IsSecret, redactedJson, shownBody, shownMessage } from './shown-body.ts'
 import type { OperationDetail, OperationRow, ShownBody } from './wire.ts'
 
-export function rowOf(record: OperationRecord): OperationRow {
-  const { metadata: _, lane: _lane, holdsLane: _holds, horizonAt: _horizon, ...view } = viewOf(record)
+export function rowOf(record: OperationRecord, now: number): OperationRow {
+  const { metadata: _, lane: _lane, holdsLane: _holds, horizonAt: _horizon, ...view } = viewOf(record, now)
   const last = record.attempts.at(-1)
   return { ...view, lastResult: last?.status ?? last?.fault }
 }
@@ -36,7 +36,7 @@ function detailOf(
 ): OperationDetail {
   const { response, metadata, horizonAt, lease } = record
   return {
-    ...rowOf(record),
+    ...rowOf(record, now),
     lane: record.lane,
     holdsLane: record.holdsLane,
     horizonAt,

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Client } from '../../client/client.ts'
 import { HoldfastClient } from '../../client/holdfast-client.ts'
-import { checkBoolean, refuseOption, wholeFrom } from '../../configuration/option-checks.ts'
+import { checkBoolean, checkNameList, refuseOption, wholeFrom } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import { systemClock } from '../../foundation/clock.ts'
@@ -75,18 +75,13 @@ function readInspectorOptions(options: InspectorOptions) {
     port: [0, wholeFrom(0)],
     token: [Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url'), checkToken],
     readOnly: [false, checkBoolean],
-    redact: [[], checkNames],
+    redact: [[], checkNameList],
   })
 }
 
 function checkToken(option: string, token: unknown): string {
   if (typeof token === 'string' && /^[\w-]{32,}$/.test(token)) return token
   return refuseOption(option, 'at least 32 characters of A-Z a-z 0-9 - _', undefined)
-}
-
-function checkNames(option: string, names: readonly string[]): readonly string[] {
-  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
-  return refuseOption(option, 'a list of names', names)
 }
 
 function partsOf(client: Client | undefined): Inspected['client'] {

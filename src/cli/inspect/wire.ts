@@ -1,5 +1,5 @@
 import type { AttemptSummary } from '../../errors/holdfast-error.ts'
-import type { Effect, Reason } from '../../errors/reason.ts'
+import type { Effect, ViewReason } from '../../errors/reason.ts'
 
 /* What the inspector's server and its page say to each other, as JSON. Times are epoch milliseconds. */
 
@@ -44,7 +44,7 @@ export interface OperationRow {
   readonly id: string | undefined
   readonly name: string | undefined
   readonly status: Status
-  readonly reason: Reason | undefined
+  readonly reason: ViewReason | undefined
   readonly effect: Effect
   readonly inFlight: boolean
   readonly attempts: number

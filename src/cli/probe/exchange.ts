@@ -1,6 +1,6 @@
 import { type ClientRequest, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { systemClock } from '../../foundation/clock.ts'
+import { startTimer, systemClock } from '../../foundation/clock.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 
 /** One request of a probe. */
@@ -28,16 +28,31 @@ export function isAnswer(seen: Seen): seen is Answer {
   return 'status' in seen
 }
 
+/** More is not needed to tell two answers apart. */
+const MOST_BYTES = 1024 * 1024
+
+function fault(code: string): Error {
+  return Object.assign(new Error(code), { code })
+}
+
 /** One connection for one request, no redirect followed, nothing sent twice: what is seen is what the server did. */
 export function exchange(request: ProbeRequest, key: string): Promise<Seen> {
   const startedAt = systemClock.now()
   return new Promise((resolve) => {
     const sent = start(request)
     const fail = (error: NodeJS.ErrnoException): void => resolve({ fault: error.code ?? error.message, key })
+    // Of the whole exchange: a server that goes on to speak is not silent.
+    const cancelTimer = startTimer(systemClock, request.timeoutMs, () => sent.destroy(fault('timeout')))
+    sent.on('close', cancelTimer)
     sent.on('error', fail)
     sent.on('response', (response) => {
       const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      let size = 0
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        size += chunk.length
+        if (size > MOST_BYTES) sent.destroy(fault('more than 1 MiB'))
+      })
       response.on('error', fail)
       response.on('end', () => {
         const headers = Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
@@ -70,6 +85,6 @@ function start({ url, method, headers, body, timeoutMs }: ProbeRequest): ClientR
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   const fields = { ...Object.fromEntries(headers), 'content-length': String(body.byteLength) }
   const sent = send(url, { method, headers: fields, agent: false, timeout: timeoutMs })
-  sent.on('timeout', () => sent.destroy(Object.assign(new Error('timeout'), { code: 'timeout' })))
+  sent.on('timeout', () => sent.destroy(fault('timeout')))
   return sent
 }

@@ -7,8 +7,8 @@ import { isCredentialHeader, isCredentialValue } from '../../protocol/sensitive-
 /* Operations as JSON. Times are epoch milliseconds. Credentials are not in the journal, and nothing here could show one. */
 
 /** One line of a list. */
-export function operationJson(record: OperationRecord) {
-  const { metadata, lastError, ...view } = deadLetterOf(record)
+export function operationJson(record: OperationRecord, now: number) {
+  const { metadata, lastError, ...view } = deadLetterOf(record, now)
   return {
     ...view,
     lastError: lastError === undefined ? undefined : redactText(lastError),
@@ -22,10 +22,10 @@ export function operationJson(record: OperationRecord) {
 }
 
 /** Everything about one operation but its bodies, of which it has the sizes. */
-export function wholeOperationJson(record: OperationRecord) {
+export function wholeOperationJson(record: OperationRecord, now: number) {
   const { request, response } = record
   return {
-    ...operationJson(record),
+    ...operationJson(record, now),
     honoursKeys: record.honoursKeys,
     deaths: record.deaths,
     attemptLog: record.attempts,
@@ -45,8 +45,8 @@ export function wholeOperationJson(record: OperationRecord) {
 }
 
 /** With the bodies, and the whole URL: personal data may be in both. */
-export function operationWithBodiesJson(record: OperationRecord) {
-  const { request, response, ...rest } = wholeOperationJson(record)
+export function operationWithBodiesJson(record: OperationRecord, now: number) {
+  const { request, response, ...rest } = wholeOperationJson(record, now)
   return {
     ...rest,
     url: record.request.url,

@@ -1,8 +1,8 @@
 import type { Clock } from '../../foundation/clock.ts'
-import type { Digest } from '../../foundation/digest.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Coordination } from '../coordination/port.ts'
 import type { RecordKeeper } from '../journal/record-keeper.ts'
+import type { Fingerprints } from '../operation/fingerprints.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
 import type { Transport } from '../transport/port.ts'
 import type { Emitter } from './emitter.ts'
@@ -13,13 +13,14 @@ import type { AnnouncedHorizons } from './run/announced-horizons.ts'
 import type { LearnedCredentials } from './run/attempt-headers.ts'
 import type { Containments } from './run/containments.ts'
 import type { LiveOperations } from './run/live-operation.ts'
+import type { Session } from './run/session.ts'
 
 /** The parts of one client. A function takes those that it needs: `Pick<Engine, …>`. */
 export interface Engine {
   readonly options: ResolvedOptions
   readonly clock: Clock
   readonly random: Random
-  readonly digest: Digest
+  readonly fingerprints: Fingerprints
   readonly keeper: RecordKeeper
   readonly transport: Transport
   readonly coordination: Coordination
@@ -28,6 +29,7 @@ export interface Engine {
   readonly containments: Containments
   readonly horizons: AnnouncedHorizons
   readonly credentials: LearnedCredentials
+  readonly session: Session
   readonly leases: LeaseKeeper
   readonly live: LiveOperations
   readonly handlers: Handlers

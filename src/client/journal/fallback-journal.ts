@@ -2,13 +2,12 @@ import { persistIn } from './persist-in.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult } from './port.ts'
 
 /** The first journal or, where it cannot open, the second. For callers that allow the loss of durability. */
-export function fallbackJournal(first: () => Journal, second: () => Journal): Journal {
+export function fallbackJournal(first: Journal, second: () => Journal): Journal {
   let chosen: Journal | undefined
   const open = async (): Promise<void> => {
     try {
-      const journal = first()
-      await journal.open()
-      chosen = journal
+      await first.open()
+      chosen = first
     } catch {
       chosen = second()
       await chosen.open()

@@ -12,10 +12,7 @@ export type DurabilityLevel = 'memory' | 'process' | 'power'
  */
 export const RECORD_VERSION = 2
 
-/**
- * One operation as a journal keeps it. The journal looks at the columns it needs for claiming and
- * listing; everything else is in `head` (JSON) and in the two bodies, which it does not interpret.
- */
+/** One operation as a journal keeps it. The journal does not interpret `head` (JSON) and the two bodies. */
 export interface JournalRow {
   readonly version: number
   readonly namespace: string
@@ -25,7 +22,7 @@ export interface JournalRow {
   /** Operations of one lane are attempted one after the other, in the order of their places. */
   readonly lane: string | null
   readonly origin: string
-  /** The request's body. Written once, by `append`. */
+  /** The request's body. Written by `append`, dropped by a `write` whose status is one of `BODILESS_STATUSES`. */
   readonly body: Uint8Array | null
   readonly status: OperationStatus
   /** The runner that holds the lease; null: none does. */
@@ -81,8 +78,8 @@ export interface Append {
 
 /**
  * Changes one row for the holder of its lease. `change` is all mutable columns, only the end of the lease, `'remove'`,
- * or `'set-aside'`: a row that cannot be decoded loses its lease and its lane, and no claim, survey or drop by age finds
- * it again.
+ * or `'set-aside'`: a row that cannot be decoded loses its lease, and no claim, survey or drop by age finds it again. It
+ * keeps its lane: what stands behind it may depend on it.
  */
 export interface Write extends Fence {
   readonly do: 'write'
@@ -139,7 +136,9 @@ export interface Read {
 export interface List {
   readonly do: 'list'
   readonly namespace: string
-  readonly status: OperationStatus | undefined
+  readonly status?: OperationStatus | undefined
+  /** Only settled rows with `deliveryDue`. */
+  readonly undelivered?: true | undefined
   readonly after: number
   readonly limit: number
 }

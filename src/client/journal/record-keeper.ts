@@ -1,6 +1,5 @@
 import type { StorageError } from '../../errors/classes.ts'
 import type { QueueTerms } from '../../foundation/command-queue.ts'
-import type { Encryption } from '../../foundation/encryption.ts'
 import type { OperationRecord, OperationStatus } from '../operation/record.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
 import { GroupCommit, type JournalQueue } from './group-commit.ts'
@@ -22,7 +21,7 @@ import type {
   Survey,
   SurveyResult,
 } from './port.ts'
-import { CORRUPT, RowCodec } from './row-codec.ts'
+import { CORRUPT, RowCodec, type RowCodecTerms } from './row-codec.ts'
 
 export type AppendOutcome =
   | { readonly appended: true }
@@ -42,9 +41,9 @@ export interface ClaimedRecord extends PlacedRecord {
 /** Called with each row that cannot be decoded. */
 export type UnreadableListener = (error: StorageError, key: string) => void
 
-export interface KeeperTerms extends QueueTerms {
-  readonly encryption?: Encryption | undefined
+export interface KeeperTerms extends QueueTerms, RowCodecTerms {
   readonly onUnreadable: UnreadableListener
+  readonly onOpened?: (() => void) | undefined
   /** What is known of the origins is kept beside the records. */
   readonly levels?: LevelSource | undefined
 }
@@ -56,19 +55,15 @@ export class RecordKeeper {
   readonly #journal: Journal
   readonly #writes: JournalQueue
   readonly #codec: RowCodec
-  readonly #onUnreadable: UnreadableListener
-  readonly #levels: LevelSource | undefined
-  readonly #now: (() => number) | undefined
+  readonly #terms: KeeperTerms
   #opening: Promise<void> | undefined
   #opened = false
 
   constructor(journal: Journal, terms: KeeperTerms) {
     this.#journal = journal
     this.#writes = journal.queue?.(terms) ?? new GroupCommit(journal, terms)
-    this.#codec = new RowCodec(terms.encryption)
-    this.#onUnreadable = terms.onUnreadable
-    this.#levels = terms.levels
-    this.#now = terms.now
+    this.#codec = new RowCodec(terms)
+    this.#terms = terms
   }
 
   get level(): DurabilityLevel {
@@ -81,10 +76,13 @@ export class RecordKeeper {
 
   /** Opens once; a failed opening may be tried again. */
   open(): Promise<void> {
-    this.#opening ??= this.#journal.open().then(
+    // A journal of the caller's own may throw in place of rejecting.
+    const open = async (): Promise<void> => this.#journal.open()
+    this.#opening ??= open().then(
       async () => {
-        if (this.#levels) await readLevels(this.#journal, this.#levels)
+        if (this.#terms.levels) await readLevels(this.#journal, this.#terms.levels)
         this.#opened = true
+        this.#terms.onOpened?.()
       },
       (error: unknown) => {
         this.#opening = undefined
@@ -96,8 +94,9 @@ export class RecordKeeper {
 
   append(record: OperationRecord): Promise<AppendOutcome> {
     return new Promise((resolve, reject) => {
+      const existing = (row: JournalRow) => () => this.#codec.decodeChecked(row)
       const answer = (result: AppendResult): void =>
-        resolve(result?.appended ? result : { appended: false, existing: () => this.#codec.decode(result.existing) })
+        resolve(result?.appended ? result : { appended: false, existing: existing(result.existing) })
       const push = (row: JournalRow): void =>
         this.#writes.push({ command: { do: 'append', row }, resolve: answer, reject })
       const row = this.#codec.encode(record)
@@ -113,7 +112,7 @@ export class RecordKeeper {
       const push = (change: RowChange): void => {
         this.#writes.push({ command: { do: 'write', ...fence, change }, resolve, reject: refuse })
         // What has changed of the levels rides along.
-        for (const level of this.#levels?.takeChanged() ?? []) {
+        for (const level of this.#terms.levels?.takeChanged() ?? []) {
           for (const command of levelCommands(level)) this.#writes.push({ command, resolve: ignore, reject: ignore })
         }
       }
@@ -136,7 +135,8 @@ export class RecordKeeper {
     const rows = await this.#ask({ do: 'claim', ...command })
     const claimed: ClaimedRecord[] = []
     for (const row of rows) {
-      const record = await this.#decodeOrReport(row, () => this.#setAside(row, command.owner))
+      const setAside = (): Promise<boolean> => this.#setAside(row, command.owner)
+      const record = await this.#orReport(row, this.#codec.decodeChecked(row), setAside)
       if (record) claimed.push({ place: row.place, record, previousOwner: row.previousOwner })
     }
     return { claimed, last: rows.at(-1)?.place ?? command.after }
@@ -152,12 +152,12 @@ export class RecordKeeper {
     statuses: readonly OperationStatus[],
   ): Promise<ClaimedRecord | undefined> {
     const [row] = await this.#ask({ do: 'claim', ...claimant, key, statuses })
-    return row && { place: row.place, record: await this.#codec.decode(row), previousOwner: row.previousOwner }
+    return row && { place: row.place, record: await this.#codec.decodeChecked(row), previousOwner: row.previousOwner }
   }
 
   async read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined> {
     const row = await this.#ask({ do: 'read', namespace, keyOrId })
-    return row && this.#codec.decode(row)
+    return row && this.#codec.decodeChecked(row)
   }
 
   /** Where a record stands in the order of acceptance. */
@@ -170,7 +170,7 @@ export class RecordKeeper {
     const rows = await this.#ask({ do: 'list', ...query })
     const records: PlacedRecord[] = []
     for (const row of rows) {
-      const record = await this.#decodeOrReport(row)
+      const record = await this.#orReport(row, this.#codec.decode(row))
       if (record) records.push({ place: row.place, record })
     }
     return { records, last: rows.at(-1)?.place ?? query.after, more: rows.length === query.limit }
@@ -188,7 +188,7 @@ export class RecordKeeper {
   async appendAnew(record: OperationRecord, fence: Fence): Promise<boolean> {
     const remove = { do: 'write', ...fence, change: 'remove' } as const
     const append = { do: 'append', row: await this.#codec.encode(record) } as const
-    const [removed] = await this.#journal.execute([remove, append], this.#now?.())
+    const [removed] = await this.#journal.execute([remove, append], this.#terms.now?.())
     return removed === true
   }
 
@@ -233,13 +233,17 @@ export class RecordKeeper {
     })
   }
 
-  async #decodeOrReport(row: JournalRow, onCorrupt?: () => Promise<unknown>): Promise<OperationRecord | undefined> {
+  async #orReport(
+    { key }: JournalRow,
+    decoded: Promise<OperationRecord>,
+    onCorrupt?: () => Promise<unknown>,
+  ): Promise<OperationRecord | undefined> {
     try {
-      return await this.#codec.decode(row)
+      return await decoded
     } catch (error) {
       // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow.
       if ((error as StorageError).code === CORRUPT) await onCorrupt?.()
-      this.#onUnreadable(error as StorageError, row.key)
+      this.#terms.onUnreadable(error as StorageError, key)
       return undefined
     }
   }

@@ -1,67 +1,143 @@
 import { StorageError } from '../../errors/classes.ts'
-import { CodecError, decodeRecord, encodeChange, encodeRecord } from '../operation/codec.ts'
-import type { OperationRecord } from '../operation/record.ts'
+import type { Encryption } from '../../foundation/encryption.ts'
+import { REDACTOR, type Redactor } from '../../observe/redact.ts'
+import { CodecError, decodeRecord, encodeChange, encodeRecord, storedBodiesOf } from '../operation/codec.ts'
+import type { Fingerprints } from '../operation/fingerprints.ts'
+import { BODILESS_STATUSES, type OperationRecord } from '../operation/record.ts'
 import { asStorageError } from './as-storage-error.ts'
 import type { JournalRow, RowChange } from './port.ts'
+import { type BodyPlace, frameBody, unframeBody } from './sealed-body.ts'
 
 /** The code of a row that can't be decoded, today or later. */
 export const CORRUPT = 'HOLDFAST_RECORD_CORRUPT'
 const NEWER = 'HOLDFAST_RECORD_NEWER'
 
-/** The caller's encryption of bodies at rest. Its errors reach the caller as StorageErrors. */
-interface BodyCipher {
-  seal(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
-  open(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
+export interface RowCodecTerms {
+  /** The caller's, around both bodies. Its errors reach the caller as StorageErrors. */
+  readonly encryption?: Encryption | undefined
+  /** Knows which headers of an answer are not written down. */
+  readonly redactor?: Redactor | undefined
+  /** Undefined: what is read is only shown, never sent, and is not compared with its fingerprint. */
+  readonly fingerprints?: Fingerprints | undefined
 }
 
-/** Records to rows and back, with the caller's encryption around both bodies. Without one, encoding makes no promise. */
+/** Records to rows and back. Without an encryption, encoding makes no promise. */
 export class RowCodec {
-  readonly #encryption: BodyCipher | undefined
+  readonly #encryption: Encryption | undefined
+  readonly #fingerprints: Fingerprints | undefined
+  readonly #redactor: Redactor
 
-  constructor(encryption: BodyCipher | undefined) {
+  constructor({ encryption, fingerprints, redactor = REDACTOR }: RowCodecTerms) {
     this.#encryption = encryption
+    this.#redactor = redactor
+    this.#fingerprints = fingerprints
   }
 
-  encode(record: OperationRecord): JournalRow | Promise<JournalRow> {
+  encode(given: OperationRecord): JournalRow | Promise<JournalRow> {
+    const record = this.#withoutSecrets(given)
     const { body } = record.request
     const responseBody = record.response?.body ?? null
     // Assigned, not spread: this is on the path of every durable call.
-    const row = Object.assign(encodeRecord(record), { body, responseBody })
-    return this.#encryption ? seal(row, this.#encryption) : row
+    if (!this.#encryption) return Object.assign(encodeRecord(record, 'plain'), { body, responseBody })
+    const row = Object.assign(encodeRecord(record, 'sealed'), { body, responseBody })
+    return seal(row, record, this.#encryption)
   }
 
-  encodeChange(record: OperationRecord): RowChange | Promise<RowChange> {
-    const change = Object.assign(encodeChange(record), { responseBody: record.response?.body ?? null })
-    return this.#encryption ? seal(change, this.#encryption) : change
+  encodeChange(given: OperationRecord): RowChange | Promise<RowChange> {
+    const record = this.#withoutSecrets(given)
+    const responseBody = record.response?.body ?? null
+    // A client changes only rows whose bodies it could read: so the request's is stored in the same way.
+    if (!this.#encryption) return Object.assign(encodeChange(record, 'plain'), { responseBody })
+    return seal(Object.assign(encodeChange(record, 'sealed'), { responseBody }), record, this.#encryption)
+  }
+
+  /** The answer's cookies and other secrets stay in memory. */
+  #withoutSecrets(record: OperationRecord): OperationRecord {
+    const { response } = record
+    if (!response) return record
+    const headers = response.headers.filter((field) => !this.#redactor.isField(field))
+    return { ...record, response: { ...response, headers } }
   }
 
   /** Rejects with a StorageError; its code is CORRUPT only where no other version or encryption could read the row. */
   async decode(row: JournalRow): Promise<OperationRecord> {
     try {
-      const { body, responseBody } = row
-      const by = this.#encryption
-      if (!by) return decodeRecord(row, row)
-      return decodeRecord(row, {
-        body: body && (await by.open(body)),
-        responseBody: responseBody && (await by.open(responseBody)),
-      })
+      return decodeRecord(row, this.#encryption ? await open(row, this.#encryption) : row)
     } catch (error) {
-      if (error instanceof CodecError) {
-        throw new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
-      }
-      // Sealed with another key, say: the operation is there, and may have been done.
-      const { message } = asStorageError(error, `Record ${row.key} could not be opened`)
-      throw new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
+      throw unreadable(row, error)
     }
+  }
+
+  /** As `decode`, for a record whose request may be sent: its method, URL and body are those that were accepted. */
+  async decodeChecked(row: JournalRow): Promise<OperationRecord> {
+    const record = await this.decode(row)
+    const fingerprints = this.#fingerprints
+    if (!fingerprints || hasLetGo(record)) return record
+    if (await fingerprints.isOf(record.fingerprint, record.request)) {
+      return { ...record, fingerprint: await fingerprints.of(record.request) }
+    }
+    throw unreadable(row, (await this.#isOurs(row, fingerprints)) ? changed(row) : new Error(SEALED))
+  }
+
+  /** Does this client know how to read the row's body? Then the body was changed, and is not just sealed otherwise. */
+  async #isOurs(row: JournalRow, fingerprints: Fingerprints): Promise<boolean> {
+    if (!fingerprints.canCompare(JSON.parse(row.head).fingerprint)) return false
+    const bodies = storedBodiesOf(row)
+    if (!this.#encryption || row.body === null) return bodies === 'plain' || (bodies === 'sealed' && row.body === null)
+    const { is } = unframeBody(placeOf(row, 'request'), await this.#encryption.open(row.body))
+    return bodies === 'sealed' && is === 'framed'
   }
 }
 
-async function seal<Row extends RowChange>(row: Row & { body?: Uint8Array | null }, by: BodyCipher): Promise<Row> {
+const SEALED = 'its body was sealed by an `encryption` that this client does not have, or was changed since'
+
+/** Nothing more is sent of it, and its body was dropped. */
+function hasLetGo({ request, status }: OperationRecord): boolean {
+  return request.body === null && BODILESS_STATUSES.includes(status)
+}
+
+function changed({ key }: JournalRow): CodecError {
+  return new CodecError('corrupt', `Record ${key} is not what was accepted: its request does not match its fingerprint`)
+}
+
+function unreadable(row: JournalRow, error: unknown): StorageError {
+  if (error instanceof CodecError) {
+    return new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
+  }
+  // Sealed with another key, say: the operation is there, and may have been done.
+  const { message } = asStorageError(error, `Record ${row.key} could not be opened`)
+  return new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
+}
+
+type Placed = Pick<BodyPlace, 'namespace' | 'key'>
+
+function placeOf({ namespace, key }: Placed, part: BodyPlace['part']): BodyPlace {
+  return { namespace, key, part }
+}
+
+async function seal<Row extends RowChange>(
+  row: Row & { body?: Uint8Array | null },
+  record: Placed,
+  by: Encryption,
+): Promise<Row> {
   const { body, responseBody } = row
   try {
-    if (body) row.body = await by.seal(body)
-    return { ...row, responseBody: responseBody && (await by.seal(responseBody)) }
+    if (body) row.body = await by.seal(frameBody(placeOf(record, 'request'), body))
+    return {
+      ...row,
+      responseBody: responseBody && (await by.seal(frameBody(placeOf(record, 'response'), responseBody))),
+    }
   } catch (error) {
     throw asStorageError(error, 'The body could not be sealed', 'none')
   }
+}
+
+async function open(row: JournalRow, by: Encryption): Promise<Pick<JournalRow, 'body' | 'responseBody'>> {
+  const one = async (part: BodyPlace['part'], sealed: Uint8Array | null): Promise<Uint8Array | null> => {
+    if (!sealed) return sealed
+    const opened = unframeBody(placeOf(row, part), await by.open(sealed))
+    if (opened.is !== 'elsewhere') return opened.body
+    throw new CodecError('corrupt', `Record ${row.key} is not what was accepted: its ${part} belongs to another record`)
+  }
+  return { body: await one('request', row.body), responseBody: await one('response', row.responseBody) }
 }

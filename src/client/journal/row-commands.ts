@@ -1,5 +1,5 @@
 import { StorageError } from '../../errors/classes.ts'
-import { OPERATION_STATUSES } from '../operation/record.ts'
+import { BODILESS_STATUSES, OPERATION_STATUSES } from '../operation/record.ts'
 import {
   type Claimant,
   type ClaimByKey,
@@ -63,6 +63,8 @@ export interface Decision {
   readonly put?: readonly KeptRow[]
   /** With a `put` of one row: the new body of its answer. Without it, the one that is there stays. */
   readonly responseBody?: Uint8Array | null
+  /** With a `put` of one row: the body of its request goes. */
+  readonly dropsBody?: boolean
   readonly delete?: readonly KeptRow[]
   /** Rows that the answer needs with their bodies. */
   readonly handOut?: readonly KeptRow[]
@@ -89,9 +91,11 @@ export function planOf(command: Exclude<JournalCommand, Survey>): RowPlan {
       return { wanted, decide: (handOut) => ({ handOut, answer: ([row]) => row }) }
     }
     case 'list': {
-      const { namespace, status, after, limit } = command
-      const where = (row: KeptRow): boolean => status === undefined || row.status === status
-      const wanted = { index: status === 'pending' ? 'open' : 'all', namespace, after, limit, where } as const
+      const { namespace, status, undelivered, after, limit } = command
+      const where = (row: KeptRow): boolean =>
+        (status === undefined || row.status === status) && (!undelivered || isUndelivered(row))
+      const index = undelivered || status === 'pending' ? 'open' : 'all'
+      const wanted = { index, namespace, after, limit, where } as const
       return { wanted, decide: (handOut) => ({ handOut, answer: (rows) => rows }) }
     }
     case 'lane': {
@@ -127,10 +131,11 @@ function planWrite({ namespace, key, owner, epoch, change }: Write): RowPlan {
     decide: ([row]) => {
       if (!row || row.owner !== owner || row.epoch !== epoch) return { answer: false }
       if (change === 'remove') return { delete: [row], answer: true }
-      if (change === 'set-aside')
-        return { put: [{ ...row, owner: null, leaseUntil: 0, laneUntil: null, setAside: true }], answer: true }
-      const put = [{ ...row, ...change }]
-      return 'head' in change ? { put, responseBody: change.responseBody, answer: true } : { put, answer: true }
+      if (change === 'set-aside') return { put: [{ ...row, owner: null, leaseUntil: 0, setAside: true }], answer: true }
+      if (!('head' in change)) return { put: [{ ...row, ...change }], answer: true }
+      const dropsBody = BODILESS_STATUSES.includes(change.status)
+      const put = [{ ...row, ...change, body: dropsBody ? null : row.body }]
+      return { put, responseBody: change.responseBody, dropsBody, answer: true }
     },
   }
 }
@@ -169,6 +174,10 @@ function isWanted(row: KeptRow, { deliverNames, exceptOrigins }: DueFilter): boo
   if (row.setAside || row.version > RECORD_VERSION) return false
   if (row.status === 'pending') return !exceptOrigins.includes(row.origin)
   return row.deliveryDue && (deliverNames === '*' || (row.name !== null && deliverNames.includes(row.name)))
+}
+
+function isUndelivered({ status, deliveryDue }: KeptRow): boolean {
+  return status !== 'pending' && deliveryDue
 }
 
 /** Pending, awaiting delivery, or held: claims and surveys look through such rows only. */

@@ -13,10 +13,16 @@ export function isHead(value: unknown): value is HeadV1 {
 
 type Fields = Partial<Record<keyof HeadV1, unknown>>
 
-function isRequest({ method, url, headers, withheld = [], credentialsMode, fingerprint }: Fields): boolean {
+function isRequest(head: Fields): boolean {
+  const { method, url, headers, withheld = [], credentialsMode, fingerprint, session = '' } = head
   const listed = isHeaderList(headers) && Array.isArray(withheld) && withheld.every(isText)
-  const addressed = isToken(method) && isText(url) && URL.canParse(url)
-  return addressed && listed && MODES.has(credentialsMode) && isText(fingerprint)
+  const addressed = isToken(method) && isText(url) && isHttp(url)
+  return addressed && listed && MODES.has(credentialsMode) && isText(fingerprint) && isText(session)
+}
+
+/** No other kind of URL is ever accepted for an operation. */
+function isHttp(url: string): boolean {
+  return /^https?:/i.test(url) && URL.canParse(url)
 }
 
 function isHistory(head: Fields): boolean {

@@ -1,5 +1,6 @@
 import type { AttemptSummary } from '../../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
+import { urlParts } from '../../foundation/parsed-url.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { StoredResponse } from '../../protocol/stored-message.ts'
 import { isHead } from './check-head.ts'
@@ -26,6 +27,9 @@ export interface EncodedRecord {
   readonly head: string
 }
 
+/** As they are, or sealed by the client's `encryption`. */
+export type StoredBodies = 'plain' | 'sealed'
+
 /** What `head` holds. Short and flat: it is written with every commit. */
 export interface HeadV1 {
   readonly method: string
@@ -36,7 +40,10 @@ export interface HeadV1 {
   readonly metadata?: Json | undefined
   readonly laneOnFailure?: 'continue' | undefined
   readonly fingerprint: string
+  /** How both bodies are stored. Earlier builds have not said. */
+  readonly bodies?: StoredBodies | undefined
   readonly honoursKeys?: false | undefined
+  readonly session?: string | undefined
   readonly trace?: string | undefined
   readonly acceptedAt: number
   readonly horizonAt: number
@@ -48,6 +55,7 @@ export interface HeadV1 {
   readonly deaths: number
   readonly heldBy?: Reason | undefined
   readonly settledAt?: number | undefined
+  readonly overdueAt?: number | undefined
   readonly reason?: Reason | undefined
   readonly response?: Omit<StoredResponse, 'body'> | undefined
   readonly error?: StoredFailure | undefined
@@ -68,7 +76,7 @@ export class CodecError extends Error {
   }
 }
 
-export function encodeRecord(record: OperationRecord): EncodedRecord {
+export function encodeRecord(record: OperationRecord, bodies?: StoredBodies): EncodedRecord {
   return {
     version: record.lane === undefined ? 1 : CODEC_VERSION,
     namespace: record.namespace,
@@ -86,7 +94,7 @@ export function encodeRecord(record: OperationRecord): EncodedRecord {
     laneUntil: record.holdsLane ? record.horizonAt : null,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
-    head: JSON.stringify(headOf(record)),
+    head: JSON.stringify(headOf(record, bodies)),
   }
 }
 
@@ -96,7 +104,7 @@ export type EncodedChange = Omit<
   'version' | 'namespace' | 'key' | 'id' | 'name' | 'lane' | 'origin' | 'epoch'
 >
 
-export function encodeChange(record: OperationRecord): EncodedChange {
+export function encodeChange(record: OperationRecord, bodies?: StoredBodies): EncodedChange {
   return {
     status: record.status,
     owner: record.lease?.owner ?? null,
@@ -106,11 +114,11 @@ export function encodeChange(record: OperationRecord): EncodedChange {
     laneUntil: record.holdsLane ? record.horizonAt : null,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
-    head: JSON.stringify(headOf(record)),
+    head: JSON.stringify(headOf(record, bodies)),
   }
 }
 
-function headOf(record: OperationRecord): HeadV1 {
+function headOf(record: OperationRecord, bodies: StoredBodies | undefined): HeadV1 {
   const { method, url, headers, withheld, credentialsMode } = record.request
   return {
     method,
@@ -121,7 +129,9 @@ function headOf(record: OperationRecord): HeadV1 {
     metadata: record.metadata,
     laneOnFailure: record.laneOnFailure === 'continue' ? 'continue' : undefined,
     fingerprint: record.fingerprint,
+    bodies,
     honoursKeys: record.honoursKeys ? undefined : false,
+    session: record.session,
     trace: record.trace,
     acceptedAt: record.acceptedAt,
     horizonAt: record.horizonAt,
@@ -133,6 +143,7 @@ function headOf(record: OperationRecord): HeadV1 {
     deaths: record.deaths,
     heldBy: record.heldBy,
     settledAt: record.settledAt,
+    overdueAt: record.overdueAt,
     reason: record.reason,
     response: record.response && withoutBody(record.response),
     error: record.error,
@@ -169,6 +180,7 @@ export function decodeRecord(
     request: { method, url, origin: row.origin, headers, withheld, credentialsMode, body: bodies.body },
     fingerprint: head.fingerprint,
     honoursKeys: head.honoursKeys !== false,
+    session: head.session,
     trace: head.trace,
     acceptedAt: head.acceptedAt,
     horizonAt: head.horizonAt,
@@ -186,6 +198,7 @@ export function decodeRecord(
     heldBy: head.heldBy,
     settledAt: head.settledAt,
     expiresAt: row.expiresAt ?? undefined,
+    overdueAt: head.overdueAt,
     reason: head.reason,
     response: head.response ? { ...head.response, body: bodies.responseBody } : undefined,
     error: head.error,
@@ -197,6 +210,11 @@ export function decodeRecord(
   }
 }
 
+/** How the bodies of a row that can be decoded are stored; undefined in rows of earlier builds. */
+export function storedBodiesOf(row: EncodedRecord): StoredBodies | undefined {
+  return parseHead(row).bodies
+}
+
 function parseHead(row: EncodedRecord): HeadV1 {
   let head: unknown
   try {
@@ -206,5 +224,8 @@ function parseHead(row: EncodedRecord): HeadV1 {
   }
   if (!isHead(head))
     throw new CodecError('corrupt', `Record ${row.key} cannot be read: its head is not what a record holds`)
+  // Whether an origin is trusted with credentials is judged by the column, and the request goes to the URL.
+  if (urlParts(head.url).origin !== row.origin)
+    throw new CodecError('corrupt', `Record ${row.key} cannot be read: its URL has another origin than its row`)
   return head
 }

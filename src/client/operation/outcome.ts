@@ -9,6 +9,7 @@ import {
 } from '../../errors/classes.ts'
 import type { HoldfastError, OperationRef } from '../../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
+import { isSafeMethod } from '../../protocol/methods.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
 import { type AnswerRest, toResponse } from '../../protocol/stored-message.ts'
 import { effectOf, isSettled, type OperationRecord } from './record.ts'
@@ -89,7 +90,7 @@ export function unrecordedError(call: Unrecorded, why: WhyUnrecorded): HoldfastE
 
 /**
  * The same failure for this call: several may have failed of one cause. A journal that could not even be asked
- * has written nothing for it; where the caller named the operation, an earlier call may have done it all the same.
+ * has written nothing for it; if the caller named the operation, an earlier call may have done it, or still will.
  */
 export function errorForCall(error: unknown, { operation, named }: Pick<Unrecorded, 'operation' | 'named'>): unknown {
   if (error instanceof BodyError) {
@@ -98,7 +99,7 @@ export function errorForCall(error: unknown, { operation, named }: Pick<Unrecord
   }
   if (error instanceof StorageError && error.operation === undefined) {
     const { message, code, cause = error } = error
-    return new StorageError(message, { code, cause, operation, effect: named ? 'unknown' : 'none' })
+    return new StorageError(message, { code, cause, operation, effect: named ? 'unknown' : 'none', pending: named })
   }
   return error
 }
@@ -106,14 +107,18 @@ export function errorForCall(error: unknown, { operation, named }: Pick<Unrecord
 /** A key or id that was used before for another request. */
 export function keyReused(existing: OperationRecord): KeyReuseError {
   const name = existing.id === undefined ? `Idempotency key ${existing.key}` : `The id ${JSON.stringify(existing.id)}`
-  const message = `${name} was reused with a different request (method, URL or body). Nothing was sent for this call`
+  const message = `${name} was reused with a different request (method, URL or body). Nothing was sent for this call. If this is a new operation, such as another card after a declined one, give it an id or key of its own`
   return new KeyReuseError(message, { operation: refOf(existing), effect: 'none' })
 }
 
 /** The journal has no record under this key or id. */
-export function unknownOperation(keyOrId: string, effect: 'none' | 'unknown'): StorageError {
-  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} in the journal: never accepted, or past its retention`
-  return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect, operation: { key: keyOrId } })
+export function unknownOperation(
+  keyOrId: string,
+  { effect, pending = false }: { readonly effect: 'none' | 'unknown'; readonly pending?: boolean },
+): StorageError {
+  const why = pending ? 'its transaction may still commit' : 'never accepted, or past its retention'
+  const message = `No operation with the key or id ${JSON.stringify(keyOrId)} in the journal: ${why}`
+  return new StorageError(message, { code: 'HOLDFAST_UNKNOWN_OPERATION', effect, pending, operation: { key: keyOrId } })
 }
 
 /** The record was deleted while a caller waited for its settlement. */
@@ -161,18 +166,43 @@ const BECAUSE: Record<Reason, string> = {
   lane: 'an earlier operation of its lane has not succeeded',
 }
 
+/** These end the retries of a failure that is another one: the message names that failure first. */
+const LIMITS = new Set<Reason | undefined>([
+  'attempts',
+  'deadline',
+  'horizon',
+  'budget',
+  'breaker',
+  'do-not-retry',
+  'not-replayable',
+])
+
 const SO: Record<Effect, string> = {
   none: 'It was not done.',
   unknown: 'It may have been done.',
   applied: 'It was done, but its answer was cut off.',
 }
 
+/** What happened, then what that means for the caller, then which limit ended it, then what comes next. */
 function describe({ record, reason, pending }: FailedOperation, effect: Effect): string {
   const { method, url } = record.request
   const { origin, pathname } = new URL(url)
-  const last = record.response ? `status ${record.response.status}` : record.error?.detail
-  const status = last ? ` (last: ${last})` : ''
   const why = reason ? BECAUSE[reason] : isSettled(record) ? record.status : 'Holdfast itself failed, see the cause'
-  const next = pending ? ' It stays pending: resume() goes on with it.' : ''
-  return `${method} ${origin}${pathname}: ${why}${status}. ${SO[effect]}${next}`
+  const last = lastAttempt(record)
+  const isLimit = last !== undefined && LIMITS.has(reason)
+  const happened = isLimit ? last.inShort : last ? `${why}: ${last.detail}` : why
+  const sentences = [`${method} ${origin}${pathname}: ${happened}.`]
+  // Nothing is done by a safe method: that it may have arrived changes nothing for the caller.
+  if (effect !== 'unknown' || !isSafeMethod(method)) sentences.push(SO[effect])
+  if (isLimit) sentences.push(`Stopped: ${why}.`)
+  if (pending) sentences.push('It stays pending: resume() goes on with it.')
+  return sentences.join(' ')
+}
+
+function lastAttempt(record: OperationRecord): { readonly inShort: string; readonly detail: string } | undefined {
+  const { response, error, attempts, attemptCount } = record
+  const count = `after ${attemptCount} ${attemptCount === 1 ? 'attempt' : 'attempts'}`
+  if (response) return { inShort: `status ${response.status} ${count}`, detail: `status ${response.status}` }
+  const detail = error?.detail ?? attempts.at(-1)?.fault
+  return detail === undefined ? undefined : { inShort: `no answer ${count}: ${detail}`, detail }
 }

@@ -10,6 +10,9 @@ export type OperationStatus = 'pending' | SettledStatus
 export const SETTLED_STATUSES: readonly SettledStatus[] = ['succeeded', 'rejected', 'failed', 'expired', 'cancelled']
 export const OPERATION_STATUSES: readonly OperationStatus[] = ['pending', ...SETTLED_STATUSES]
 
+/** With these the request is never sent again: the journal drops its body, which may hold card numbers and names. */
+export const BODILESS_STATUSES: readonly OperationStatus[] = ['succeeded', 'rejected']
+
 /** What JSON can say; `metadata` travels with the record as this. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
@@ -57,6 +60,8 @@ export interface OperationRecord {
   readonly fingerprint: string
   /** Does its server do the work of a key once? Where not, an operation that may have arrived is not sent again. */
   readonly honoursKeys: boolean
+  /** The hash of the user who was logged in, where the client was told how to know. */
+  readonly session?: string | undefined
   /** Of the trace in which it was accepted: a `traceparent`, to which later runs link. */
   readonly trace?: string | undefined
   readonly acceptedAt: number
@@ -88,8 +93,10 @@ export interface OperationRecord {
   readonly heldBy: Reason | undefined
 
   readonly settledAt: number | undefined
-  /** When the record of a settled operation may go (epoch ms). */
+  /** When the record of a settled operation may go (epoch ms); never while a handler has to take it, or it holds its lane. */
   readonly expiresAt: number | undefined
+  /** From when on a settlement that no handler has taken is a dead letter (epoch ms). */
+  readonly overdueAt?: number | undefined
   readonly reason: Reason | undefined
   readonly response: StoredResponse | undefined
   readonly error: StoredFailure | undefined

@@ -168,6 +168,7 @@ const UNSETTLED = {
   status: 'pending',
   settledAt: undefined,
   expiresAt: undefined,
+  overdueAt: undefined,
   reason: undefined,
   response: undefined,
   error: undefined,
@@ -199,7 +200,7 @@ export function askAgain(record: OperationRecord, lease: Lease): OperationRecord
 /** Every handler has taken the settlement. */
 export function markDelivered(record: OperationRecord): OperationRecord {
   demand(record.status !== 'pending' && record.deliveryDue, 'mark as delivered', record)
-  return { ...record, deliveryDue: false }
+  return { ...record, deliveryDue: false, overdueAt: undefined }
 }
 
 function demand(condition: boolean, move: string, record: OperationRecord): void {

@@ -1,4 +1,4 @@
-import type { Effect, Reason } from '../../errors/reason.ts'
+import type { Effect, ViewReason } from '../../errors/reason.ts'
 import { effectOf, type Json, type OperationRecord, type OperationRequest, type SettledStatus } from './record.ts'
 
 /** An operation as `operations()`, `operation()` and `reconcile` show it. */
@@ -24,10 +24,10 @@ export interface OperationView {
   /** Epoch milliseconds before which no resume attempts it; undefined where nothing is planned. */
   readonly nextAttemptAt: number | undefined
   /** Why it is not being worked on, or why it ended, where there is a reason. */
-  readonly reason: Reason | undefined
+  readonly reason: ViewReason | undefined
 }
 
-export function viewOf(record: OperationRecord): OperationView {
+export function viewOf(record: OperationRecord, now: number): OperationView {
   return {
     key: record.key,
     id: record.id,
@@ -44,8 +44,13 @@ export function viewOf(record: OperationRecord): OperationView {
     inFlight: record.inFlightSince !== undefined,
     horizonAt: record.horizonAt,
     nextAttemptAt: nextAttemptAt(record),
-    reason: record.reason ?? record.heldBy,
+    reason: isOverdue(record, now) ? 'undelivered' : (record.reason ?? record.heldBy),
   }
+}
+
+/** Has its settlement waited for a handler for longer than `retention`? */
+export function isOverdue({ deliveryDue, overdueAt }: OperationRecord, now: number): boolean {
+  return deliveryDue && overdueAt !== undefined && overdueAt <= now
 }
 
 /** Parked operations are looked at again at their horizon, but only to expire. */

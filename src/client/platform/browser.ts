@@ -3,6 +3,8 @@ import { globalFetch } from '../../foundation/own-fetch.ts'
 import { tabPeers } from '../coordination/tab-peers.ts'
 import { indexedDbJournal } from '../journal/indexeddb/indexeddb-journal.ts'
 import { fetchTransport } from '../transport/fetch/fetch-transport.ts'
+import { forPage } from '../transport/fetch/for-page.ts'
+import { sendInPage } from '../transport/fetch/send-in-page.ts'
 import type { Platform } from './port.ts'
 
 export const platform: Platform = {
@@ -10,6 +12,6 @@ export const platform: Platform = {
   pageOrigin: () => globalThis.location?.origin,
   digest: webDigest,
   defaultJournal: indexedDbJournal,
-  transport: ({ fetch }) => fetchTransport(fetch ?? globalFetch),
+  transport: ({ fetch }) => fetchTransport(fetch ?? globalFetch, { send: sendInPage, adapt: forPage }),
   coordination: () => tabPeers(),
 }

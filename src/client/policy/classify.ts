@@ -1,41 +1,24 @@
 import type { Effect, Reason } from '../../errors/reason.ts'
 import { isReplayed } from '../../protocol/header-names.ts'
-import type { HeaderList } from '../../protocol/headers.ts'
-import { headerValue } from '../../protocol/headers.ts'
-import { PROBLEM, type ProblemDetails } from '../../protocol/problem-details.ts'
+import { PROBLEM } from '../../protocol/problem-details.ts'
 import { readRetryVerdict } from '../../protocol/retry-verdict.ts'
 import { serverDelayMs } from '../../protocol/server-timing.ts'
+import {
+  type AnswerFacts,
+  type AttemptFacts,
+  type Before,
+  effectOfAnswer,
+  effectOfFault,
+  type FaultFacts,
+  isInFlight,
+  isRefusal,
+  isTurnedAway,
+  namesRetryTime,
+} from './evidence.ts'
 import type { ResolvedDoNotRetry } from './resolved-options.ts'
 
-/** An answer that was accepted as the API's own. */
-export interface AnswerFacts {
-  readonly is: 'answer'
-  readonly status: number
-  readonly headers: HeaderList
-  readonly problem: ProblemDetails | undefined
-  /** Did it come from somewhere else than was asked? Then what was asked may have been done before it was sent on. */
-  readonly redirected: boolean
-}
-
-/** No usable answer: the network failed, the attempt timed out, or the answer was not the API speaking. */
-export interface FaultFacts {
-  readonly is: 'fault'
-  readonly mayHaveArrived: boolean
-  readonly transient: boolean
-  /** Trying again soon can't help, much later may: a certificate that can't be trusted. */
-  readonly lasting?: boolean | undefined
-  /** The head of an answer whose body did not arrive. */
-  readonly headStatus: number | undefined
-}
-
-export type AttemptFacts = AnswerFacts | FaultFacts
-
-export interface Circumstances {
+export interface Circumstances extends Before {
   readonly now: number
-  /** Can it be sent again without doing it twice? True with a key that the server honours, or with an idempotent method. */
-  readonly replayable: boolean
-  /** May an earlier attempt have been done? */
-  readonly earlierUnknown: boolean
   readonly statuses: ReadonlySet<number>
   readonly doNotRetry: ResolvedDoNotRetry
   /** What the caller's own rule says; undefined leaves it to ours. */
@@ -74,15 +57,9 @@ function classifyFault(fault: FaultFacts, { replayable, override }: Circumstance
   return { is: 'retry', reason: 'network', effect, floorMs: undefined }
 }
 
-function effectOfFault(fault: FaultFacts): Effect {
-  if (!fault.mayHaveArrived) return 'none'
-  const status = fault.headStatus
-  return status !== undefined && status >= 200 && status < 300 ? 'applied' : 'unknown'
-}
-
 function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verdict {
   const { status, headers } = answer
-  if (status >= 200 && status < 300) return { is: 'success', effect: 'applied' }
+  if (isSuccess(answer)) return { is: 'success', effect: 'applied' }
   const effect = effectOfAnswer(answer, circumstances)
   const said = readRetryVerdict(headers, circumstances.doNotRetry)
   if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
@@ -100,10 +77,13 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
     : { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
 }
 
-/** May it be sent again to a server that does not know its key? Where the server turned it away, or the caller's rule says so of a 4xx. */
+function isSuccess({ status, answersGet }: AnswerFacts): boolean {
+  return status >= 200 && status < 300 && !answersGet
+}
+
+/** May it be sent again to a server that does not know its key? If the server turned it away, or the caller's rule says so of a refusal. */
 function isCertainlyUndone(answer: AnswerFacts, { override }: Circumstances): boolean {
-  const refused = answer.status >= 400 && answer.status < 500 && !answer.redirected
-  return answer.status === 429 || isTurnedAway(answer) || (override === true && refused)
+  return isTurnedAway(answer) || (isRefusal(answer) && (answer.status === 429 || override === true))
 }
 
 function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'retry' | undefined): boolean {
@@ -114,48 +94,10 @@ function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'r
   return isInFlight(answer, circumstances) || (answer.status === 413 && namesRetryTime(answer))
 }
 
-/** A 409 that means "the first one is still being worked on", not "your version is stale". */
-function isInFlight(answer: AnswerFacts, { earlierUnknown }: Circumstances): boolean {
-  if (answer.status !== 409) return false
-  return answer.problem?.type === PROBLEM.inFlight || namesRetryTime(answer) || earlierUnknown
-}
-
-function namesRetryTime({ headers }: AnswerFacts): boolean {
-  return headerValue(headers, 'retry-after') !== undefined
-}
-
 /** Words by which servers say that a key came back with another request. */
 const KEY_REUSE_CODES = new Set(['request_signature_mismatch', 'idempotency_error', 'idempotency_key_reused'])
 
 function isKeyReuse({ status, problem }: AnswerFacts): boolean {
   if (status !== 422 || !problem) return false
   return problem.type === PROBLEM.keyReused || KEY_REUSE_CODES.has(String(problem.code ?? problem.error))
-}
-
-/**
- * Statuses that a gate in front of the operation gives (log-in, rate limit, proxy, dedup window): they say
- * that this attempt did nothing, but nothing about an earlier one.
- */
-const GATE_STATUSES = new Set([401, 403, 405, 407, 408, 412, 413, 414, 421, 425, 429, 431, 451])
-
-/**
- * What this attempt alone may have done: a 4xx, nothing; a 5xx or a redirect, perhaps. An in-flight answer
- * says that another attempt is being done right now, so the whole is unknown.
- */
-function effectOfAnswer(answer: AnswerFacts, circumstances: Circumstances): Effect {
-  if (isInFlight(answer, circumstances)) return 'unknown'
-  if (!circumstances.replayable && isTurnedAway(answer)) return 'none'
-  return answer.status >= 400 && answer.status < 500 && !answer.redirected ? 'none' : 'unknown'
-}
-
-/** A 503 that says when to come back is a server that did not begin. */
-function isTurnedAway(answer: AnswerFacts): boolean {
-  return answer.status === 503 && namesRetryTime(answer)
-}
-
-/** Does a final 4xx also clear up what an earlier, unanswered attempt did? Then the whole operation had no effect. */
-export function speaksForTheWhole(answer: Pick<AnswerFacts, 'status' | 'headers' | 'redirected'>): boolean {
-  const { status, headers, redirected } = answer
-  if (status < 400 || status >= 500 || redirected) return false
-  return isReplayed(headers) || !GATE_STATUSES.has(status)
 }

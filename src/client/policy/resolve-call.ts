@@ -101,9 +101,13 @@ export function resolveDurable(method: string, call: CallOptions, clientWide: bo
   )
 }
 
-/** Does the server behind this URL do the work of a key once? Undefined where the option says nothing. */
-export function resolveHonoursKeys(honoursKeys: HonoursKeys | undefined, url: string): boolean | undefined {
-  return typeof honoursKeys === 'function' ? checkBoolean('honoursKeys(url)', honoursKeys(url)) : honoursKeys
+/** Does the server do the work of a key once? Undefined if the option says nothing. */
+export function resolveHonoursKeys(
+  honoursKeys: HonoursKeys | undefined,
+  { url, method }: { readonly url: string; readonly method: string },
+): boolean | undefined {
+  if (typeof honoursKeys !== 'function') return honoursKeys
+  return checkBoolean('honoursKeys(url, method)', honoursKeys(url, method))
 }
 
 /** The options that a client has for all its calls, and a call for itself. */

@@ -3,6 +3,7 @@ import {
   checkDuration,
   checkFunction,
   checkLabel,
+  checkNameList,
   checkObject,
   checkPositiveDuration,
   describe,
@@ -20,6 +21,7 @@ import { type Clock, systemClock } from '../../foundation/clock.ts'
 import type { Encryption } from '../../foundation/encryption.ts'
 import { type Random, systemRandom } from '../../foundation/random.ts'
 import type { Observer, Telemetry } from '../../observe/port.ts'
+import { REDACTOR, Redactor } from '../../observe/redact.ts'
 import type { Journal } from '../journal/port.ts'
 import type { ClientOptions, DispatcherLike, FetchLike, HeadersOption, HonoursKeys } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
@@ -60,12 +62,15 @@ const OWN_FIELDS = {
   honoursKeys: [undefined, checkHonoursKeys],
   headers: [undefined, checkClientHeaders],
   credentials: [undefined, oneOf('omit', 'same-origin', 'include')],
+  session: [undefined, checkFunction<() => string>],
   durable: [undefined, checkBoolean],
   trustedOrigins: [new Set<string>(), checkOrigins],
+  credentialNames: [[], checkNameList],
   journal: ['platform', checkJournal],
   namespace: ['default', checkLabel],
   maxBodyBytes: [10 * MIB, wholeFrom(0)],
   maxResponseBytes: [MIB, wholeFrom(0)],
+  maxReadBytes: [64 * MIB, wholeFrom(0)],
   fetch: [undefined, checkFunction<FetchLike>],
   dispatcher: [undefined, objectWith<DispatcherLike>('dispatch')],
   observe: [undefined, checkFunction<Observer>],
@@ -102,7 +107,7 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
   const keyHeader = resolveKeyHeader(given.keyHeader)
   const doNotRetry = resolveDoNotRetry(given.doNotRetry, platform)
   checkDistinct(keyHeader, doNotRetry)
-  const own = readFields('', given, OWN_FIELDS)
+  const { credentialNames, ...own } = readFields('', given, OWN_FIELDS)
   const baseUrl = resolveBaseUrl(given.baseUrl, platform.pageOrigin)
   if (own.headers && !baseUrl && own.trustedOrigins.size === 0) {
     throw new ConfigurationError('The option `headers` needs `baseUrl` or `trustedOrigins`: it is sent there only.')
@@ -110,6 +115,7 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
   refuseClash(given)
   return Object.freeze({
     ...own,
+    redactor: credentialNames.length === 0 ? REDACTOR : new Redactor(credentialNames),
     baseUrl,
     anyOrigin: given.baseUrl === undefined,
     ...resolveShared(given, DEFAULT_CALL),
@@ -160,7 +166,7 @@ function resolveLifetimes(given: ClientOptions): Lifetimes {
 
 function checkHonoursKeys(option: string, given: unknown): HonoursKeys {
   if (typeof given === 'boolean' || typeof given === 'function') return given as HonoursKeys
-  return refuseOption(option, 'true, false, or a function of the URL', given)
+  return refuseOption(option, 'true, false, or a function of the URL and the method', given)
 }
 
 function checkJournal(option: string, given: unknown): ResolvedOptions['journal'] {

@@ -2,6 +2,7 @@ import type { Clock } from '../../foundation/clock.ts'
 import type { Encryption } from '../../foundation/encryption.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Observer, Telemetry } from '../../observe/port.ts'
+import type { Redactor } from '../../observe/redact.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { Journal } from '../journal/port.ts'
 import type { CredentialsMode } from '../operation/record.ts'
@@ -57,9 +58,12 @@ export interface ResolvedOptions extends ResolvedCall {
   readonly anyOrigin: boolean
   readonly headers: HeaderList | HeadersFunction | undefined
   readonly credentials: CredentialsMode | undefined
+  readonly session: (() => string) | undefined
   /** Undefined: by method. */
   readonly durable: boolean | undefined
   readonly trustedOrigins: ReadonlySet<string>
+  /** Knows what is a credential, `credentialNames` included. */
+  readonly redactor: Redactor
   /** 'platform' = the default of this platform. */
   readonly journal: Journal | 'platform' | 'platform-or-memory' | false
   readonly namespace: string
@@ -72,6 +76,7 @@ export interface ResolvedOptions extends ResolvedCall {
   readonly keyHeader: { readonly name: string; readonly format: 'bare' | 'structured' }
   readonly maxBodyBytes: number
   readonly maxResponseBytes: number
+  readonly maxReadBytes: number
   readonly fetch: FetchLike | undefined
   readonly dispatcher: DispatcherLike | undefined
   readonly observe: Observer | undefined

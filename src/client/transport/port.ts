@@ -54,6 +54,8 @@ export interface TransportRequest {
   readonly publicHeaders: HeaderList
   /** Are there headers of the client's own among `headers`? A redirect must not take them elsewhere. */
   readonly guardsHeaders: boolean
+  /** Was there an attempt of this operation before? Then a cache must not answer in the place of the server. */
+  readonly isRepeated?: boolean | undefined
   /** `url`, `body` and `bodyLimit` are then of no account, and `headers` are set over its own. */
   readonly dropIn?: DropIn | undefined
 }
@@ -72,6 +74,8 @@ export interface TransportResponse {
   /** The final URL, after redirects. */
   readonly url: string
   readonly redirected: boolean
+  /** A redirect (301, 302, 303) turned an unsafe method into a GET: the answer is that of another request. */
+  readonly answersGet?: boolean | undefined
 }
 
 /** No usable answer. */
@@ -82,7 +86,7 @@ export interface TransportFault {
   /** Can any byte of the request have reached the server? `false` only where that is certain. */
   readonly mayHaveArrived: boolean
   /** Where the head of an answer arrived and only its body did not. */
-  readonly head?: { readonly status: number; readonly headers: HeaderList } | undefined
+  readonly head?: Pick<TransportResponse, 'status' | 'headers' | 'redirected' | 'answersGet'> | undefined
   readonly cause: unknown
   /** False where trying again can't help: not a fault of the network but of the program (a bad header, a bug in a custom fetch). */
   readonly transient: boolean

@@ -2,7 +2,7 @@ import { partsOfUrl, type UrlParts, urlParts } from '../../foundation/parsed-url
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isSafeMethod } from '../../protocol/methods.ts'
 import { untrustedRedirect } from './fault.ts'
-import type { TransportFault, TransportRequest } from './port.ts'
+import type { TransportFault, TransportRequest, TransportResponse } from './port.ts'
 
 /** One request of a `send`: the first, or what a redirect made of it. */
 export interface Hop {
@@ -20,6 +20,16 @@ export function firstHop({ method, url: text, headers, body }: TransportRequest)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError('The URL is not an HTTP URL')
   if (url.hasUserInfo) throw new TypeError('The URL must not hold credentials')
   return { method, url, headers, body, redirects: 0 }
+}
+
+/** Of which request an answer is. */
+export type Whose = Pick<TransportResponse, 'redirected' | 'answersGet'>
+
+export function whoseAnswer(
+  hop: Pick<Hop, 'method' | 'redirects'>,
+  { method }: Pick<TransportRequest, 'method'>,
+): Whose {
+  return { redirected: hop.redirects > 0, answersGet: hop.method !== method }
 }
 
 export interface RedirectAnswer {
@@ -50,16 +60,17 @@ export function followRedirect(
   rules: Pick<TransportRequest, 'method' | 'redirect' | 'trusts' | 'publicHeaders'>,
 ): Hop | TransportFault | undefined {
   if (!isRedirect(answer.status) || rules.redirect === 'manual') return undefined
-  if (rules.redirect === 'error') return redirectFault('redirect-refused', 'A redirect, and redirects are not allowed')
+  if (rules.redirect === 'error')
+    return redirectFault(rules, 'redirect-refused', 'A redirect, and redirects are not allowed')
   if (answer.location === undefined) return undefined
   const url = resolveLocation(answer.location, from.url.href)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    return redirectFault('bad-redirect', 'A redirect to something that is no HTTP URL')
+    return redirectFault(rules, 'bad-redirect', 'A redirect to something that is no HTTP URL')
   }
   if (from.redirects >= MOST_REDIRECTS) {
-    return redirectFault('too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
+    return redirectFault(rules, 'too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
   }
-  if (url.hasUserInfo) return redirectFault('bad-redirect', 'A redirect to a URL with credentials')
+  if (url.hasUserInfo) return redirectFault(rules, 'bad-redirect', 'A redirect to a URL with credentials')
   const next = nextHop(from, url, answer.status)
   if (rules.trusts(url.origin)) return next
   return isSafeMethod(rules.method) ? { ...next, headers: rules.publicHeaders } : untrustedRedirect(url.origin)
@@ -101,10 +112,12 @@ function asUtf8(location: string): string {
 }
 
 function redirectFault(
+  { method }: Pick<TransportRequest, 'method'>,
   code: 'redirect-refused' | 'bad-redirect' | 'too-many-redirects',
   message: string,
 ): TransportFault {
   // Only 'redirect-refused' is what the caller asked for; the other two are a server's mistake, and those get mended.
   const transient = code !== 'redirect-refused'
-  return { kind: 'fault', code, mayHaveArrived: true, transient, cause: new Error(message) }
+  // A safe method that was answered by a redirect has done nothing.
+  return { kind: 'fault', code, mayHaveArrived: !isSafeMethod(method), transient, cause: new Error(message) }
 }

@@ -1,4 +1,5 @@
 import { StorageError } from '../../errors/classes.ts'
+import { frame, unframe } from '../../foundation/byte-frame.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { RecordedAnswer } from './entry.ts'
 
@@ -19,7 +20,7 @@ export interface SealedPlace {
   readonly key: string
 }
 
-interface Frame extends SealedPlace {
+interface Head extends SealedPlace {
   /** Undefined in frames of earlier builds. */
   readonly status?: number
   readonly headers: HeaderList
@@ -31,33 +32,21 @@ type Framed = Pick<RecordedAnswer, 'status' | 'headers' | 'body'>
 /** In place of a status, for the value of a message. */
 export const OF_A_MESSAGE = 0
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-const LENGTH_BYTES = 4
-
 /**
  * What is sealed. With its scope and key, so that sealed bytes that were moved to another key are not opened there, and with
  * its status, which is stored as it is, so that a change of that is noticed.
  */
 export function frameAnswer({ scope, key }: SealedPlace, { status, headers, body }: Framed): Uint8Array {
-  const frame: Frame = { scope, key, status, headers, hasBody: body !== null }
-  const head = encoder.encode(JSON.stringify(frame))
-  const whole = new Uint8Array(LENGTH_BYTES + head.length + (body?.length ?? 0))
-  new DataView(whole.buffer).setUint32(0, head.length)
-  whole.set(head, LENGTH_BYTES)
-  if (body) whole.set(body, LENGTH_BYTES + head.length)
-  return whole
+  const head: Head = { scope, key, status, headers, hasBody: body !== null }
+  return frame(head, body)
 }
 
 /** Throws if the bytes are no frame, or that of another key or another status than the one that is stored. */
 export function unframeAnswer({ scope, key }: SealedPlace, status: number, whole: Uint8Array): Framed {
-  const length = new DataView(whole.buffer, whole.byteOffset, whole.byteLength).getUint32(0)
-  const end = LENGTH_BYTES + length
-  const frame = JSON.parse(decoder.decode(whole.subarray(LENGTH_BYTES, end))) as Frame
-  if (frame.scope !== scope || frame.key !== key) throw new Error('The answer was sealed for another key')
-  if (frame.status !== undefined && frame.status !== status)
-    throw new Error('The answer was sealed with another status')
-  return { status, headers: frame.headers, body: frame.hasBody ? whole.slice(end) : null }
+  const { head, body } = unframe(whole) as { head: Head; body: Uint8Array }
+  if (head.scope !== scope || head.key !== key) throw new Error('The answer was sealed for another key')
+  if (head.status !== undefined && head.status !== status) throw new Error('The answer was sealed with another status')
+  return { status, headers: head.headers, body: head.hasBody ? body : null }
 }
 
 /** The stored form: `body` is the sealed frame. */

@@ -77,10 +77,12 @@ export class HeldLease {
     this.#watchLapse()
   }
 
-  #arm(ms: number): void {
+  #arm(pauseMs: number): void {
     this.#cancelRenewal()
-    if (!this.#isStopped && !this.#isLast)
-      this.#cancelRenewal = startTimer(this.#guard.clock, ms, () => void this.#renew())
+    if (this.#isStopped || this.#isLast) return
+    // The answer of the store may have come late, and the lease be over, or nearly so.
+    const ms = Math.max(0, Math.min(pauseMs, this.#leftMs))
+    this.#cancelRenewal = startTimer(this.#guard.clock, ms, () => void this.#renew())
   }
 
   async #renew(): Promise<void> {
@@ -100,13 +102,13 @@ export class HeldLease {
   }
 
   #isRenewed(now: number): Promise<boolean> {
-    return withinStoreTime(this.#guard, this.#guard.store.renew(this.#claim, { leaseMs: this.#leaseMs, now }))
+    return withinStoreTime(this.#guard, () => this.#guard.store.renew(this.#claim, { leaseMs: this.#leaseMs, now }))
   }
 
   /** Committed in a transaction of the caller, or abandoned by a reaper: still the entry of this claim. */
   async #isSettledByUs(): Promise<boolean> {
     const { scope, key, token } = this.#claim
-    const entry = await withinStoreTime(this.#guard, this.#guard.store.find(scope, key))
+    const entry = await withinStoreTime(this.#guard, () => this.#guard.store.find(scope, key))
     return entry?.token === token && entry.state !== 'running'
   }
 

@@ -4,11 +4,20 @@ import type { CallPlan } from './plan.ts'
 
 /** What a planned call gives to the client: to a verb, or to `client.fetch`. */
 
-export function pathOf({ label, signature }: CallPlan): string {
-  return signature === undefined ? `/${label}` : `/${label}?signature=${signature}${SECRET}`
+/** A path, where the operation is for the API of the client that is called. */
+export function urlOf({ label, origin, signature }: CallPlan, baseUrl: string): string {
+  const path = `${origin === baseUrl ? '' : origin}/${label}`
+  return signature === undefined ? path : `${path}?signature=${signature}${SECRET}`
 }
 
-export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
+/** Who calls, and until when. */
+export interface CallCircumstances {
+  readonly signal: AbortSignal
+  /** Who is logged in, where people log in: the request says so, and the cookies that it goes with have to agree. */
+  readonly user: string | undefined
+}
+
+export function callOptions(plan: CallPlan, { signal, user }: CallCircumstances): CallOptions {
   const { id, key, name, lane, laneOnFailure, onGiveUp, deadlineMs, withCredentials } = plan
   return {
     body: bodyOf(plan),
@@ -19,13 +28,17 @@ export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
     ...(key === undefined ? {} : { key }),
     ...(name === undefined ? {} : { name }),
     ...(lane === undefined ? {} : { lane, laneOnFailure }),
-    ...(withCredentials ? { headers: { cookie: `session=${SECRET}` } } : {}),
+    headers: { ...ofUser(user), ...(withCredentials ? { cookie: `session=${SECRET}` } : {}) },
   }
 }
 
-export function fetchInit(plan: CallPlan, signal: AbortSignal): RequestInit {
-  const headers = { 'idempotency-key': `"${plan.key}"` }
+export function fetchInit(plan: CallPlan, { signal, user }: CallCircumstances): RequestInit {
+  const headers = { 'idempotency-key': `"${plan.key}"`, ...ofUser(user) }
   return { method: plan.method.toUpperCase(), body: bodyOf(plan), headers, signal }
+}
+
+function ofUser(user: string | undefined): Record<string, string> {
+  return user === undefined ? {} : { 'x-user': user }
 }
 
 function bodyOf({ label }: CallPlan): string {

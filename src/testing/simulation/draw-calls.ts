@@ -1,5 +1,5 @@
 import { type Dice, diceFor } from './dice.ts'
-import { type CallPlan, RUN_DEADLINE_MS, SECOND } from './plan.ts'
+import { type CallPlan, ORIGIN, OTHER_ORIGIN, type OutboxPlan, RUN_DEADLINE_MS, SECOND } from './plan.ts'
 import type { Fault } from './vocabulary.ts'
 
 export interface Cast {
@@ -37,17 +37,44 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
     calls[0] = { ...(calls[0] as CallPlan), ...name }
     calls.push({ ...other, label: 'other', id: undefined, key: undefined, ...name })
   }
+  // The program that exits after a success has an operation that nobody looks for by name.
+  if (faults.has('program-exits')) {
+    const plain = { id: undefined, key: undefined, name: undefined, retryAfterMs: undefined, abortAfterMs: undefined }
+    calls.push({
+      ...drawCall(diceFor(seed, 'program-exits'), { slots, faults, n: 5 }),
+      ...plain,
+      cancelAfterMs: undefined,
+    })
+  }
+  if (faults.has('outbox'))
+    calls.push(inOutbox(drawCall(diceFor(seed, 'outbox'), { slots, faults, n: 6 }), diceFor(seed, 'transaction')))
   if (faults.has('lanes')) {
     for (const n of [3, 4]) calls.push(drawCall(diceFor(seed, `lanes ${n}`), { slots, faults, n }))
   }
+  // Two uses of one key are most interesting where the second one asks the server again, as only a fetch does.
+  const fetchedShare = faults.has('same-key') ? 0.5 : 0.2
   // Calls of one operation mostly come the same way.
   const fetched = new Set(
-    calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(0.2)),
+    calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(fetchedShare)),
   )
-  return calls.map((call, n) => {
+  const origins = faults.has('two-apis') ? [ORIGIN, OTHER_ORIGIN] : [ORIGIN]
+  return calls.map((drawn, n) => {
+    const call = { ...drawn, origin: diceFor(seed, `origin ${drawn.label}`).pick(origins) }
     const isFetch = fetched.has(call.label) !== diceFor(seed, `otherwise ${n}`).chance(0.05)
+    if (call.outbox) return call
     return isFetch ? throughFetch(call) : faults.has('lanes') ? inLane(call, diceFor(seed, `lane ${call.label}`)) : call
   })
+}
+
+/** Sent while its transaction is open, after it, or about then. */
+function inOutbox(call: CallPlan, dice: Dice): CallPlan {
+  const outbox: OutboxPlan = {
+    database: dice.pick(['sqlite', 'pg']),
+    ends: dice.chance(0.8) ? 'commit' : 'rollback',
+    endsAfterMs: dice.pick([0, dice.between(0, 50), dice.between(0, 20 * SECOND)]),
+    sendsAfterMs: dice.pick([0, dice.between(0, 50), dice.between(0, 30 * SECOND)]),
+  }
+  return { ...call, id: undefined, key: undefined, outbox }
 }
 
 /** Most operations are in one lane, some in another, and some in none. */
@@ -67,11 +94,13 @@ function throughFetch(call: CallPlan): CallPlan {
 function drawCall(dice: Dice, { slots, faults, n }: Cast & { readonly n: number }): CallPlan {
   const call: CallPlan = {
     label: `op${n}`,
+    origin: ORIGIN,
     slot: dice.between(0, slots - 1),
     at: dice.pick([0, 0, dice.between(0, 500), dice.between(0, 20 * SECOND), dice.between(0, 60 * SECOND)]),
     id: dice.chance(0.3) ? `order-${n}` : undefined,
     name: dice.chance(0.5) ? 'order' : undefined,
     through: 'verb',
+    outbox: undefined,
     method: dice.pick(['post', 'post', 'put', 'patch', 'delete']),
     onGiveUp: dice.chance(0.4) ? 'keep' : 'fail',
     lane: undefined,

@@ -3,11 +3,15 @@ import { drawActs, drawCrashes } from './draw-acts.ts'
 import { drawCalls } from './draw-calls.ts'
 import { drawLedger } from './draw-ledger.ts'
 import {
+  type Act,
   DEDUP_WINDOW_MS,
   HORIZON_MS,
+  ORIGIN,
+  OTHER_ORIGIN,
   type Plan,
   SECOND,
   SHORT_HORIZON_MS,
+  SHORT_RETENTION_MS,
   SHORT_WINDOW_MS,
   type SlotPlan,
 } from './plan.ts'
@@ -31,7 +35,10 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'work-throws-refusal': 0.4,
   'work-ends-transaction': 0.4,
   'framework-timeout': 0.3,
+  'program-exits': 0.4,
   'work-slow': 0.35,
+  // Only tabs have users.
+  'log-in': 0.4,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
 const LEDGERS = 0.4
@@ -40,18 +47,21 @@ const USUAL = 0.2
 export function drawPlan(seed: number | string, without: ReadonlySet<string> = new Set()): Plan {
   const platform = diceFor(seed, 'platform').chance(0.3) ? 'tabs' : 'processes'
   const drawn = drawFaults(seed, without)
-  const faults = platform === 'tabs' ? drawn : new Set([...drawn].filter((fault) => !OF_TABS.includes(fault)))
+  const faults = platform === 'tabs' ? amongTabs(drawn) : lessThese(drawn, OF_TABS)
   const shape = diceFor(seed, 'shape')
   // Tabs share a store, and so a machine.
   const machines = shape.chance(0.3) && platform === 'processes' ? 2 : 1
-  const slots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
+  const drawnSlots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
+  const origins = faults.has('two-apis') ? [ORIGIN, OTHER_ORIGIN] : [ORIGIN]
+  const slots = drawnSlots.map((slot, n) => ({ ...slot, origin: diceFor(seed, `api ${n}`).pick(origins) }))
   const calls = drawCalls(seed, { slots: slots.length, faults })
   const acts = drawActs(seed, { slots: slots.length, machines, faults })
-  const last = Math.max(...calls.map((call) => call.at + call.deadlineMs), ...acts.map((act) => act.at))
+  const last = Math.max(...calls.map((call) => call.at + call.deadlineMs), ...acts.map(waitsUntil))
   return {
     seed,
     faults,
     slots,
+    origins,
     machines,
     calls,
     acts,
@@ -64,11 +74,17 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
     windowMs: faults.has('short-window') ? SHORT_WINDOW_MS : DEDUP_WINDOW_MS,
     // Headers that take their time are interesting where little of it is left.
     horizonMs: diceFor(seed, 'horizon').chance(faults.has('headers-slow') ? 0.5 : 0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
+    retentionMs: faults.has('handlers-away') ? SHORT_RETENTION_MS : DEDUP_WINDOW_MS,
     server: drawServer(diceFor(seed, 'which server'), faults),
     ledger: drawLedger(seed, faults),
     honoursKeys: drawHonoursKeys(diceFor(seed, 'honours-keys'), faults),
     endsAt: last + shape.between(0, 40) * SECOND,
   }
+}
+
+/** Only handlers are waited for: other faults may last into the calm, and end with it. */
+function waitsUntil(act: Act): number {
+  return act.do === 'handlers-away' ? act.at + act.ms : act.at
 }
 
 function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fault> {
@@ -82,8 +98,24 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
   return new Set(fair.filter((fault) => !without.has(fault)))
 }
 
-const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown']
-const UNFAIR: readonly Fault[] = ['duplicate', 'late-duplicate', 'duplicate-burst', 'short-window', 'same-key']
+function lessThese(faults: ReadonlySet<Fault>, left: readonly Fault[]): Set<Fault> {
+  return new Set([...faults].filter((fault) => !left.includes(fault)))
+}
+
+/** Where two users call for the same operation, it is a matter of taste whose it is. */
+function amongTabs(faults: ReadonlySet<Fault>): Set<Fault> {
+  return lessThese(faults, faults.has('log-in') ? ['same-id', 'same-key', 'key-reuse'] : [])
+}
+
+const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown', 'log-in']
+const UNFAIR: readonly Fault[] = [
+  'duplicate',
+  'late-duplicate',
+  'duplicate-burst',
+  'router-retries',
+  'short-window',
+  'same-key',
+]
 
 function drawServer(dice: Dice, faults: ReadonlySet<Fault>): Plan['server'] {
   const isLedger = dice.chance(LEDGERS)
@@ -98,6 +130,7 @@ function drawHonoursKeys(dice: Dice, faults: ReadonlySet<Fault>): boolean {
 
 function drawSlot(dice: Dice, machines: number): SlotPlan {
   return {
+    origin: ORIGIN,
     machine: dice.between(0, machines - 1),
     handlers: dice.pick(['all', 'named', 'named', 'none']),
     headers: dice.pick(['full', 'full', 'full', 'poor']),

@@ -13,11 +13,19 @@ export const HORIZON_MS = 4 * MINUTE
 /** How long a call by a resume, by key or through `client.fetch` may take. */
 export const RUN_DEADLINE_MS = 30 * SECOND
 export const SHORT_HORIZON_MS = 8 * SECOND
+/** `retention` where handlers stay away: longer than any call can come late, jumps of clocks included. */
+export const SHORT_RETENTION_MS = 12 * MINUTE
 /** A server with a shorter memory than it promised. */
 export const SHORT_WINDOW_MS = 20 * SECOND
 
+/** The API of most clients, and the one of the others. */
+export const ORIGIN = 'http://api.test'
+export const OTHER_ORIGIN = 'http://other.test'
+
 /** A place where one process after the other runs. */
 export interface SlotPlan {
+  /** The `baseUrl` of its clients. */
+  readonly origin: string
   readonly machine: number
   readonly handlers: 'all' | 'named' | 'none'
   /** Do its client's headers make the credentials? */
@@ -31,6 +39,8 @@ export interface SlotPlan {
 export interface CallPlan {
   /** The logical operation: calls that mean the same have the same label, and so the same bytes. */
   readonly label: string
+  /** Calls of one operation go to one API, whoever makes them. */
+  readonly origin: string
   readonly slot: number
   readonly at: number
   readonly id: string | undefined
@@ -40,6 +50,8 @@ export interface CallPlan {
   readonly method: 'post' | 'put' | 'patch' | 'delete'
   /** Called by a verb of the client, or by `client.fetch`. */
   readonly through: 'verb' | 'fetch'
+  /** Prepared, and written in a transaction of the program's own. */
+  readonly outbox: OutboxPlan | undefined
   readonly onGiveUp: 'fail' | 'keep'
   readonly lane: string | undefined
   readonly laneOnFailure: 'stop' | 'continue'
@@ -57,13 +69,34 @@ export interface CallPlan {
   readonly readsLaterMs: number
 }
 
+/** A transaction of the program's own, from the moment that an operation was written in it. */
+export interface OutboxPlan {
+  /** A handle of SQLite says whether its transaction is open; a client of pg does not, and its COMMIT has a way to go. */
+  readonly database: 'sqlite' | 'pg'
+  readonly ends: 'commit' | 'rollback'
+  readonly endsAfterMs: number
+  readonly sendsAfterMs: number
+}
+
+/** The people at the browser. */
+export const USERS = ['ann', 'bob']
+
 /** What happens to the world at a time. */
 export type Act =
   | { readonly do: 'freeze' | 'hide'; readonly at: number; readonly slot: number; readonly ms: number }
   | { readonly do: 'jump'; readonly at: number; readonly machine: number; readonly ms: number }
   | { readonly do: 'crash' | 'close' | 'resume' | 'list'; readonly at: number; readonly slot: number }
   | { readonly do: 'power-cut'; readonly at: number }
-  | { readonly do: 'outage' | 'disk-full' | 'offline'; readonly at: number; readonly ms: number }
+  | { readonly do: 'log-in'; readonly at: number; readonly user: string }
+  | { readonly do: 'change-record'; readonly at: number; readonly what: RecordChange }
+  | {
+      readonly do: 'outage' | 'disk-full' | 'offline' | 'handlers-away'
+      readonly at: number
+      readonly ms: number
+    }
+
+/** What of a row on disk no longer is as it was accepted. */
+export type RecordChange = 'origin' | 'url' | 'body'
 
 /** The process in that slot ends when it comes to this point for that time. */
 export interface PlannedCrash {
@@ -124,6 +157,8 @@ export interface Plan {
   readonly seed: number | string
   readonly faults: ReadonlySet<Fault>
   readonly slots: readonly SlotPlan[]
+  /** Of all APIs. */
+  readonly origins: readonly string[]
   readonly machines: number
   readonly calls: readonly CallPlan[]
   readonly acts: readonly Act[]
@@ -140,6 +175,7 @@ export interface Plan {
   readonly observed: boolean
   readonly windowMs: number
   readonly horizonMs: number
+  readonly retentionMs: number
   /** Does the server know keys, and does the client believe that it does? */
   readonly server: 'honours-keys' | 'ignores-keys' | 'ledger'
   readonly ledger: LedgerPlan

@@ -73,6 +73,25 @@ export const FAULTS = [
   'work-throws-refusal',
   'work-ends-transaction',
   'framework-timeout',
+  // A router between the clients and the server, which answers and sends again by itself.
+  'router-answers',
+  'router-retries',
+  // The program again: it exits right after a success.
+  'program-exits',
+  // Handlers that are away for longer than a settlement's retention.
+  'handlers-away',
+  // A fetch of the program's own, which tries again by itself.
+  'fetch-retries',
+  // Two APIs, each with clients of its own, on one journal.
+  'two-apis',
+  // Something else than a client changes a row of the journal.
+  'record-changed',
+  // The outbox: a transaction of the program's own, which may still be open when its operation is sent.
+  'outbox',
+  // Users that log in and out in the tabs of one browser.
+  'log-in',
+  // A connection to the journal's database on which nothing comes any more.
+  'connection-silent',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -175,6 +194,7 @@ export const TRANSITIONS = [
   'delivered',
   'drop',
   'pruned',
+  'set aside',
 ] as const
 export type Transition = (typeof TRANSITIONS)[number]
 

@@ -183,7 +183,8 @@ declare const EXPECTED: {
         "reopen",
         "delivered",
         "drop",
-        "pruned"
+        "pruned",
+        "set aside"
     ];
     readonly fault: readonly [
         "refused",
@@ -249,7 +250,17 @@ declare const EXPECTED: {
         "ledger-cut-off",
         "work-throws-refusal",
         "work-ends-transaction",
-        "framework-timeout"
+        "framework-timeout",
+        "router-answers",
+        "router-retries",
+        "program-exits",
+        "handlers-away",
+        "fetch-retries",
+        "two-apis",
+        "record-changed",
+        "outbox",
+        "log-in",
+        "connection-silent"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
@@ -358,7 +369,7 @@ declare const publishEvent: Observer;
 
 declare const retryContext: RetryContexts;
 
-declare function aesGcm(key: Uint8Array | CryptoKeyLike): Encryption;
+declare function aesGcm(key: AesKey, { also }?: BodyKeysOptions): Encryption;
 
 declare function aesGcm(key: Uint8Array, { also, only }?: AesGcmOptions): SynchronousEncryption;
 
@@ -534,6 +545,10 @@ interface AttemptSummary {
     readonly fault?: string | undefined;
 }
 
+interface BodyKeysOptions {
+    readonly also?: readonly AesKey[] | undefined;
+}
+
 interface BreakerOptions {
     readonly minimumRequests?: number | undefined;
     readonly openFor?: Duration | undefined;
@@ -661,8 +676,10 @@ interface ClientOptions {
     readonly baseUrl?: string | URL | undefined;
     readonly headers?: HeadersOption | undefined;
     readonly credentials?: CredentialsMode | undefined;
+    readonly session?: (() => string) | undefined;
     readonly durable?: boolean | undefined;
     readonly trustedOrigins?: readonly (string | URL)[] | undefined;
+    readonly credentialNames?: readonly string[] | undefined;
     readonly journal?: Journal | JournalFallback | false | undefined;
     readonly namespace?: string | undefined;
     readonly retry?: RetryOptions | false | undefined;
@@ -677,6 +694,7 @@ interface ClientOptions {
     readonly keyHeader?: KeyHeaderOptions | undefined;
     readonly maxBodyBytes?: number | undefined;
     readonly maxResponseBytes?: number | undefined;
+    readonly maxReadBytes?: number | undefined;
     readonly fetch?: FetchLike | undefined;
     readonly dispatcher?: DispatcherLike | undefined;
     readonly observe?: Observer | undefined;
@@ -693,6 +711,7 @@ interface Clock {
     now(): number;
     sleep(ms: number, signal?: AbortSignal): Promise<void>;
     after?(ms: number, callback: () => void): () => void;
+    background?(ms: number, callback: () => void): () => void;
     turn?(): Promise<void>;
     elapsed?(): number;
 }
@@ -995,6 +1014,8 @@ interface HandleSource {
     readonly id: string | undefined;
     readonly accepted: Promise<DurabilityLevel>;
     readonly answer: Promise<Answer>;
+    readonly maxReadBytes: number;
+    readonly signal?: AbortSignal | undefined;
     cancel(): Promise<void>;
     readonly isLazy?: boolean;
 }
@@ -1312,7 +1333,8 @@ interface LimitHeaders {
 interface List {
     readonly do: 'list';
     readonly namespace: string;
-    readonly status: OperationStatus | undefined;
+    readonly status?: OperationStatus | undefined;
+    readonly undelivered?: true | undefined;
     readonly after: number;
     readonly limit: number;
 }
@@ -1320,6 +1342,7 @@ interface List {
 interface ManualClock extends Clock {
     after(ms: number, callback: () => void): () => void;
     advance(by: Duration): Promise<void>;
+    background(ms: number, callback: () => void): () => void;
     pending(): number;
     next(): number | undefined;
 }
@@ -1432,7 +1455,7 @@ interface OperationView {
     readonly inFlight: boolean;
     readonly horizonAt: number;
     readonly nextAttemptAt: number | undefined;
-    readonly reason: Reason | undefined;
+    readonly reason: ViewReason | undefined;
 }
 
 interface OperationsQuery {
@@ -1451,7 +1474,7 @@ interface ParsedBody {
 }
 
 interface PeerMessage {
-    readonly is: 'pending' | 'settled' | 'left' | 'level';
+    readonly is: 'pending' | 'settled' | 'left' | 'forgotten' | 'level';
     readonly namespace: string;
     readonly key: string;
     readonly level?: unknown;
@@ -1933,6 +1956,8 @@ type Admission = {
 
 type AdmissionRefusal = 'key-reused' | 'in-flight' | 'outcome-unknown' | 'written-by-newer' | 'other-version';
 
+type AesKey = Uint8Array | CryptoKeyLike;
+
 type AnswerRest = ReadableStream<Uint8Array> | Response;
 
 type AnyHoldfastError = ConfigurationError | BodyError | NotSentError | RejectedError | KeyReuseError | IndeterminateError | StorageError | (HoldfastError & {
@@ -2101,7 +2126,7 @@ type HoldfastEvent = (OfOperation & {
     readonly key?: string | undefined;
 });
 
-type HonoursKeys = boolean | ((url: string) => boolean);
+type HonoursKeys = boolean | ((url: string, method: string) => boolean);
 
 type Idempotent<Req, Tx = unknown, Returned = EffectReturn> = {
     readonly idempotency: IdempotencyContext<Tx, Returned>;
@@ -2313,6 +2338,8 @@ type UntimedEvent = Without<Exclude<LedgerEvent, {
 }>, 'at' | 'durationMs'> | Without<Extract<LedgerEvent, {
     type: 'reaper.passed';
 }>, 'at'>;
+
+type ViewReason = Reason | 'undelivered';
 
 type Without<Event, Names extends string> = Event extends unknown ? Omit<Event, Names> : never;
 

@@ -81,7 +81,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     ...PORTS,
     ...HALL,
   ],
-  'client journal beside': ['client journal beside', 'client port', 'client operation', ...HALL],
+  'client journal beside': ['client journal beside', 'client port', 'client operation', 'observe front', ...HALL],
   'client journal': [
     'client journal',
     'client journal beside',

@@ -2,6 +2,7 @@ import { newRecord } from '../../../src/client/engine/call/call.ts'
 import type { Journal, JournalRow } from '../../../src/client/journal/port.ts'
 import { encodeRecord } from '../../../src/client/operation/codec.ts'
 import type { OperationRecord } from '../../../src/client/operation/record.ts'
+import { nodeDigest } from '../../../src/foundation/node-digest.ts'
 import type { StoredResponse } from '../../../src/protocol/stored-message.ts'
 
 /** An attempt: when it began after acceptance, how long it took, and its status or fault. */
@@ -39,7 +40,7 @@ export function sampleRecord(sample: Sample, now: number): OperationRecord {
       key: undefined,
     },
     body: { bytes: encoder.encode(JSON.stringify(body)), contentType: 'application/json' },
-    fingerprint: 'f'.repeat(64),
+    fingerprint: String(nodeDigest(['POST', url], encoder.encode(JSON.stringify(body)))),
     options: { ...(name !== undefined && { name }), ...(id !== undefined && { id }) },
     now: now - ageMs,
     horizonAt: now - ageMs + 28_800_000,

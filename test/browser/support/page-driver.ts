@@ -51,6 +51,8 @@ export interface PageClientOptions
   readonly speed?: number
   /** `headers` is a function that brings one after the other, and stays with the last. */
   readonly tokens?: readonly string[]
+  /** The name of a cookie of the page: `session` reads it. */
+  readonly sessionCookie?: string
   /** A name whose settlements the page takes, `'*'` for all. Default: it takes none. */
   readonly listen?: string
 }
@@ -113,6 +115,10 @@ async function journalFor({ journal, indexedDb }: PageClientOptions): Promise<Cl
   return { journal: indexedDbJournal(indexedDb) }
 }
 
+function cookie(name: string): string {
+  return new RegExp(`(?:^|; )${name}=([^;]*)`).exec(document.cookie)?.[1] ?? ''
+}
+
 function bearer(tokens: string[]): () => Record<string, string> {
   return () => ({ authorization: `Bearer ${tokens.length > 1 ? tokens.shift() : tokens[0]}` })
 }
@@ -132,10 +138,11 @@ async function outcomeOf(handle: OperationHandle): Promise<PageOutcome> {
 export const driver = {
   /** Gives the client's number. Settlements and events of all clients are kept for the test to read. */
   async createClient(wanted: PageClientOptions): Promise<number> {
-    const { journal, indexedDb, tokens, listen, laterMs, speed, ...options } = wanted
+    const { journal, indexedDb, tokens, listen, laterMs, speed, sessionCookie, ...options } = wanted
     const client = createClient({
       ...options,
       ...(await journalFor(wanted)),
+      ...(sessionCookie && { session: () => cookie(sessionCookie) }),
       ...(tokens && { headers: bearer([...tokens]) }),
       clock: fastClock(wanted.speed ?? 1, wanted.laterMs),
       observe: (event) => void events.push(event),

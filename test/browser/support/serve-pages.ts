@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, normalize } from 'node:path'
 import { inject } from 'vitest'
@@ -42,6 +42,8 @@ export interface Pages {
   page(options?: PageOptions): string
   /** Serves this text as a script. */
   script(path: string, text: string): void
+  /** Answers this path with a redirect that keeps method and body, for callers of any origin. */
+  redirect(path: string, to: string): void
 }
 
 const scripts = new Map<string, Promise<string>>()
@@ -60,11 +62,23 @@ function makeScript(path: string): Promise<string> {
   return readFile(join(inject('packageUnderTest'), normalize(path.replace('/holdfast/', '/'))), 'utf8')
 }
 
+function redirect(request: IncomingMessage, response: ServerResponse, to: string): void {
+  const allowed = {
+    'access-control-allow-origin': '*',
+    'access-control-allow-headers': '*, authorization',
+    'access-control-allow-methods': '*',
+  }
+  response.writeHead(request.method === 'OPTIONS' ? 204 : 307, { ...allowed, location: to }).end()
+}
+
 /** Serves the package as plain modules, and pages that use it; until the test ends. */
 export async function servePages(): Promise<Pages> {
   const served = new Map<string, { text: string; headers: Record<string, string> }>()
+  const redirects = new Map<string, string>()
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '', 'http://page').pathname
+    const to = redirects.get(path)
+    if (to !== undefined) return redirect(request, response, to)
     const page = served.get(path)
     if (page) return void response.writeHead(200, page.headers).end(page.text)
     const text = await scriptAt(path).catch(() => undefined)
@@ -87,6 +101,7 @@ export async function servePages(): Promise<Pages> {
       served.set(path, { text: html, headers })
       return path
     },
+    redirect: (path, to) => void redirects.set(path, to),
     script(path, text) {
       served.set(path, { text, headers: { 'content-type': 'text/javascript' } })
     },

@@ -81,3 +81,43 @@ describe('another person in the same browser', () => {
     expect(api).toMatchObject({ requests: 3, effects: 1, complaints: [] })
   })
 })
+
+describe('another person who logs in, in another tab', () => {
+  /** Anna's order waits for its second attempt in one tab; the cookies are those of the whole browser. */
+  async function annasOrderWaits() {
+    const pages = await servePages()
+    const api = await countingApi()
+    const url = pages.origin + pages.page()
+    const [first, second] = [await openTab(browser, url), await openTab(browser, url)]
+    const logInAs = (name: string): Promise<unknown> => second.page.evaluate(`document.cookie = 'user=${name}'`)
+    await logInAs('anna')
+    const options = { baseUrl: api.origin, sessionCookie: 'user', speed: SPEED, budget: false, breaker: false } as const
+    const patient = { retry: { base: '10s', cap: '10s', jitter: 'none' } } as const
+    const [anna, other] = [
+      await first.createClient({ ...options, ...patient }),
+      await second.createClient({ ...options, onGiveUp: 'keep' }),
+    ]
+    api.next('lose')
+    const call = await anna.post('/orders', { json: { n: 1 } })
+    await api.until(({ requests }) => requests === 1)
+    return { api, call, other, second, logInAs }
+  }
+
+  it('gets nothing of hers sent in his session; it goes on when she is back', async () => {
+    const { api, call, other, logInAs } = await annasOrderWaits()
+    await logInAs('bert')
+    expect(await call.outcome()).toMatchObject({ is: 'failed', reason: 'auth', effect: 'unknown', pending: true })
+    expect(await other.resume()).toMatchObject({ claimed: 1, pending: 1 })
+    expect(api.requests).toBe(1)
+    await logInAs('anna')
+    expect(await other.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
+    expect(api.only).toMatchObject({ requests: 2, effects: 1 })
+  })
+
+  it('after she has had it forgotten there: it ends in this tab, too, before its next attempt', async () => {
+    const { api, call, other, second } = await annasOrderWaits()
+    await second.ask('forget', other.number)
+    expect(await call.outcome()).toMatchObject({ is: 'failed', code: 'HOLDFAST_RECORD_GONE' })
+    expect(api.requests).toBe(1)
+  })
+})

@@ -67,11 +67,11 @@ describe('a failure of the journal in Postgres', () => {
   it('says that tables are of a newer version, and leaves them alone', async () => {
     const schema = scene.newSchema()
     await scene.journalWith({ pool: scene.pool(), schema }).open()
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', 4, 4)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', 5, 5)`)
     const error = await failure(scene.journalWith({ pool: scene.pool(), schema }).open())
-    expect(error.message).toContain('The journal tables are of version 4')
+    expect(error.message).toContain('The journal tables are of version 5')
     expect(error.message).toContain('update this installation')
-    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = 4`)
+    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = 5`)
     expect(await ask(scene.journalWith({ pool: scene.pool(), schema }), append('a'))).toEqual({ appended: true })
   })
 
@@ -141,6 +141,7 @@ describe('the tables', () => {
       { component: 'journal', version: 1, oldest: 1 },
       { component: 'journal', version: 2, oldest: 1 },
       { component: 'journal', version: 3, oldest: 1 },
+      { component: 'journal', version: 4, oldest: 1 },
     ])
   })
 

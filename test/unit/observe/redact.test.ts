@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isCredentialField, redactError, redactText, redactUrl } from '../../../src/observe/redact.ts'
+import { isCredentialField, REDACTOR, redactText, redactUrl } from '../../../src/observe/redact.ts'
 
 describe('redactUrl', () => {
   test.each([
@@ -116,7 +116,19 @@ describe('isCredentialField', () => {
   })
 })
 
+describe('the text of a hostile server', () => {
+  // Where it is scanned to its end from each of these pieces, it takes minutes.
+  test.each(['eyJ-', 'eyJ', 'Bearer ', 'token', 'a=', 'https://', 'cookie: "', 'eyJaaaaa.'])(
+    'is read once, however often it says %j',
+    (piece) => {
+      expect(redactText(piece.repeat(1_000_000 / piece.length)).length).toBeGreaterThan(0)
+    },
+  )
+})
+
 describe('redactError', () => {
+  const redactError = (error: unknown): unknown => REDACTOR.error(error)
+
   test('leaves an error alone that says no secret, and what is no error', () => {
     const cause = new Error('connect ECONNREFUSED 127.0.0.1:80')
     const error = new TypeError('fetch failed', { cause })

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  HEADER,
-  isBodyOmitted,
-  isReplayed,
-  REPLAY_MARKERS,
-  showsKeyHonoured,
-} from '../../../src/protocol/header-names.ts'
+import { HEADER, isBodyOmitted, isReplayed, REPLAY_MARKERS } from '../../../src/protocol/header-names.ts'
 
 describe('isReplayed', () => {
   test.each([
@@ -28,19 +22,6 @@ describe('isReplayed', () => {
 })
 
 describe('an answer', () => {
-  test('shows that its server knows keys by a dedup window, by a replay, or by the key itself', () => {
-    expect(showsKeyHonoured([['idempotency-retention', '60']], 'k')).toBe(true)
-    expect(showsKeyHonoured([['idempotency-replayed', 'true']], 'k')).toBe(true)
-    expect(showsKeyHonoured([['idempotency-key', 'k']], 'k')).toBe(true)
-    expect(showsKeyHonoured([['idempotency-key', '"k"']], 'k')).toBe(true)
-  })
-
-  test('shows nothing by another key, or by none', () => {
-    expect(showsKeyHonoured([['idempotency-key', 'other']], 'k')).toBe(false)
-    expect(showsKeyHonoured([['idempotency-replayed', 'false']], 'k')).toBe(false)
-    expect(showsKeyHonoured([], 'k')).toBe(false)
-  })
-
   test('says that its body was not kept by one word', () => {
     expect(isBodyOmitted([['idempotency-body', 'omitted']])).toBe(true)
     expect(isBodyOmitted([['idempotency-body', '']])).toBe(false)

@@ -49,6 +49,20 @@ describe('isCredentialHeader', () => {
     'X-Next-Token-Secret',
     'Max-Tokens-Secret',
     'Pass',
+    'Fastly-Key',
+    'CB-ACCESS-SIGN',
+    'KC-API-SIGN',
+    'X-BAPI-SIGN',
+    'API-Sign',
+    'X-LC-Key',
+    'X-WSSE',
+    'X-Login-Ticket',
+    'X-TAN',
+    'X-Access-Code',
+    'X-Client-Cert',
+    'X-Login',
+    'X-Trans-Key',
+    'X-User-Pw',
   ])('%s carries a credential', (name) => {
     expect(isCredentialHeader(name)).toBe(true)
   })
@@ -101,6 +115,13 @@ describe('isCredentialHeader', () => {
     'X-Keyboard',
     'Ex-Key',
     'X-Key-Id',
+    'Content-Encoding',
+    'X-Status-Code',
+    'X-Country-Code',
+    'Code',
+    'X-Login-Page',
+    'X-Ticket-Number',
+    'X-Certainty',
     '',
   ])('%s does not', (name) => {
     expect(isCredentialHeader(name)).toBe(false)
@@ -127,6 +148,18 @@ describe('isCredentialParameter', () => {
     'client_assertion',
     'SAMLResponse',
     'AWSAccessKeyId',
+    'key',
+    'code',
+    'KEY',
+    'sign',
+    'ticket',
+    'tan',
+    'pan',
+    'cvv',
+    'cvc',
+    'verification_code',
+    'verificationCode',
+    'card_cvv',
   ])('%s carries a credential', (name) => {
     expect(isCredentialParameter(name)).toBe(true)
   })
@@ -145,6 +178,12 @@ describe('isCredentialParameter', () => {
     'max_tokens',
     'threadKey',
     'sortKey',
+    'country_code',
+    'statusCode',
+    'ticket_id',
+    'tank',
+    'pane',
+    'signed',
     '',
   ])('%s does not', (name) => {
     expect(isCredentialParameter(name)).toBe(false)

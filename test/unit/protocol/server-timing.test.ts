@@ -10,6 +10,22 @@ function delay(...headers: HeaderList): number | undefined {
   return serverDelayMs(headers, NOW)
 }
 
+describe('a point in time', () => {
+  const date = formatHttpDate(NOW - 600_000)
+
+  test.each([
+    ['Retry-After', formatHttpDate(NOW - 540_000)],
+    ['X-RateLimit-Reset', String(NOW_SECONDS - 540)],
+  ])('in %s counts from the Date of the answer, whatever the clock here says', (name, value) => {
+    expect(delay(['date', date], [name.toLowerCase(), value])).toBe(60_000)
+  })
+
+  test('counts from the clock here if the answer has no Date, or one that is none', () => {
+    const value = formatHttpDate(NOW + 60_000)
+    expect(delay(['date', 'yesterday'], ['retry-after', value])).toBe(60_000)
+  })
+})
+
 describe('Retry-After', () => {
   test.each([
     ['0', 0],

@@ -81,7 +81,7 @@ function takeToken(): string {
   const [, token] = /^#token=([\w-]+)/.exec(location.hash) ?? []
   if (token === undefined) return sessionStorage.getItem(STORED_TOKEN) ?? ''
   sessionStorage.setItem(STORED_TOKEN, token)
-  // Out of the address bar, the history and every screenshot.
+  // Out of the address bar and every screenshot. A browser's history file keeps the address as it was opened.
   history.replaceState(null, '', location.pathname)
   return token
 }

@@ -1,4 +1,4 @@
-import type { Effect, Reason } from '../../../errors/reason.ts'
+import type { Effect, ViewReason } from '../../../errors/reason.ts'
 import type { EntryState, OperationDetail, OperationRow, Status } from '../wire.ts'
 
 export const STATUSES: Readonly<Record<Status, string>> = {
@@ -12,7 +12,7 @@ export const STATUSES: Readonly<Record<Status, string>> = {
 
 export const STATES: Readonly<Record<EntryState, string>> = { unknown: 'Unknown', running: 'Running', done: 'Done' }
 
-const REASONS: Readonly<Record<Reason, string>> = {
+const REASONS: Readonly<Record<ViewReason, string>> = {
   attempts: 'all attempts failed',
   deadline: 'deadline exceeded',
   horizon: 'horizon exceeded',
@@ -29,9 +29,10 @@ const REASONS: Readonly<Record<Reason, string>> = {
   poison: 'parked: its runner died too often',
   network: 'network error',
   lane: 'waits for its lane',
+  undelivered: 'no handler has taken the settlement',
 }
 
-export function reasonText(reason: Reason | undefined): string | undefined {
+export function reasonText(reason: ViewReason | undefined): string | undefined {
   return reason && REASONS[reason]
 }
 

@@ -41,13 +41,23 @@ export interface NewOperation {
   /** Another key, unless the caller gave one. */
   readonly newKey: () => string
   readonly honoursKeys: boolean
+  /** Of the user who was logged in when the call was made. */
+  readonly session: string | undefined
 }
 
 /** An operation of the journal, by its key or id. */
 export interface StoredOperation {
   readonly keyOrId: string
-  /** When it was prepared for a transaction of the caller's, with a key that is used nowhere else. */
-  readonly preparedAt?: number | undefined
+  /** Undefined: it was not prepared for a transaction of the caller's. */
+  readonly outbox?: OutboxFacts | undefined
+}
+
+/** What is known of a transaction that a prepared operation was written in. */
+export interface OutboxFacts {
+  readonly preparedAt: number
+  readonly horizonAt: number
+  /** The transaction has ended, whether committed or rolled back, and the key was used nowhere else. */
+  readonly hasEnded: boolean
 }
 
 /** A resume's call for an operation that it has claimed. */
@@ -82,6 +92,7 @@ export interface RecordParts {
   /** The names of the credentials that the client's own headers bring. */
   readonly clientCredentials: readonly string[]
   readonly honoursKeys: boolean
+  readonly session?: string | undefined
   readonly trace: string | undefined
 }
 
@@ -111,6 +122,7 @@ export function newRecord(parts: RecordParts): OperationRecord {
     },
     fingerprint: parts.fingerprint,
     honoursKeys: parts.honoursKeys,
+    session: parts.session,
     trace: parts.trace,
     acceptedAt: now,
     horizonAt: parts.horizonAt,

@@ -25,6 +25,10 @@ export interface HandleSource {
   readonly id: string | undefined
   readonly accepted: Promise<DurabilityLevel>
   readonly answer: Promise<Answer>
+  /** How much of the answer `json`, `text` and `bytes` take into memory. */
+  readonly maxReadBytes: number
+  /** The caller's. */
+  readonly signal?: AbortSignal | undefined
   cancel(): Promise<void>
   /** The answer is waited for only once it is asked for; until then no failure has to be noticed. */
   readonly isLazy?: boolean
@@ -62,6 +66,10 @@ export class Caller implements HandleSource, Waiting {
     this.unrecorded = unrecorded
     this.#engine = engine
     this.#forgets = engine.upkeep.forgets
+  }
+
+  get maxReadBytes(): number {
+    return this.#engine.options.maxReadBytes
   }
 
   /** Goes the way in, and waits for the finish. */
@@ -144,7 +152,12 @@ export class Caller implements HandleSource, Waiting {
       }
       this.#leave = leave
       const stopListening = onAbort(this.signal, leave)
-      const cancelTimer = startTimer(clock, this.call.deadlineAt - clock.now(), leave)
+      // The time is over also if the machine's clock was set back meanwhile.
+      const late = (): void => {
+        const error = this.#refusal()?.error ?? unrecordedError(this.unrecorded, LATE)
+        end(() => Promise.reject(error))
+      }
+      const cancelTimer = startTimer(clock, this.call.deadlineAt - clock.now(), late)
       return () => {
         this.#leave = undefined
         stopListening()

@@ -7,11 +7,11 @@ import { work } from '../recover/follow.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { type Finish, LiveOperation } from '../run/live-operation.ts'
 import { SHORTEST_RETENTION_MS } from '../run/settle.ts'
-import { attach } from './attach.ts'
+import { type AttachTerms, attach, leavingTime } from './attach.ts'
 import type { NewOperation, StoredOperation } from './call.ts'
 import { newRecord } from './call.ts'
 import type { Caller } from './caller.ts'
-import { joinStored } from './join-stored.ts'
+import { joinStored, withBody } from './join-stored.ts'
 import { deadlineOf, refuseReuse, takeBackLate, writeAhead } from './write-ahead.ts'
 
 /*
@@ -36,7 +36,9 @@ export function enterNew(engine: Engine, caller: Caller, fresh: NewOperation): P
     return caller.until(body).then((read) => enterNew(engine, caller, { ...fresh, body: read }))
   }
   if (!caller.call.durable) return startUnwritten(engine, caller, newParts(fresh, body, ''))
-  const fingerprint = engine.digest([fresh.input.method, fresh.input.url], body.bytes)
+  const { method, url, headers } = fresh.input
+  const { contentType, bytes } = body
+  const fingerprint = engine.fingerprints.of({ method, url, headers, contentType, body: bytes })
   if (typeof fingerprint === 'string' && engine.keeper.opened) {
     return enterJournaled(engine, caller, newParts(fresh, body, fingerprint))
   }
@@ -59,8 +61,8 @@ interface NewParts extends NewOperation {
 }
 
 function newParts(fresh: NewOperation, body: BodySnapshot, fingerprint: string): NewParts {
-  const { input, options, key, newKey, honoursKeys } = fresh
-  return { input, options, key, newKey, honoursKeys, body, fingerprint }
+  const { input, options, key, newKey, honoursKeys, session } = fresh
+  return { input, options, key, newKey, honoursKeys, session, body, fingerprint }
 }
 
 function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
@@ -112,18 +114,22 @@ export async function enterStored(engine: Engine, caller: Caller, stored: Stored
   const operation = new LiveOperation(record)
   caller.join(operation)
   caller.accept(keeper.level)
-  const finish = attach(engine, operation, caller)
+  const finish = attach(engine, operation, attachTerms(caller))
   joinStored(engine, operation, caller.call).catch((error: unknown) => breakOff(engine, operation, error))
   return finish
 }
 
-async function mustRead(engine: Engine, { keyOrId, preparedAt }: StoredOperation): Promise<OperationRecord> {
+async function mustRead(engine: Engine, { keyOrId, outbox }: StoredOperation): Promise<OperationRecord> {
   await engine.keeper.open()
   const record = await engine.keeper.read(engine.options.namespace, keyOrId)
   if (record) return record
-  // Had it ever been committed, it would still be there, pending or settled: its transaction was rolled back.
-  const isRolledBack = preparedAt !== undefined && engine.clock.now() < preparedAt + SHORTEST_RETENTION_MS
-  throw unknownOperation(keyOrId, isRolledBack ? 'none' : 'unknown')
+  const now = engine.clock.now()
+  // Had a transaction that was over before this look been committed, the record would still be there, pending or settled.
+  const isKept = outbox && now < outbox.preparedAt + SHORTEST_RETENTION_MS
+  if (isKept && outbox.hasEnded && engine.upkeep.forgottenAt < outbox.preparedAt)
+    throw unknownOperation(keyOrId, { effect: 'none' })
+  // A transaction that is still open may commit; past the horizon nothing is sent.
+  throw unknownOperation(keyOrId, { effect: 'unknown', pending: outbox !== undefined && now < outbox.horizonAt })
 }
 
 function settled(promise: Promise<unknown>): Promise<unknown> {
@@ -137,6 +143,10 @@ function joinLive(engine: Engine, caller: Caller, existing: LiveOperation): Prom
   if (existing.onRecord) existing.onRecord.then(accept, () => {})
   else accept()
   return attach(engine, existing, { signal: caller.signal, leaveAt: caller.call.deadlineAt })
+}
+
+function attachTerms({ signal, call }: Caller): AttachTerms {
+  return { signal, leaveAt: leavingTime(call.deadlineAt) }
 }
 
 function startUnwritten(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
@@ -153,7 +163,7 @@ function startJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promis
   refuseWhileOpen(engine, caller, fresh)
   const operation = newOperation(engine, caller, fresh)
   engine.live.add(operation)
-  const finish = attach(engine, operation, caller)
+  const finish = attach(engine, operation, attachTerms(caller))
   caller.join(operation)
   void acceptAndRun(engine, operation, caller)
   return finish
@@ -179,6 +189,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
     fingerprint: fresh.fingerprint,
     options: fresh.options,
     honoursKeys: fresh.honoursKeys,
+    session: fresh.session,
     trace: call.trace?.record,
     now,
     horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,
@@ -201,7 +212,7 @@ async function acceptAndRun(engine: Engine, operation: LiveOperation, caller: Ca
     caller.accept(engine.keeper.level)
     if (existing) {
       engine.live.remove(operation)
-      operation.record = existing
+      operation.record = withBody(existing, operation.record.request)
       return await joinStored(engine, operation, caller.call)
     }
     engine.events?.emitFor(operation.record, { type: 'operation.accepted', durability: engine.keeper.level })

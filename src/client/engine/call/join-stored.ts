@@ -1,6 +1,7 @@
 import { operationError } from '../../operation/outcome.ts'
-import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
+import type { OperationRecord, OperationRequest, OperationStatus } from '../../operation/record.ts'
 import { askAgain, reopen } from '../../operation/transition.ts'
+import type { FetchArguments } from '../../transport/port.ts'
 import type { Engine } from '../engine.ts'
 import { claimByKey, goneOwner, rejoinLane } from '../recover/claiming.ts'
 import { follow, work } from '../recover/follow.ts'
@@ -15,9 +16,10 @@ const OPEN: readonly OperationStatus[] = ['pending', 'failed', 'cancelled']
  * Goes on with an operation that the journal already has: a settled one gives its recorded answer, one
  * that was given up is taken up again with the same key and bytes, a pending one is waited for or taken over.
  */
-export async function joinStored(engine: Engine, operation: LiveOperation, call: Call): Promise<void> {
+export async function joinStored(engine: Engine, operation: LiveOperation, given: Call): Promise<void> {
   const { live } = engine
   const existing = operation.record
+  const call = withRecordedBody(given, existing)
   if (!isOpen(existing, call)) return giveRecorded(engine, operation, call)
   // A resume of this client may have taken it up in the meantime.
   const worker = live.byKey(existing.key)
@@ -35,6 +37,18 @@ export async function joinStored(engine: Engine, operation: LiveOperation, call:
     live.followers.delete(operation)
     live.remove(operation)
   }
+}
+
+/** A call of `client.fetch` brings its own bytes. A form among them has another boundary than the one on record. */
+function withRecordedBody(call: Call, { request }: OperationRecord): Call {
+  const { dropIn } = call
+  const { body } = request
+  if (!dropIn || !body) return call
+  const recorded = (): FetchArguments => {
+    const { input, init } = dropIn.arguments()
+    return { input, init: { ...init, body: new Uint8Array(body) } }
+  }
+  return { ...call, dropIn: { ...dropIn, arguments: recorded } }
 }
 
 /** Is there still something to do for such a call? A server that is asked again for its refusal's body may do it now. */
@@ -56,15 +70,38 @@ async function giveRecorded(engine: Engine, operation: LiveOperation, call: Call
   await work(engine, operation, { ...call, durable: false, onGiveUp: 'fail' })
 }
 
+/**
+ * The journal has dropped the body of what was done or refused; a call for it has brought the same one. A form among them has
+ * another boundary, which its content type names.
+ */
+export function withBody(record: OperationRecord, { body, headers }: OperationRequest): OperationRecord {
+  const { request } = record
+  if (body === null || request.body !== null) return record
+  const others = request.headers.filter(([name]) => name !== TYPE)
+  return {
+    ...record,
+    request: { ...request, headers: [...others, ...headers.filter(([name]) => name === TYPE)], body },
+  }
+}
+const TYPE = 'content-type'
+
+/** On record again before it is sent: a resume after a crash needs it. False: the lease was lost on the way. */
+async function restoreBody({ keeper }: Engine, operation: LiveOperation, asked: OperationRequest): Promise<boolean> {
+  const { record, fence } = operation
+  operation.record = withBody(record, asked)
+  return operation.record === record || keeper.appendAnew(operation.record, fence)
+}
+
 async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call): Promise<void> {
   const existing = operation.record
+  const asked = existing.request
   // A refusal is taken up only as it was seen: a later one may say do-not-retry.
   const statuses: readonly OperationStatus[] = existing.status === 'rejected' ? ['rejected'] : OPEN
   const deadOwners = await goneOwner(engine, existing, operation)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
     operation.record = reopen(claimed)
-    if (await rejoinLane(engine, operation)) {
+    if ((await rejoinLane(engine, operation)) && (await restoreBody(engine, operation, asked))) {
       await work(engine, operation, call)
       return
     }
@@ -73,7 +110,7 @@ async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call
   // With `rest` it is the answer to this very call, which has taken the operation over.
   const isFound = finish.is === 'settled' && finish.rest === undefined && !OPEN.includes(finish.record.status)
   if (!isFound) return operation.finish(finish)
-  operation.record = finish.record
+  operation.record = withBody(finish.record, asked)
   if (isOpen(finish.record, call)) await takeOrFollow(engine, operation, call)
   else await giveRecorded(engine, operation, call)
 }

@@ -4,7 +4,6 @@ import type { OperationRecord, OperationStatus } from '../../operation/record.ts
 import { claim, enterLane } from '../../operation/transition.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
-import { withoutSecrets } from '../run/settle.ts'
 import { LEASE_MS } from './lease-keeper.ts'
 
 /** Under which name leases are taken here, and whose leases count as free. */
@@ -65,7 +64,7 @@ export async function rejoinLane({ keeper }: Engine, operation: LiveOperation): 
   const { record, fence } = operation
   if (record.lane === undefined || record.holdsLane) return true
   operation.record = enterLane(record)
-  return keeper.appendAnew(withoutSecrets(operation.record), fence)
+  return keeper.appendAnew(operation.record, fence)
 }
 
 /**

@@ -1,6 +1,6 @@
+import type { List } from '../../journal/port.ts'
 import type { PlacedRecord } from '../../journal/record-keeper.ts'
 import { DEAD_STATUSES, type DeadLetter, deadLetterOf, isDeadLetter } from '../../operation/dead-letter.ts'
-import type { OperationStatus } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 
 const PAGE = 100
@@ -12,29 +12,33 @@ export interface DeadLetterQuery {
 
 /**
  * The dead letters of the namespace in the order of acceptance. Each status is listed by the journal, page by page, and
- * the lists are merged: what has succeeded is never read.
+ * the lists are merged. Of those that succeeded or were cancelled, only the ones that wait for a handler are read.
  */
 export async function* listDeadLetters(engine: Engine, query: DeadLetterQuery): AsyncGenerator<DeadLetter> {
-  const { keeper, options } = engine
+  const { keeper, options, clock } = engine
   await keeper.open()
   const behind = query.after === undefined ? 0 : await keeper.placeOf(options.namespace, query.after)
   const after = behind ?? Number.MAX_SAFE_INTEGER
   let left = query.limit ?? Number.POSITIVE_INFINITY
   if (left <= 0) return
-  for await (const { record } of inOrder(DEAD_STATUSES.map((status) => deadOf(engine, status, after)))) {
-    yield deadLetterOf(record)
+  const lists = [...DEAD_STATUSES.map((status) => ({ status })), { undelivered: true } as const]
+  for await (const { record } of inOrder(lists.map((list) => deadOf(engine, list, after)))) {
+    yield deadLetterOf(record, clock.now())
     if (--left <= 0) return
   }
 }
 
 async function* deadOf(
-  { keeper, options }: Engine,
-  status: OperationStatus,
+  { keeper, options, clock }: Engine,
+  wanted: Pick<List, 'status' | 'undelivered'>,
   from: number,
 ): AsyncGenerator<PlacedRecord> {
   for (let after = from; ; ) {
-    const page = await keeper.list({ namespace: options.namespace, status, after, limit: PAGE })
-    for (const placed of page.records) if (isDeadLetter(placed.record)) yield placed
+    const page = await keeper.list({ namespace: options.namespace, ...wanted, after, limit: PAGE })
+    for (const placed of page.records) {
+      const isListedByStatus = wanted.undelivered && DEAD_STATUSES.includes(placed.record.status)
+      if (!isListedByStatus && isDeadLetter(placed.record, clock.now())) yield placed
+    }
     if (!page.more) return
     after = page.last
   }

@@ -8,7 +8,7 @@ import { countFruitlessRun, markDelivered, release } from '../../operation/trans
 import { delayBetweenRuns } from '../../policy/decide.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
-import { expiryOf, withoutLease, withoutSecrets } from '../run/settle.ts'
+import { expiryOf, withoutLease } from '../run/settle.ts'
 
 /** What a handler is called with, in whichever process it runs. */
 export interface Settlement {
@@ -130,13 +130,14 @@ async function attemptDelivery(
 
 async function markAsDelivered(engine: Engine, operation: LiveOperation): Promise<void> {
   const delivered = markDelivered(operation.record)
-  const record = { ...delivered, expiresAt: expiryOf(engine.options, delivered) }
-  await engine.keeper.commit(withoutSecrets(withoutLease(record)), operation.fence)
+  const record = { ...delivered, expiresAt: expiryOf(engine.options, delivered, { deliveredAt: engine.clock.now() }) }
+  await engine.keeper.commit(withoutLease(record), operation.fence)
+  engine.upkeep.pruner.expect(engine, record.expiresAt)
 }
 
 /** Its handler was removed while the settlement was being written: the next resume that has one delivers it. */
 async function leaveUndelivered(engine: Engine, operation: LiveOperation): Promise<void> {
-  await engine.keeper.commit(withoutSecrets(withoutLease(operation.record)), operation.fence)
+  await engine.keeper.commit(withoutLease(operation.record), operation.fence)
 }
 
 /** The handler threw: the settlement stays, and the next resume delivers it again. */
@@ -145,5 +146,5 @@ async function postpone(engine: Engine, operation: LiveOperation, error: unknown
   const dueAt = now + delayBetweenRuns(operation.record.fruitlessRuns, engine.random)
   const postponed = release(countFruitlessRun(operation.record), { dueAt, heldBy: undefined })
   engine.events?.emitFor(postponed, { type: 'operation.waiting', at: now, until: dueAt, reason: 'attempts', error })
-  await engine.keeper.commit(withoutSecrets(postponed), operation.fence)
+  await engine.keeper.commit(postponed, operation.fence)
 }

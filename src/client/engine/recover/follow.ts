@@ -2,6 +2,7 @@ import { operationError, recordGone } from '../../operation/outcome.ts'
 import { isSettled } from '../../operation/record.ts'
 import { reopen } from '../../operation/transition.ts'
 import type { Call } from '../call/call.ts'
+import { isSameRequest } from '../call/write-ahead.ts'
 import type { Engine } from '../engine.ts'
 import type { Finish, LiveOperation } from '../run/live-operation.ts'
 import { run } from '../run/run.ts'
@@ -49,7 +50,7 @@ export async function follow(engine: Engine, operation: LiveOperation, call?: Ca
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
     const record = await keeper.read(options.namespace, operation.record.key)
     // A key that was taken back may be written again, for a different request.
-    const isSame = record?.fingerprint === operation.record.fingerprint
+    const isSame = record && (await isSameRequest(engine, record, operation.record))
     if (!record || !isSame) return { is: 'broken', error: recordGone(operation.record) }
     operation.record = record
     if (isSettled(record)) return { is: 'settled', record }

@@ -7,6 +7,8 @@ export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = LEASE_MS / 3
 /** Clocks are corrected by milliseconds all the time. */
 const SLACK_MS = 1000
+/** So long after a write that proved it (ms) the right to send counts as proven. */
+const PROVEN_MS = 1000
 
 type LeaseParts = Pick<Engine, 'clock' | 'keeper' | 'events' | 'coordination'>
 
@@ -27,7 +29,7 @@ export class LeaseKeeper {
     coordination.heartbeat?.()
     this.#cancelTimer ??= startTimer(clock, RENEW_EVERY_MS, () => this.#tick())
     // Peers take over from a page that is hidden: when it returns, it asks before it goes on.
-    this.#stopListening ??= coordination.onActive(() => this.#renewAll())
+    this.#stopListening ??= coordination.onActive(() => this.checkAll())
   }
 
   drop(operation: LiveOperation): void {
@@ -49,6 +51,28 @@ export class LeaseKeeper {
     return this.#held.has(operation) && (now >= until || now < until - LEASE_MS - SLACK_MS)
   }
 
+  /**
+   * Was the lease confirmed a moment ago? A page may have been frozen between the write that confirmed it and now: then
+   * another runner may have ended the operation, although the lease has not lapsed.
+   */
+  isProven(operation: LiveOperation): boolean {
+    const since = this.#parts.clock.now() + LEASE_MS - (operation.record.lease?.until ?? 0)
+    return since >= -SLACK_MS && since <= PROVEN_MS
+  }
+
+  /**
+   * Proves the right to send, by a write that only the holder of the lease can make. False: the operation was ended,
+   * forgotten or taken over elsewhere, and its run has been told to stop.
+   */
+  async prove(operation: LiveOperation): Promise<boolean> {
+    const { clock, keeper } = this.#parts
+    const until = clock.now() + LEASE_MS
+    const isOurs = await keeper.renew(operation.fence, until)
+    if (!isOurs) this.lose(operation)
+    else extendLease(operation, until)
+    return isOurs
+  }
+
   /** Ours still? Where it may have lapsed, the journal is asked: a lease that no runner has taken is renewed. */
   isOurs(operation: LiveOperation): boolean | Promise<boolean> {
     const { keeper, clock } = this.#parts
@@ -66,10 +90,11 @@ export class LeaseKeeper {
     const { clock, coordination } = this.#parts
     this.#cancelTimer = startTimer(clock, RENEW_EVERY_MS, () => this.#tick())
     coordination.heartbeat?.()
-    this.#renewAll()
+    this.checkAll()
   }
 
-  #renewAll(): void {
+  /** Asks the journal about all of them: the runs of those that are gone are told to stop. */
+  checkAll(): void {
     for (const operation of this.#held) void this.#renew(operation)
   }
 
@@ -80,11 +105,15 @@ export class LeaseKeeper {
       const renewed = await keeper.renew(operation.fence, until)
       if (!this.#held.has(operation)) return
       if (!renewed) return this.lose(operation)
-      const { record } = operation
-      if (record.lease) operation.record = { ...record, lease: { ...record.lease, until } }
+      extendLease(operation, until)
     } catch (error) {
       this.#parts.events?.emit({ type: 'journal.failed', error: error as Error, key: operation.record.key })
       if (this.hasLapsed(operation)) this.lose(operation)
     }
   }
+}
+
+function extendLease(operation: LiveOperation, until: number): void {
+  const { record } = operation
+  if (record.lease) operation.record = { ...record, lease: { ...record.lease, until } }
 }

@@ -3,10 +3,9 @@ import { isSettled, type OperationRecord, type SettledStatus } from '../../opera
 import { park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { lacksCredentials, trustsOrigin } from '../run/attempt-headers.ts'
+import { lacksCredentials, maySendTo } from '../run/attempt-headers.ts'
 import { isOffline } from '../run/gate.ts'
 import { LiveOperation } from '../run/live-operation.ts'
-import { withoutSecrets } from '../run/settle.ts'
 import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
 import { work } from './follow.ts'
 
@@ -62,24 +61,30 @@ export class Resume {
   async pass(dueBy: number): Promise<void> {
     const engine = this.#engine
     await engine.keeper.open()
-    engine.upkeep.sweep(engine)
     let dead: readonly string[] = []
     let checkAt = Number.NEGATIVE_INFINITY
     for (let after = 0; ; ) {
       while (this.#running.size >= this.#concurrency) await Promise.race(this.#running)
-      if (this.#signal.aborted || isOffline(engine)) return
+      if (this.#isHalted) return
+      const { forgets } = engine.upkeep
       if (engine.clock.now() >= checkAt) {
         const { owners } = await survey(engine)
         dead = await findDeadOwners(engine, owners)
         checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
       }
       const { claimed, last } = await this.#claim({ dead, after, dueBy })
-      // Claimed at the very moment at which the resume was stopped: free again at once.
-      if (this.#signal.aborted) return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
+      // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
+      if (this.#signal.aborted || forgets !== engine.upkeep.forgets)
+        return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
       for (const one of claimed) this.#start(one, { dead, dueBy })
-      if (last === after) return
+      if (last === after) return engine.upkeep.sweep(engine)
       after = last
     }
+  }
+
+  /** May nothing be taken up now? */
+  get #isHalted(): boolean {
+    return this.#signal.aborted || isOffline(this.#engine) || this.#engine.upkeep.forgetting > 0
   }
 
   #claim({ dead, limit = this.#concurrency - this.#running.size, ...wanted }: Wanted) {
@@ -123,10 +128,12 @@ export class Resume {
 
   async #nextInLane(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
-    if (this.#signal.aborted || isOffline(engine)) return undefined
+    if (this.#isHalted) return undefined
     try {
+      const { forgets } = engine.upkeep
       const [next] = (await this.#claim({ ...wanted, limit: 1 })).claimed
-      if (!next || !this.#signal.aborted) return next && !adopt(engine, next) ? next : undefined
+      if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
+        return next && !adopt(engine, next) ? next : undefined
       await putBackUntouched(engine, next)
     } catch (error) {
       engine.upkeep.reportFailure(undefined, error)
@@ -180,17 +187,17 @@ async function resumeOne(
   return { ...operation.record, status: 'pending' }
 }
 
-/** A client that has a base sends the operations of its journal nowhere else; nor without their credentials. */
-function maySend({ options }: Engine, record: OperationRecord): boolean {
-  if (lacksCredentials(options, record)) return false
-  return options.anyOrigin || trustsOrigin(options, record.request.origin)
+/** Nowhere else than to the origins of this client, nor without their credentials, nor for another user. */
+function maySend({ options, session }: Engine, record: OperationRecord): boolean {
+  if (lacksCredentials(options, record) || session.refusal(record) !== undefined) return false
+  return maySendTo(options, record.request.origin)
 }
 
 /** Gives a claim back as it was found. */
 async function putBackUntouched({ keeper }: Engine, { record }: ClaimedRecord): Promise<void> {
   const { fence } = new LiveOperation(record)
   const { dueAt, heldBy } = record
-  await keeper.commit(withoutSecrets(release(record, { dueAt, heldBy })), fence)
+  await keeper.commit(release(record, { dueAt, heldBy }), fence)
 }
 
 /** Leaves it pending, with the reason on it. What is poison is not taken up by any resume before its horizon. */
@@ -199,7 +206,7 @@ async function putBack(engine: Engine, operation: LiveOperation, reason: 'poison
   const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
   const isParked = reason === 'poison'
   const record = isParked ? park(operation.record) : release(operation.record, { dueAt: until, heldBy: reason })
-  await engine.keeper.commit(withoutSecrets(record), operation.fence)
+  await engine.keeper.commit(record, operation.fence)
   engine.events?.emitFor(record, { type: 'operation.waiting', until, reason })
   return record
 }

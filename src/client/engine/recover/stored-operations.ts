@@ -106,7 +106,7 @@ export interface ListQuery {
 }
 
 /** Every record of the namespace in the order of acceptance, a page at a time. */
-export async function* listStored({ keeper, options }: Engine, query: ListQuery): AsyncGenerator<OperationView> {
+export async function* listStored({ keeper, options, clock }: Engine, query: ListQuery): AsyncGenerator<OperationView> {
   await keeper.open()
   const { namespace } = options
   const { status } = query
@@ -115,7 +115,7 @@ export async function* listStored({ keeper, options }: Engine, query: ListQuery)
   let left = query.limit ?? Number.POSITIVE_INFINITY
   while (left > 0) {
     const page = await keeper.list({ namespace, status, after, limit: Math.min(PAGE, left) })
-    for (const { record } of page.records) yield viewOf(record)
+    for (const { record } of page.records) yield viewOf(record, clock.now())
     if (!page.more) return
     left -= page.records.length
     after = page.last

@@ -5,9 +5,8 @@ import type { OperationRecord } from '../../operation/record.ts'
 import type { Emitter } from '../emitter.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from './lease-keeper.ts'
+import { Pruner } from './prune.ts'
 
-const PRUNE_EVERY_MS = 10_000
-const PRUNE_BATCH = 500
 /** Any resume, in whichever process, would have taken up by then an operation that no runner holds. */
 const OVERDUE_MS = 10_000
 /** More are not counted. */
@@ -19,10 +18,14 @@ export class Upkeep {
   isAttended = false
   /** How often the namespace was forgotten: a call from before that must not be accepted after it. */
   forgets = 0
+  /** When this client last heard that it was (epoch ms). */
+  forgottenAt = Number.NEGATIVE_INFINITY
+  /** How many of these are under way: meanwhile nothing of the namespace is taken up. */
+  forgetting = 0
+  readonly pruner = new Pruner()
   readonly #events: Emitter | undefined
   readonly #warn: ((sentence: string) => void) | undefined
   readonly #background = new Set<Promise<unknown>>()
-  #lastAt = Number.NEGATIVE_INFINITY
   #hasLooked = false
 
   constructor(events: Emitter | undefined, warn: ((sentence: string) => void) | undefined) {
@@ -47,28 +50,13 @@ export class Upkeep {
     this.#events?.emit({ type: 'journal.failed', error: known, ...(key === undefined ? {} : { key }) })
   }
 
-  /** Drops what has outlived its retention, now and then, on the way of other work. */
+  /** On the way of other work: drops what has outlived its retention, and looks once for what an earlier run has left. */
   sweep(engine: Engine): void {
-    const now = engine.clock.now()
-    if (now - this.#lastAt < PRUNE_EVERY_MS) return
-    this.#lastAt = now
-    this.track(this.#sweep(engine))
-  }
-
-  async #sweep(engine: Engine): Promise<void> {
-    const isFirst = !this.#hasLooked
+    this.pruner.sweep(engine)
+    if (this.#hasLooked) return
     this.#hasLooked = true
-    try {
-      // Asked for together, they share a transaction with the first write.
-      await Promise.all([this.prune(engine), isFirst && !this.isAttended ? this.#reportUnattended(engine) : undefined])
-    } catch (error) {
-      this.reportFailure(undefined, error)
-    }
-  }
-
-  /** In batches, so that no other write waits long, but all of it: what comes in faster must not pile up. */
-  async prune({ keeper, clock }: Pick<Engine, 'keeper' | 'clock'>): Promise<void> {
-    while ((await keeper.prune(clock.now(), PRUNE_BATCH)) === PRUNE_BATCH);
+    if (this.isAttended) return
+    this.track(this.#reportUnattended(engine).catch((error: unknown) => this.reportFailure(undefined, error)))
   }
 
   /** Says that operations of a run that is over are pending, and that this client does not resume them. */
@@ -100,11 +88,17 @@ function isOrphan(
 
 /** What another runner said of an origin, or of an operation that is waited for here. */
 export function receivePeerMessage(
-  { containments, live, options }: Engine,
+  { containments, leases, live, options, upkeep, clock }: Engine,
   { is, namespace, key, level, lane }: PeerMessage,
 ): void {
   if (is === 'level') containments.restore(key, level)
-  if (is !== 'settled' || namespace !== options.namespace) return
+  if (namespace !== options.namespace) return
+  if (is === 'forgotten') {
+    upkeep.forgottenAt = clock.now()
+    leases.checkAll()
+    for (const follower of live.followers) follower.notify()
+  }
+  if (is !== 'settled') return
   live.byKey(key)?.notify()
   live.notifyFollowers(key)
   live.notifyLane(lane)
@@ -132,7 +126,8 @@ export interface CloseTerms {
  * home within the grace time; what is left then is aborted, and its lease released.
  */
 export async function closeEngine(engine: Engine, { graceMs, passes }: CloseTerms): Promise<void> {
-  const { live, clock, coordination, transport } = engine
+  const { live, clock, coordination, transport, upkeep } = engine
+  upkeep.pruner.stop()
   for (const caller of [...live.callers]) caller.leaveIfRefused()
   for (const operation of [...live.all(), ...live.followers]) operation.stop({ because: 'closing' })
   // A handler that hangs, or that waits for this very close, holds the client no longer than this.
@@ -153,13 +148,22 @@ async function abortOverdue({ live, clock }: Engine): Promise<void> {
   if (overdue.length > 0) await waitAtMost<unknown>(clock, released, { ms: RELEASE_MS, late: () => undefined })
 }
 
-/** Log-out: stops what is running here and drops everything that the namespace holds. */
-export async function forgetAll({ upkeep, live, keeper, options }: Engine): Promise<number> {
+/** Log-out: stops what is running here and drops everything that the namespace holds. Other tabs and processes are told. */
+export async function forgetAll({ upkeep, live, keeper, options, coordination, clock }: Engine): Promise<number> {
+  const { namespace } = options
   upkeep.forgets++
-  for (const caller of [...live.callers]) caller.leaveIfRefused()
-  await keeper.open()
-  const running = live.all()
-  for (const operation of running) operation.stop({ because: 'cancelled' })
-  await Promise.all(running.map(({ finished }) => finished))
-  return keeper.forget(options.namespace)
+  upkeep.forgottenAt = clock.now()
+  upkeep.forgetting++
+  try {
+    for (const caller of [...live.callers]) caller.leaveIfRefused()
+    const running = live.all()
+    for (const operation of running) operation.stop({ because: 'cancelled' })
+    await keeper.open()
+    await Promise.all(running.map(({ finished }) => finished))
+    const count = await keeper.forget(namespace)
+    coordination.notifyPeers?.({ is: 'forgotten', namespace, key: '' })
+    return count
+  } finally {
+    upkeep.forgetting--
+  }
 }

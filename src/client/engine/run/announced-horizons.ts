@@ -1,7 +1,7 @@
 import { readRetention } from '../../../protocol/header-names.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import { shortenHorizon } from '../../operation/transition.ts'
-import type { AttemptFacts } from '../../policy/classify.ts'
+import type { AttemptFacts } from '../../policy/evidence.ts'
 import { horizonWithin } from '../../policy/horizon-within.ts'
 import type { ResolvedOptions } from '../../policy/resolved-options.ts'
 import type { Emitter } from '../emitter.ts'

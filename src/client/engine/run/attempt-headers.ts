@@ -1,5 +1,5 @@
 import { isThenable } from '../../../foundation/thenable.ts'
-import { isCredentialField } from '../../../observe/redact.ts'
+import type { Redactor } from '../../../observe/redact.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { formatHttpDate } from '../../../protocol/http-date.ts'
 import { formatKey } from '../../../protocol/idempotency-key.ts'
@@ -90,6 +90,11 @@ export function trustsOrigin({ baseUrl, trustedOrigins }: ResolvedOptions, origi
   return origin === baseUrl?.origin || trustedOrigins.has(origin)
 }
 
+/** A client that has a base sends the operations of its journal nowhere else, whether it resumes or retries them. */
+export function maySendTo(options: ResolvedOptions, origin: string): boolean {
+  return options.anyOrigin || trustsOrigin(options, origin)
+}
+
 /**
  * What the operation's call had and this attempt has not: header names, and query parameters as `?name`. Not asked where a
  * caller calls for it anew: what that call brings is what the caller means.
@@ -124,7 +129,7 @@ export class LearnedCredentials {
     const { headers } = this.#options
     if (headers === undefined) return NO_NAMES
     if (typeof headers === 'function') return this.#byOrigin.get(origin) ?? NO_NAMES
-    return trustsOrigin(this.#options, origin) ? namesOf(headers) : NO_NAMES
+    return trustsOrigin(this.#options, origin) ? namesOf(headers, this.#options.redactor) : NO_NAMES
   }
 
   /**
@@ -137,7 +142,7 @@ export class LearnedCredentials {
     { own, call }: { readonly own: HeaderList; readonly call: Call },
   ): boolean | Promise<boolean> {
     const { request } = operation.record
-    const made = namesOf(own)
+    const made = namesOf(own, this.#options.redactor)
     const given = call.credentials?.names ?? NO_NAMES
     const isKnown = (name: string): boolean => request.withheld.includes(name)
     if (made.every(isKnown) && given.every(isKnown)) return true
@@ -149,6 +154,6 @@ export class LearnedCredentials {
   }
 }
 
-function namesOf(headers: HeaderList): readonly string[] {
-  return headers.length === 0 ? NO_NAMES : headers.filter(isCredentialField).map(([name]) => name)
+function namesOf(headers: HeaderList, { isField }: Redactor): readonly string[] {
+  return headers.length === 0 ? NO_NAMES : headers.filter(isField).map(([name]) => name)
 }

@@ -1,17 +1,21 @@
-import { redactError, redactUrl } from '../../../observe/redact.ts'
+import { settlesInTurn } from '../../../foundation/wait.ts'
+import type { Redactor } from '../../../observe/redact.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
-import { isEventStream } from '../../../protocol/headers.ts'
-import { readProblem, readRefusal } from '../../../protocol/problem-details.ts'
-import { type AnswerRest, isResponse, toResponse } from '../../../protocol/stored-message.ts'
-import type { ClientOptions } from '../../options.ts'
-import type { AttemptFacts } from '../../policy/classify.ts'
+import { type AnswerRest, isResponse } from '../../../protocol/stored-message.ts'
 import { mayStart } from '../../policy/decide.ts'
-import type { TransportFault, TransportOutcome, TransportRequest, TransportResponse } from '../../transport/port.ts'
+import type { TransportFault, TransportOutcome, TransportRequest } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { discardRest } from './answer-rest.ts'
-import { attemptHeaders, clientHeaders, type HeaderParts, missingCredentials, trustsOrigin } from './attempt-headers.ts'
+import {
+  attemptHeaders,
+  clientHeaders,
+  type HeaderParts,
+  maySendTo,
+  missingCredentials,
+  trustsOrigin,
+} from './attempt-headers.ts'
 import { AttemptTime, TIMED_OUT } from './attempt-time.ts'
+import { type AttemptResult, faultResult, judge } from './judge.ts'
 import type { LiveOperation } from './live-operation.ts'
 
 /** Of which run an attempt is. */
@@ -22,19 +26,14 @@ interface AttemptOf {
 }
 
 export interface AttemptTerms extends HeaderParts {
-  /** Called with the client's headers just before the first byte leaves. False: the lease is lost, and none may. */
-  readonly beforeSending: (own: HeaderList) => boolean | Promise<boolean>
+  /** Called just before the first byte leaves. False: the lease is lost, and none may. */
+  readonly beforeSending: (made: MadeHeaders) => boolean | Promise<boolean>
 }
 
-/** How one attempt ended. */
-export interface AttemptResult {
-  readonly facts: AttemptFacts
-  readonly response?: TransportResponse | undefined
-  /** A short stable word where there was no usable answer. */
-  readonly fault?: string | undefined
-  readonly cause?: unknown
-  /** A hook of the caller's threw: which one. Not the network's fault, so never retried. */
-  readonly hook?: 'headers' | 'accept' | undefined
+/** The client's own headers, and whether the attempt had to wait for them. */
+export interface MadeHeaders {
+  readonly own: HeaderList
+  readonly hasWaited: boolean
 }
 
 /** One attempt: headers made afresh, sent, answered or not, within its own time. Never rejects. */
@@ -42,14 +41,17 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   const { engine, operation, call } = run
   const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt })
   try {
+    // Who calls says where to; an operation that is only named may be for an origin that is none of this client's.
+    const { withheld, origin } = operation.record.request
+    if (!call.credentials && !maySendTo(engine.options, origin)) return foreignOrigin(origin)
     const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
+    const hasWaited = made instanceof Promise && !(await settlesInTurn(made))
     const own = made instanceof Promise ? await made : made
-    if (own instanceof HookFailure) return hookResult(own.cause)
+    if (own instanceof HookFailure) return hookResult(engine.options.redactor.error(own.cause))
     if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
-    const { withheld } = operation.record.request
     const missing = call.credentials ? [] : missingCredentials(withheld, own)
     if (missing.length > 0) return credentialsMissing(missing)
-    const saved = terms.beforeSending(own)
+    const saved = terms.beforeSending({ own, hasWaited })
     if (!(saved instanceof Promise ? await saved : saved)) return faultResult(notSent('lease-lost'))
     if (time.signal.aborted) return faultResult(time.fault(notSent()))
     if (made instanceof Promise || saved instanceof Promise) {
@@ -60,10 +62,13 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
       // Frozen while the headers were made: another runner may have the operation by now. The next write finds out.
       if (engine.leases.hasLapsed(operation)) return faultResult(notSent('lease-lapsed'))
     }
+    // Asked last: whoever logs in from here on was not logged in when the request left.
+    const refusal = engine.session.refusal(operation.record)
+    if (refusal !== undefined) return sessionResult(engine.options.redactor.error(refusal))
     operation.isTried = true
     const transport = call.trace?.attempt(engine.transport, operation.record, terms.number) ?? engine.transport
     const outcome = await time.outcome(transport.send(requestOf(run, terms, { own, time })))
-    const judged = judge(time, outcome, call.limits.accept)
+    const judged = judge(time, withoutSecrets(outcome, engine.options.redactor), call.limits.accept)
     const result = judged instanceof Promise ? await judged : judged
     if (result.response?.rest) handOver(time, result.response.rest, run)
     return result
@@ -96,6 +101,7 @@ function requestOf(
     credentialsMode: request.credentialsMode,
     publicHeaders: request.headers,
     guardsHeaders: own.length > 0,
+    isRepeated: terms.number > 1,
     trusts: goesAnywhere ? ANYWHERE : (origin) => origin === request.origin || trustsOrigin(options, origin),
     dropIn,
   }
@@ -138,7 +144,11 @@ function notSent(code = 'aborted'): TransportFault {
 
 function hookResult(cause: unknown): AttemptResult {
   const facts = { ...NOT_SENT, transient: false }
-  return { facts, fault: 'headers-hook', cause: redactError(cause), hook: 'headers' }
+  return { facts, fault: 'headers-hook', cause, hook: 'headers' }
+}
+
+function sessionResult(cause: unknown): AttemptResult {
+  return { facts: { ...NOT_SENT, transient: false }, fault: 'other-session', cause, hook: 'session' }
 }
 
 /** As headers that could not be made: nothing was sent, and another attempt would not mend it. */
@@ -149,80 +159,15 @@ function credentialsMissing(names: readonly string[]): AttemptResult {
   return { facts: { ...NOT_SENT, transient: false }, fault: 'credentials-missing', cause, hook: 'headers' }
 }
 
-type Judged = AttemptResult | Promise<AttemptResult>
-
-function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Judged {
-  if (outcome.kind === 'response') {
-    // Another process may read it later: no secret stays in its URL.
-    const { url } = outcome
-    return judgeAnswer(time, url.includes('?') ? { ...outcome, url: redactUrl(url) } : outcome, accept)
-  }
-  const head = headOf(outcome)
-  if (!head) return faultResult(time.fault(outcome))
-  // Out of time, `accept` can't be asked.
-  return judgeAnswer(time, head, time.signal.aborted ? undefined : accept)
+/** Another process may read it later: no secret stays in the URL of an answer, nor in the words of a fault. */
+function withoutSecrets(outcome: TransportOutcome, redactor: Redactor): TransportOutcome {
+  if (outcome.kind === 'fault') return { ...outcome, cause: redactor.error(outcome.cause) }
+  return outcome.url.includes('?') ? { ...outcome, url: redactor.url(outcome.url) } : outcome
 }
 
-function judgeAnswer(time: AttemptTime, answer: TransportResponse, accept: ClientOptions['accept']): Judged {
-  // A redirect that a browser hides has no status to show.
-  if (!accept || answer.status === 0) return answerResult(time, answer)
-  return refusal(time, answer, accept).then((refused) => refused ?? answerResult(time, answer))
-}
-
-function answerResult(time: AttemptTime, answer: TransportResponse): AttemptResult {
-  const { status, headers, redirected, body, rest } = answer
-  const facts = {
-    is: 'answer',
-    status,
-    headers,
-    problem: status < 400 ? undefined : problemOf(status, headers, body),
-    redirected,
-  } as const
-  if (!rest || isResponse(rest)) return { facts, response: answer }
-  const watched = isEventStream(headers) ? time.watchEvents(rest) : time.watch(rest)
-  return { facts, response: { ...answer, rest: watched } }
-}
-
-function problemOf(status: number, headers: HeaderList, body: Uint8Array | null): ReturnType<typeof readProblem> {
-  // Servers of other make say in plain JSON that a key was used for a different request.
-  return status === 422 ? readRefusal(headers, body) : readProblem(headers, body)
-}
-
-/** An answer that the caller's own check refuses is not the API speaking: as good as no answer. */
-async function refusal(
-  time: AttemptTime,
-  answer: TransportResponse,
-  accept: NonNullable<ClientOptions['accept']>,
-): Promise<AttemptResult | undefined> {
-  const facts = { is: 'fault', mayHaveArrived: true, transient: true, headStatus: undefined } as const
-  const shown = showTo(answer)
-  try {
-    const accepted = await time.bound(Promise.resolve(accept(shown)))
-    if (accepted === true) return undefined
-    discardRest(answer.rest)
-    return { facts, fault: accepted === TIMED_OUT ? time.timeoutName : 'not-accepted' }
-  } catch (cause) {
-    discardRest(answer.rest)
-    return { facts: { ...facts, transient: false }, fault: 'accept-hook', cause, hook: 'accept' }
-  } finally {
-    if (answer.rest) discardRest(shown)
-  }
-}
-
-/** For the caller's own check. The answer itself stays unread: it is the caller's. */
-function showTo(answer: TransportResponse): Response {
-  const { rest } = answer
-  return rest && isResponse(rest) ? rest.clone() : toResponse({ ...answer, bodyOmitted: false })
-}
-
-/** What is not a success speaks by its head alone; that its body was lost changes nothing. */
-function headOf({ head }: TransportFault): TransportResponse | undefined {
-  if (!head || (head.status >= 200 && head.status < 300)) return undefined
-  return { kind: 'response', ...head, statusText: '', body: null, url: '', redirected: false }
-}
-
-function faultResult(fault: TransportFault): AttemptResult {
-  const { mayHaveArrived, transient, lasting, code } = fault
-  const facts = { is: 'fault', mayHaveArrived, transient, lasting, headStatus: fault.head?.status } as const
-  return { facts, fault: code, cause: redactError(fault.cause) }
+function foreignOrigin(origin: string): AttemptResult {
+  const cause = new Error(
+    `It is for ${origin}, which is neither the baseUrl of this client nor one of its trustedOrigins`,
+  )
+  return { facts: { ...NOT_SENT, transient: false }, fault: 'origin-not-trusted', cause, hook: 'headers' }
 }

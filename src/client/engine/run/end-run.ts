@@ -1,22 +1,21 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { Effect, Reason } from '../../../errors/reason.ts'
 import { waitAtMost } from '../../../foundation/wait.ts'
-import { redactText, redactUrl } from '../../../observe/redact.ts'
-import { showsKeyHonoured } from '../../../protocol/header-names.ts'
+import type { Redactor } from '../../../observe/redact.ts'
 import { isIdempotentMethod } from '../../../protocol/methods.ts'
 import { operationError } from '../../operation/outcome.ts'
 import { type OperationRecord, SETTLED_STATUSES, type StoredFailure } from '../../operation/record.ts'
 import { countFruitlessRun, release } from '../../operation/transition.ts'
 import { viewOf } from '../../operation/view.ts'
-import { speaksForTheWhole } from '../../policy/classify.ts'
 import { delayBetweenRuns } from '../../policy/decide.ts'
+import { clearsEarlierAttempts, showsKeyKnown } from '../../policy/evidence.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import type { AttemptResult } from './attempt.ts'
 import type { Stop } from './gate.ts'
+import type { AttemptResult } from './judge.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
-import { type Ending, settleOperation, storable, withoutSecrets } from './settle.ts'
+import { type Ending, settleOperation, storable } from './settle.ts'
 
 /** What the end of a run needs to know. */
 export interface RunState {
@@ -52,7 +51,7 @@ export function succeed(run: RunState): Ended {
 function isPerhapsRepeated({ operation, last }: RunState): boolean {
   const { key, request } = operation.record
   if (isIdempotentMethod(request.method)) return false
-  return !showsKeyHonoured(last?.response?.headers ?? [], key)
+  return last?.facts.is !== 'answer' || !showsKeyKnown(last.facts, key)
 }
 
 function settle({ engine, operation, call }: RunState, ending: Ending): Ended {
@@ -61,14 +60,18 @@ function settle({ engine, operation, call }: RunState, ending: Ending): Ended {
 
 /** An answer, or a fault that trying again can't mend, ends it for good. */
 export function refuse(run: RunState, reason: Reason, status: 'rejected' | 'failed'): Ended {
-  const { operation, last } = run
-  const answer = last?.response
-  // Where a success had arrived before, a refusal only shows that the server does not honour the key.
-  const contradicted = operation.record.effect === 'applied'
-  const knowsKey = operation.record.honoursKeys && reason !== 'key-reuse'
-  const whole = answer !== undefined && !contradicted && knowsKey && speaksForTheWhole(answer)
-  const effect = whole ? 'none' : operation.record.effect
-  return settle(run, { status, reason, effect, response: answer, cause: last?.cause, failure: failureOf(run) })
+  const { last } = run
+  const effect = effectOfRefusal(run, reason)
+  return settle(run, { status, reason, effect, response: last?.response, cause: last?.cause, failure: failureOf(run) })
+}
+
+/** What is on record, unless the answer proves that no attempt was done. */
+function effectOfRefusal({ engine, operation, call, last }: RunState, reason: Reason): Effect {
+  const { key, effect, honoursKeys, acceptedAt } = operation.record
+  // If a success had arrived before, a refusal only shows that the server does not honour the key.
+  if (effect === 'applied' || !(call.keyed && honoursKeys) || reason === 'key-reuse') return effect
+  const asked = { key, ageMs: engine.clock.now() - acceptedAt }
+  return last?.facts.is === 'answer' && clearsEarlierAttempts(last.facts, asked) ? 'none' : effect
 }
 
 /** Attempts, time, budget or breaker are used up: settled as failed, or kept where it is to be carried on. */
@@ -101,7 +104,7 @@ async function expire(run: RunState): Promise<Finish> {
 async function reconcile({ options, clock }: Engine, record: OperationRecord): Promise<Ending> {
   const expired: Ending = { status: 'expired', reason: 'horizon', effect: record.effect }
   if (!options.reconcile) return expired
-  const asked = (async () => options.reconcile?.(viewOf(record)))()
+  const asked = (async () => options.reconcile?.(viewOf(record, clock.now())))()
   const late = (): never => {
     throw new Error('reconcile did not answer within the deadline')
   }
@@ -109,14 +112,14 @@ async function reconcile({ options, clock }: Engine, record: OperationRecord): P
   if (!known) return expired
   if (!SETTLED_STATUSES.includes(known.status)) throw new Error(`reconcile answered the status ${String(known.status)}`)
   const effect = known.effect ?? (known.status === 'succeeded' ? 'applied' : record.effect)
-  const response = known.response && (await plainAnswer(known.response))
+  const response = known.response && (await plainAnswer(known.response, options.redactor))
   return { status: known.status, reason: 'horizon', effect, response }
 }
 
-async function plainAnswer(response: Response): Promise<TransportResponse> {
+async function plainAnswer(response: Response, redactor: Redactor): Promise<TransportResponse> {
   const { status, statusText, redirected } = response
   const body = new Uint8Array(await response.arrayBuffer())
-  const url = redactUrl(response.url)
+  const url = redactor.url(response.url)
   return { kind: 'response', status, statusText, headers: [...response.headers], body, url, redirected }
 }
 
@@ -168,7 +171,7 @@ export async function keep(run: RunState, stop: Stop): Promise<Finish> {
 /** Writes the released record. A renewal that comes after this would find the lease gone, as it should be. */
 async function releaseLease(engine: Engine, operation: LiveOperation, released: OperationRecord): Promise<boolean> {
   engine.leases.drop(operation)
-  const isWritten = await engine.keeper.commit(withoutSecrets(released), operation.fence)
+  const isWritten = await engine.keeper.commit(released, operation.fence)
   if (isWritten) operation.record = released
   return isWritten
 }
@@ -186,8 +189,8 @@ function messageOf(error: unknown): string | undefined {
   return error.message === 'fetch failed' && error.cause instanceof Error ? error.cause.message : error.message
 }
 
-function failureOf({ last }: RunState, retryAt?: number): StoredFailure {
+function failureOf({ last, engine }: RunState, retryAt?: number): StoredFailure {
   const cause = messageOf(last?.cause)
   const words = [last?.fault, cause].filter((word) => word !== undefined && word !== '')
-  return { detail: words.length > 0 ? redactText(words.join(': ')) : undefined, retryAt }
+  return { detail: words.length > 0 ? engine.options.redactor.text(words.join(': ')) : undefined, retryAt }
 }

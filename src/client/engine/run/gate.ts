@@ -1,8 +1,8 @@
 import type { Reason } from '../../../errors/reason.ts'
 import { startAttempt } from '../../operation/transition.ts'
-import type { AttemptFacts } from '../../policy/classify.ts'
 import type { RequestKind, RequestOutcome } from '../../policy/containment.ts'
 import { mayStart } from '../../policy/decide.ts'
+import type { AttemptFacts } from '../../policy/evidence.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
@@ -37,6 +37,8 @@ export class Gate {
   /** Of the attempt that was admitted. */
   #kind: RequestKind | undefined
   #probe: number | undefined
+  /** Has this run waited since the journal last confirmed its lease? */
+  #hasWaited = false
 
   constructor(engine: Engine, operation: LiveOperation, call: Call) {
     this.#engine = engine
@@ -61,6 +63,7 @@ export class Gate {
 
   async #passLater(kind: RequestKind): Promise<Stop | undefined> {
     const { clock } = this.#engine
+    this.#hasWaited = true
     const delayMs = this.#operation.record.notBefore - clock.now()
     if (kind !== 'retry' && delayMs > 0 && !this.#barred(clock.now())) await this.#operation.pause(clock, delayMs)
     if (isOffline(this.#engine)) {
@@ -74,7 +77,7 @@ export class Gate {
   /** Waits for the network, so that its absence costs no attempt. False: the time was up, or the run was stopped. */
   async untilOnline(): Promise<boolean> {
     const operation = this.#operation
-    const { clock, coordination, events } = this.#engine
+    const { clock, coordination, events, leases } = this.#engine
     const limitAt = Math.min(this.#call.deadlineAt, operation.record.horizonAt)
     const stopListening = coordination.onActive(() => operation.notify())
     events?.emitFor(operation.record, { type: 'operation.waiting', until: limitAt, reason: 'network' })
@@ -83,6 +86,9 @@ export class Gate {
         const left = limitAt - clock.now()
         if (left <= 0 || operation.stopOrder) return false
         await operation.pause(clock, left, 'news')
+        // The news may be that another tab has ended the operation: its caller here need not wait for the network.
+        const isLate = clock.now() >= limitAt || !isOffline(this.#engine)
+        if (!isLate && !operation.stopOrder && this.#call.durable && !(await leases.prove(operation))) return false
       }
       return true
     } finally {
@@ -142,16 +148,29 @@ export class Gate {
   #putOnRecord(now: number): Passing {
     const operation = this.#operation
     const { lease, inFlightSince } = operation.record
-    const isCurrent = lease !== undefined && !this.#engine.leases.hasLapsed(operation)
-    if (isCurrent && inFlightSince !== undefined) return undefined
-    if (inFlightSince === undefined) operation.record = startAttempt(operation.record, now)
-    if (lease && !isCurrent) operation.record = { ...operation.record, lease: { ...lease, until: now + LEASE_MS } }
+    if (inFlightSince !== undefined) return this.#proveAfterWait()
+    operation.record = startAttempt(operation.record, now)
+    if (lease && this.#engine.leases.hasLapsed(operation)) {
+      operation.record = { ...operation.record, lease: { ...lease, until: now + LEASE_MS } }
+    }
     const saved = saveRecord(this.#engine, operation, this.#call)
     return saved === true ? undefined : saved.then((isSaved) => this.#afterWrite(isSaved))
   }
 
+  /** The write that accepted the operation proved the right to send; after a wait, that is no longer so. */
+  #proveAfterWait(): Passing {
+    const { leases } = this.#engine
+    if (!this.#call.durable || (!this.#hasWaited && leases.isProven(this.#operation))) return undefined
+    return leases.prove(this.#operation).then(() => this.#afterProof())
+  }
+
   #afterWrite(isSaved: boolean): Stop | undefined {
     if (!isSaved) this.#engine.leases.lose(this.#operation)
+    return this.#afterProof()
+  }
+
+  #afterProof(): Stop | undefined {
+    this.#hasWaited = false
     const stop = this.#barred(this.#engine.clock.now())
     if (stop) this.withdraw()
     return stop

@@ -1,5 +1,4 @@
 import type { Effect } from '../../../errors/reason.ts'
-import type { HeaderList } from '../../../protocol/headers.ts'
 import { isIdempotentMethod } from '../../../protocol/methods.ts'
 import { endAttempt, withdrawAttempt } from '../../operation/transition.ts'
 import { classify, isRetryable, type Verdict } from '../../policy/classify.ts'
@@ -8,12 +7,15 @@ import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { withoutRest } from './answer-rest.ts'
-import { type AttemptResult, attempt } from './attempt.ts'
+import { attempt, type MadeHeaders } from './attempt.ts'
 import { breakOff, giveUp, keep, obeyStop, type RunState, refuse, succeed } from './end-run.ts'
 import { Gate, isOffline, type Stop } from './gate.ts'
+import type { AttemptResult } from './judge.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { saveRecord } from './settle.ts'
 import { askShouldRetry } from './should-retry.ts'
+
+const AUTH: Stop = { reason: 'auth' }
 
 /** A finish ends the run; undefined means: go on. */
 type Step = Finish | undefined | Promise<Finish | undefined>
@@ -131,22 +133,20 @@ class Run implements RunState {
       startedAt: this.#startedAt,
       retries: this.#maxAttempts > 1 || call.singleAttempt === 'outer-retries',
       refresh: this.#refresh,
-      beforeSending: (own) => this.#beforeSending(own),
+      beforeSending: (made) => this.#beforeSending(made),
     })
   }
 
-  /** The names of credentials are on record before the first byte. False: the lease is lost. */
-  #beforeSending(own: HeaderList): boolean | Promise<boolean> {
+  /** The names of credentials are on record, and after a wait for headers the lease is proven. False: it is lost. */
+  #beforeSending({ own, hasWaited }: MadeHeaders): boolean | Promise<boolean> {
     const { engine, operation, call } = this
-    const saved = !call.durable || engine.credentials.note(engine, operation, { own, call })
-    if (saved instanceof Promise) {
-      return saved.then((isSaved) => {
-        this.#isSending = isSaved
-        return isSaved
-      })
+    const noted = !call.durable || engine.credentials.note(engine, operation, { own, call })
+    const ready = call.durable && hasWaited && noted === true ? engine.leases.prove(operation) : noted
+    const mark = (isReady: boolean): boolean => {
+      this.#isSending = isReady
+      return isReady
     }
-    this.#isSending = saved
-    return saved
+    return ready instanceof Promise ? ready.then(mark) : mark(ready)
   }
 
   /** What the attempt means; breaker, budget and record take it in. */
@@ -203,6 +203,7 @@ class Run implements RunState {
     const order = this.operation.stopOrder?.because
     if (order && !(order === 'closing' && verdict.is === 'final')) return obeyStop(this)
     if (this.last?.hook === 'headers') return this.#unauthorized()
+    if (this.last?.hook === 'session') return this.call.durable ? keep(this, AUTH) : refuse(this, 'auth', 'failed')
     if (verdict.is === 'final') return refuse(this, verdict.reason, verdict.settles)
     if (verdict.is === 'halt') return giveUp(this, { reason: verdict.reason })
     if (verdict.is === 'unauthorized') return verdict.refresh && this.#refreshOnce() ? undefined : this.#unauthorized()
@@ -219,7 +220,7 @@ class Run implements RunState {
 
   /** Credentials can be mended without the operation: a resume leaves it pending instead of settling it. */
   #unauthorized(): Finish | Promise<Finish> {
-    if (this.call.mode === 'resume') return keep(this, { reason: 'auth' })
+    if (this.call.mode === 'resume') return keep(this, AUTH)
     const isAnswered = this.last?.response !== undefined
     const isKnown = this.#refresh !== undefined || !isAnswered
     return refuse(this, isKnown ? 'auth' : 'status', isAnswered ? 'rejected' : 'failed')
@@ -244,7 +245,6 @@ class Run implements RunState {
     if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
     const until = now + decision.delayMs
     events?.emitFor(operation.record, { type: 'operation.waiting', at: now, until, reason })
-    await operation.pause(clock, until - clock.now())
-    return undefined
+    return operation.pause(clock, until - clock.now()).then(() => undefined)
   }
 }

@@ -1,9 +1,9 @@
 import type { Effect, Reason } from '../../../errors/reason.ts'
-import { isCredentialField } from '../../../observe/redact.ts'
 import { isReplayed } from '../../../protocol/header-names.ts'
 import { type AnswerRest, isResponse, type StoredResponse } from '../../../protocol/stored-message.ts'
 import type { OperationRecord, SettledStatus, StoredFailure } from '../../operation/record.ts'
 import { release, settle } from '../../operation/transition.ts'
+import { showsKeyKnown } from '../../policy/evidence.ts'
 import type { ResolvedOptions } from '../../policy/resolved-options.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
@@ -48,18 +48,25 @@ export function settleOperation(
     if (engine.events) emitSettled(engine.events, record)
     return finish
   }
-  operation.record = { ...record, expiresAt: expiryOf(options, record, mode) }
+  operation.record = {
+    ...record,
+    expiresAt: expiryOf(options, record, { mode }),
+    overdueAt: overdueOf(options, record),
+  }
+  engine.upkeep.pruner.expect(engine, operation.record.expiresAt)
   const written = writeSettlement(engine, operation, deliveryDue && handlers.has(name) ? 'here' : 'elsewhere')
   const settled = { ...finish, record: operation.record }
   return written === true ? settled : written.then((isWritten) => (isWritten ? settled : { is: 'lost' }))
 }
 
 /**
- * Must the settlement be on disk before the caller hears of it? Not a success without an id or a handler, where a server
- * that honours the key would answer a repeated request from its record. With a lane, other processes look for it.
+ * Must the settlement be on disk before the caller hears of it? Not a success that no one looks for (by an id, a handler, a
+ * lane), if its answer shows that the server knows the key: if the process ends before the write, a resume sends the
+ * operation again, and that server answers from its record. Any other server would do it a second time.
  */
-function mustBeWritten({ status, id, lane, deliveryDue, awaited, honoursKeys }: OperationRecord): boolean {
-  return status !== 'succeeded' || (id ?? lane) !== undefined || deliveryDue || awaited || !honoursKeys
+function mustBeWritten({ status, key, id, lane, response, ...record }: OperationRecord): boolean {
+  if (status !== 'succeeded' || (id ?? lane) !== undefined || record.deliveryDue || record.awaited) return true
+  return !record.honoursKeys || !response || !showsKeyKnown({ headers: response.headers, problem: undefined }, key)
 }
 
 /** False: another runner has the operation. A success stands either way: at worst a resume asks the server once more. */
@@ -73,7 +80,7 @@ function writeSettlement(
   const delivers = delivery === 'here'
   // A renewal that comes after this would find the lease gone, as it should be.
   if (!delivers) leases.drop(operation)
-  const written = keeper.commit(withoutSecrets(delivers ? record : withoutLease(record)), fence)
+  const written = keeper.commit(delivers ? record : withoutLease(record), fence)
   const isSuccess = record.status === 'succeeded'
   if (!mustBeWritten(record)) {
     // The caller has its answer; its record is written with the next transaction. A crash before that sends the
@@ -143,35 +150,43 @@ export function saveRecord(
   { record, fence }: LiveOperation,
   { durable }: Pick<Call, 'durable'>,
 ): true | Promise<boolean> {
-  return !durable || keeper.commit(withoutSecrets(record), fence)
-}
-
-/** As it is written down: the answer's cookies and other secrets stay in memory. */
-export function withoutSecrets(record: OperationRecord): OperationRecord {
-  if (!record.response) return record
-  const headers = record.response.headers.filter((field) => !isCredentialField(field))
-  return { ...record, response: { ...record.response, headers } }
+  return !durable || keeper.commit(record, fence)
 }
 
 /** Long enough for a late second use of the key, and for a look at the result, to find it. */
 export const SHORTEST_RETENTION_MS = 60_000
 
+interface ExpiryTerms {
+  readonly mode?: Call['mode']
+  /** When a handler took the settlement (epoch ms). */
+  readonly deliveredAt?: number
+}
+
 /**
- * How long the record of a settled operation is kept. While it holds its lane: until it does not. With an id, or where no
- * caller and no handler has heard how it ended: for `retention`, as a success does not need to be heard of. A failed one
+ * How long the record of a settled operation is kept. While it holds its lane, or a handler has to take it: until that is
+ * over. With an id, or if no caller has heard how it ended: for `retention`; nobody has to hear of a success. A failed one
  * at least until its horizon: so long it can be retried by its key.
  */
 export function expiryOf(
   { retentionMs }: Pick<ResolvedOptions, 'retentionMs'>,
   record: OperationRecord,
-  mode: Call['mode'] = 'call',
+  { mode = 'call', deliveredAt }: ExpiryTerms = {},
 ): number | undefined {
-  if (record.holdsLane) return undefined
-  const { settledAt = 0, id, deliveryDue, awaited, status, horizonAt } = record
+  const { id, holdsLane, deliveryDue, awaited, status, horizonAt } = record
+  if (holdsLane || deliveryDue) return undefined
+  const since = deliveredAt ?? record.settledAt ?? 0
   const isUnheard = mode === 'resume' && status !== 'succeeded'
-  if (id !== undefined || deliveryDue || awaited || isUnheard) return settledAt + retentionMs
-  const shortest = settledAt + SHORTEST_RETENTION_MS
+  if (id !== undefined || awaited || isUnheard) return since + retentionMs
+  const shortest = since + SHORTEST_RETENTION_MS
   return status === 'failed' ? Math.max(shortest, horizonAt) : shortest
+}
+
+/** When a settlement that no handler takes becomes a dead letter. */
+function overdueOf(
+  { retentionMs }: ResolvedOptions,
+  { deliveryDue, settledAt = 0 }: OperationRecord,
+): number | undefined {
+  return deliveryDue ? settledAt + retentionMs : undefined
 }
 
 /** A settled record that no runner works on any more. */

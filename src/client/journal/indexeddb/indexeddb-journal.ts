@@ -134,12 +134,16 @@ async function runInTable(table: IndexedDbTable, command: JournalCommand): Promi
     insert,
     put = [],
     responseBody,
+    dropsBody,
     delete: deleted = [],
     handOut = [],
     answer,
   } = decide(await table.find(wanted))
   if (insert) await table.insert(insert)
-  for (const row of put) table.put(row, responseBody)
+  for (const row of put) {
+    table.put(row, responseBody)
+    if (dropsBody) table.dropBody(row)
+  }
   for (const row of deleted) table.delete(row)
   if (typeof answer !== 'function') return answer
   return answer(handOut.length > 0 ? await table.handOut(handOut) : [])

@@ -147,6 +147,10 @@ export class IndexedDbTable {
     else if (answer === null) this.#answers.delete(row.place)
   }
 
+  dropBody({ place }: KeptRow): void {
+    this.#bodies.delete(place)
+  }
+
   delete({ namespace, key, place }: KeptRow): void {
     this.#records.delete([namespace, key])
     this.#bodies.delete(place)

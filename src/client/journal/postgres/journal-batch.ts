@@ -56,7 +56,8 @@ function encodeCommand(command: JournalCommand, keep: Keep): EncodedCommand {
     case 'read':
       return named(command, { keyOrId: safeText(command.keyOrId) })
     case 'list': {
-      const { status, limit } = command
+      const { status, undelivered, limit } = command
+      if (undelivered) return named(command, { do: 'list-undelivered', limit: bounded(limit) })
       if (status === 'pending') return named(command, { do: 'list-pending', limit: bounded(limit) })
       return named(command, { limit: bounded(limit) })
     }

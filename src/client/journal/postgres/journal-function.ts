@@ -1,6 +1,6 @@
 import { claimByKey, claimDue } from './claim-branches.ts'
 import { firstInLane, lockLanes } from './lane-clauses.ts'
-import { list, listPending, read, survey } from './read-branches.ts'
+import { list, listPending, listUndelivered, read, survey } from './read-branches.ts'
 import { append, change, dropExpired, dropNamespace, remove, renew, setAside } from './write-branches.ts'
 
 /*
@@ -28,7 +28,7 @@ interface Names {
 
 export function journalFunction({ operations, runBatch }: Names): string {
   return `
-CREATE FUNCTION ${runBatch}(p_now bigint, p_again boolean, p_patience text, p_commands jsonb, p_bodies bytea[])
+CREATE OR REPLACE FUNCTION ${runBatch}(p_now bigint, p_again boolean, p_patience text, p_commands jsonb, p_bodies bytea[])
 RETURNS TABLE (at integer, answer text, bytes bytea, response_bytes bytea) LANGUAGE plpgsql ${PLANS} AS $journal$
 DECLARE
   c jsonb;
@@ -71,6 +71,7 @@ BEGIN
     WHEN 'read' THEN${read(operations)}
     WHEN 'list' THEN${list(operations)}
     WHEN 'list-pending' THEN${listPending(operations)}
+    WHEN 'list-undelivered' THEN${listUndelivered(operations)}
     WHEN 'lane' THEN${firstInLane(operations)}
     WHEN 'survey' THEN${survey(operations)}
     WHEN 'drop' THEN${dropNamespace(operations)}

@@ -25,10 +25,21 @@ export function list(operations: string): string {
         AND (c->>'status' IS NULL OR o.status = c->>'status') ORDER BY o.place LIMIT (c->>'limit')::integer;`
 }
 
-/** A pending row waits or is held. */
 export function listPending(operations: string): string {
+  return listOpen(operations, `o.status = 'pending'`)
+}
+
+export function listUndelivered(operations: string): string {
+  return listOpen(
+    operations,
+    `o.status <> 'pending' AND o.delivery_due AND (c->>'status' IS NULL OR o.status = c->>'status')`,
+  )
+}
+
+/** An open row waits or is held. */
+function listOpen(operations: string, where: string): string {
   const first = (place: string): string => `(SELECT o.place FROM ${operations} o WHERE o.namespace = c->>'namespace'
-          AND o.${place} > (c->>'after')::bigint AND o.status = 'pending' ORDER BY o.${place} LIMIT (c->>'limit')::integer)`
+          AND o.${place} > (c->>'after')::bigint AND ${where} ORDER BY o.${place} LIMIT (c->>'limit')::integer)`
   return `
       places := ARRAY(SELECT p.place FROM (${first('waiting_place')} UNION ALL ${first('held_place')}) p
         ORDER BY p.place LIMIT (c->>'limit')::integer);

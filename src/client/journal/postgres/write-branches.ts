@@ -1,3 +1,4 @@
+import { BODILESS_STATUSES } from '../../operation/record.ts'
 import { movedTime, rowOf } from './function-text.ts'
 
 /*
@@ -7,6 +8,8 @@ import { movedTime, rowOf } from './function-text.ts'
 
 const FENCED = `o.namespace = c->>'namespace' AND o.key = c->>'key' AND o.owner = c->>'owner'
         AND o.epoch = (c->>'epoch')::bigint`
+
+const BODILESS = BODILESS_STATUSES.map((status) => `'${status}'`).join(', ')
 
 const SAME_KEY = `o.namespace = c->>'namespace' AND o.key = c->>'key'`
 
@@ -83,7 +86,8 @@ export function change(operations: string): string {
         lease_until = ${movedTime('r."leaseUntil"')}, due_at = ${movedTime('r."dueAt"')},
         not_before = ${movedTime('r."notBefore"')}, lane_until = r."laneUntil" + shift,
         delivery_due = r."deliveryDue", expires_at = r."expiresAt" + shift, head = r.head,
-        response_body = p_bodies[r."responseBody"]
+        response_body = p_bodies[r."responseBody"],
+        body = CASE WHEN r.status NOT IN (${BODILESS}) THEN o.body END
       FROM ${rowsAs(`, "newOwner" text, ${CHANGED}`)}
       WHERE o.namespace = r.namespace AND o.key = r.key AND o.epoch = r.epoch AND (o.owner = r.owner
         OR p_again AND o.owner IS NOT DISTINCT FROM r."newOwner" AND o.head = r.head)`)
@@ -104,7 +108,7 @@ export function remove(operations: string): string {
 
 export function setAside(operations: string): string {
   return `
-      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0, lane_until = NULL WHERE ${FENCED};
+      UPDATE ${operations} o SET set_aside = true, owner = NULL, lease_until = 0 WHERE ${FENCED};
       answer := (FOUND OR p_again AND EXISTS (SELECT FROM ${operations} o WHERE ${SAME_KEY} AND o.set_aside
         AND o.epoch = (c->>'epoch')::bigint))::text;
       RETURN NEXT;`

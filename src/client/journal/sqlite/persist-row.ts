@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
-import { ConfigurationError, KeyReuseError } from '../../../errors/classes.ts'
+import { ConfigurationError, KeyReuseError, StorageError } from '../../../errors/classes.ts'
 import { useSecureDelete } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
-import { storageFailure } from '../../../sql/sqlite-failure.ts'
+import { isBusy, storageFailure } from '../../../sql/sqlite-failure.ts'
 import { migrate } from '../../../sql/sqlite-migrate.ts'
 import { alreadyTaken } from '../already-taken.ts'
-import type { JournalRow } from '../port.ts'
+import type { AppendResult, JournalRow } from '../port.ts'
 import { appendRow } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 import { statementsOf } from './sqlite-statements.ts'
@@ -22,13 +22,39 @@ export function persistRow(target: SqliteTarget, transaction: unknown, row: Jour
   refuseOtherFile(target, database)
   try {
     useSecureDelete(database)
-    migrate(database, journalSchema)
-    const result = appendRow(statementsOf(database), row)
+    const result = writeFirst(database, row)
     if (!result.appended) throw alreadyTaken(row, result.existing.id)
   } catch (error) {
     if (error instanceof KeyReuseError) throw error
-    throw storageFailure(error, `The journal ${database.name}`)
+    const subject = `The journal ${database.name}`
+    throw isBusy(error) ? cannotWait(error, subject) : storageFailure(error, subject)
   }
+}
+
+/**
+ * The insert comes before every read: SQLite refuses to write in a transaction that has read, once another connection has
+ * written. The tables are looked at afterwards, under the lock, or if the insert shows that they are missing or old.
+ */
+function writeFirst(database: SqliteDatabase, row: JournalRow): AppendResult {
+  let result: AppendResult | undefined
+  try {
+    result = appendRow(statementsOf(database), row)
+  } catch (error) {
+    if (!LACKS_TABLES.test(String(error))) throw error
+  }
+  migrate(database, journalSchema)
+  return result ?? appendRow(statementsOf(database), row)
+}
+
+const LACKS_TABLES = /no such (table|index)|no column named/
+
+/** How long SQLite has waited is the caller's setting; after a read it does not wait at all. */
+function cannotWait(cause: unknown, subject: string): StorageError {
+  const { code } = cause as { readonly code?: unknown }
+  const why =
+    'another connection has written since this transaction first read, or is writing. Call persist() before any read, or begin ' +
+    'the transaction with .immediate()'
+  return new StorageError(`${subject} cannot be written: ${why} (${code})`, { cause, effect: 'none' })
 }
 
 function handleOf(transaction: unknown): SqliteDatabase {
@@ -64,7 +90,7 @@ function isSameFile(one: string, other: string): boolean {
 }
 
 /** The file behind a handle; empty for one in memory. */
-function fileOf(database: SqliteDatabase): string {
+export function fileOf(database: SqliteDatabase): string {
   const list = database.pragma('database_list') as { readonly name: string; readonly file: string }[]
   return list.find(({ name }) => name === 'main')?.file ?? ''
 }

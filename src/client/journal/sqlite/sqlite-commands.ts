@@ -1,5 +1,6 @@
 import { unreachable } from '../../../foundation/unreachable.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
+import { BODILESS_STATUSES } from '../../operation/record.ts'
 import {
   type AppendResult,
   type Claimant,
@@ -33,7 +34,7 @@ const MOST_ROWS = 2_147_483_647
 export function runBatch(database: SqliteDatabase, commands: readonly JournalCommand[]): JournalResult[] {
   const statements = statementsOf(database)
   // Writers take the lock at once: a reader that turns into a writer later is refused when others wrote meanwhile.
-  const readsOnly = commands.every((command) => READS.has(command.do))
+  const readsOnly = commands.every((command) => onlyReads(statements, command))
   const begin = readsOnly ? statements.beginRead : statements.beginWrite
   begin.run()
   try {
@@ -44,6 +45,16 @@ export function runBatch(database: SqliteDatabase, commands: readonly JournalCom
     // Some failures have already rolled back.
     if (database.inTransaction) statements.rollback.run()
   }
+}
+
+/** A sweep that finds nothing is a read: it must not make a caller wait for the lock that an open transaction has. */
+function onlyReads(statements: SqliteStatements, command: JournalCommand): boolean {
+  if (command.do !== 'drop') return READS.has(command.do)
+  return 'expiredBy' in command && !hasExpired(statements, command.expiredBy)
+}
+
+function hasExpired(statements: SqliteStatements, by: number): boolean {
+  return statements.firstExpired.get(by) !== undefined
 }
 
 /** Does the batch drop a namespace, of which no copy may stay in the file? */
@@ -83,6 +94,8 @@ function runCommand(statements: SqliteStatements, command: JournalCommand): Jour
       return surveyRows(statements, command)
     case 'drop':
       if ('namespace' in command) return statements.dropNamespace.run(command.namespace).changes
+      // Even one that drops nothing would take the lock.
+      if (!hasExpired(statements, command.expiredBy)) return 0
       return statements.dropExpired.run(command.expiredBy, bounded(command.limit)).changes
     default:
       return unreachable(command)
@@ -94,8 +107,10 @@ function writeRow(statements: SqliteStatements, { namespace, key, owner, epoch, 
   const fence = [namespace, key, owner, epoch]
   if (change === 'remove') return statements.remove.run(...fence).changes === 1
   if (change === 'set-aside') return statements.setAside.run(...fence).changes === 1
-  if ('head' in change) return statements.change.run(...changeValues(change), ...fence).changes === 1
-  return statements.renew.run(change.leaseUntil, ...fence).changes === 1
+  if (!('head' in change)) return statements.renew.run(change.leaseUntil, ...fence).changes === 1
+  const isChanged = statements.change.run(...changeValues(change), ...fence).changes === 1
+  if (isChanged && BODILESS_STATUSES.includes(change.status)) statements.dropBodyApart.run(namespace, key)
+  return isChanged
 }
 
 function claimRows(statements: SqliteStatements, command: ClaimDue | ClaimByKey): ClaimedRow[] {
@@ -141,10 +156,10 @@ function readRow(statements: SqliteStatements, namespace: string, keyOrId: strin
   return rowFrom(statements.byId.get(namespace, keyOrId) ?? statements.byKey.get(namespace, keyOrId))
 }
 
-function readPage(statements: SqliteStatements, { namespace, status, after, limit }: List): PlacedRow[] {
+function readPage(statements: SqliteStatements, { namespace, status, undelivered, after, limit }: List): PlacedRow[] {
   const values = { namespace, after, limit: bounded(limit) }
-  if (status === 'pending') return statements.listPending.all(values).map((row) => rowFrom(row))
-  const list = after > 0 ? statements.listBehind : statements.list
+  if (status === 'pending' && !undelivered) return statements.listPending.all(values).map((row) => rowFrom(row))
+  const list = undelivered ? statements.listUndelivered : after > 0 ? statements.listBehind : statements.list
   return list.all({ ...values, status: status ?? null }).map((row) => rowFrom(row))
 }
 

@@ -2,12 +2,13 @@ import { resolve } from 'node:path'
 import { oneOf, refuseOption } from '../../../configuration/option-checks.ts'
 import { readOptions } from '../../../configuration/read-options.ts'
 import { ConfigurationError, StorageError } from '../../../errors/classes.ts'
+import { FileIdentity } from '../../../sql/file-identity.ts'
 import { emptyWriteAheadLog } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { SqliteHandle } from '../../../sql/sqlite-handle.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
-import { persistRow } from './persist-row.ts'
+import { fileOf, persistRow } from './persist-row.ts'
 import { forgets, runBatch } from './sqlite-commands.ts'
 import { journalSchema } from './sqlite-schema.ts'
 import { WorkerJournal } from './worker-journal.ts'
@@ -73,6 +74,7 @@ class HandleJournal implements Journal {
   readonly level: DurabilityLevel
   readonly #handle: SqliteHandle
   #isOpen = false
+  #file: FileIdentity | undefined
 
   constructor(database: SqliteDatabase, durability: SqliteDurability) {
     this.#handle = new SqliteHandle(database, durability, journalSchema)
@@ -81,11 +83,14 @@ class HandleJournal implements Journal {
 
   async open(): Promise<void> {
     await this.#handle.patiently(() => this.#handle.prepare())
+    const { database } = this.#handle
+    if (!database.memory) this.#file ??= new FileIdentity(fileOf(database), `The journal ${database.name}`)
     this.#isOpen = true
   }
 
   async execute(commands: readonly JournalCommand[]): Promise<JournalResult[]> {
     if (!this.#isOpen) throw new StorageError('The journal is not open', { effect: 'none' })
+    this.#file?.check()
     const { database } = this.#handle
     const results = await this.#handle.patiently(() => runBatch(database, commands))
     if (forgets(commands)) await this.#handle.patiently(() => emptyWriteAheadLog(database))

@@ -1,4 +1,5 @@
 import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
+import { BODILESS_STATUSES } from '../../operation/record.ts'
 import { type JournalRow, type PlacedRow, RECORD_VERSION, type RowChange } from '../port.ts'
 import { LANE_INDEX, LARGE_BODY_BYTES, OPEN, OPEN_INDEX } from './sqlite-schema.ts'
 
@@ -17,6 +18,8 @@ const BEHIND = `(lane_until IS NOT NULL AND EXISTS (SELECT 1 FROM holdfast_opera
   WHERE h.namespace = o.namespace AND h.lane = o.lane AND h.lane_until IS NOT NULL AND h.place < o.place))`
 const FENCED = 'WHERE namespace = ? AND key = ? AND owner = ? AND epoch = ?'
 
+const EXPIRED = 'WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0'
+
 const SOURCES = {
   beginWrite: 'BEGIN IMMEDIATE',
   beginRead: 'BEGIN',
@@ -28,7 +31,10 @@ const SOURCES = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   appendBody: 'INSERT INTO holdfast_bodies (place, body) VALUES (?, ?)',
   change: `UPDATE holdfast_operations SET status = ?, owner = ?, lease_until = ?, due_at = ?, not_before = ?,
-    lane_until = ?, delivery_due = ?, expires_at = ?, head = ?, response_body = ? ${FENCED}`,
+    lane_until = ?, delivery_due = ?, expires_at = ?, head = ?, response_body = ?,
+    body = CASE ? WHEN 1 THEN NULL ELSE body END ${FENCED}`,
+  dropBodyApart: `DELETE FROM holdfast_bodies WHERE place =
+    (SELECT place FROM holdfast_operations WHERE namespace = ? AND key = ? AND body_apart = 1)`,
   remove: `DELETE FROM holdfast_operations ${FENCED}`,
   renew: `UPDATE holdfast_operations SET lease_until = ? ${FENCED}`,
   findDue: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
@@ -48,6 +54,8 @@ const SOURCES = {
   listBehind: `${ROWS} WHERE place > @after AND +namespace = @namespace AND (@status IS NULL OR status = @status)
     ORDER BY place LIMIT @limit`,
   listPending: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status = 'pending' ORDER BY place LIMIT @limit`,
+  listUndelivered: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND status <> 'pending' AND delivery_due = 1
+    AND (@status IS NULL OR status = @status) ORDER BY place LIMIT @limit`,
   firstInLane: `SELECT key FROM holdfast_operations INDEXED BY ${LANE_INDEX}
     WHERE namespace = ? AND lane = ? AND lane_until IS NOT NULL ORDER BY place LIMIT 1`,
   owners: `SELECT DISTINCT owner ${OPEN_ROWS} AND owner IS NOT NULL AND lease_until > @now`,
@@ -56,10 +64,10 @@ const SOURCES = {
     ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND
       origin NOT IN (SELECT value FROM json_each(@exceptOrigins))) OR ${TO_DELIVER})`,
   dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
-  dropExpired: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
-    WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0 ORDER BY expires_at LIMIT ?)`,
-  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0, lane_until = NULL
-    ${FENCED}`,
+  firstExpired: `SELECT place FROM holdfast_operations ${EXPIRED} LIMIT 1`,
+  dropExpired: `DELETE FROM holdfast_operations WHERE place IN
+    (SELECT place FROM holdfast_operations ${EXPIRED} ORDER BY expires_at LIMIT ?)`,
+  setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0 ${FENCED}`,
 } as const
 
 export type SqliteStatements = Readonly<Record<keyof typeof SOURCES, SqliteStatement>>
@@ -138,6 +146,7 @@ export function changeValues(change: RowChange): unknown[] {
     change.expiresAt,
     change.head,
     change.responseBody,
+    Number(BODILESS_STATUSES.includes(change.status)),
   ]
 }
 

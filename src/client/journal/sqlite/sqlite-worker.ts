@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StorageError } from '../../../errors/classes.ts'
 import type { Effect } from '../../../errors/reason.ts'
+import { FileIdentity } from '../../../sql/file-identity.ts'
 import { loadSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
 import { emptyWriteAheadLog } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
@@ -48,6 +49,7 @@ export interface PlainFailure {
 
 const settings = workerData as WorkerSettings
 let database: SqliteDatabase | undefined
+let file: FileIdentity | undefined
 
 parentPort?.on('message', (request: WorkerRequest) => {
   parentPort?.postMessage(answerTo(request))
@@ -67,7 +69,9 @@ function serve(request: WorkerRequest): WorkerAnswer {
     return { closed: true }
   }
   database ??= openSqliteFile(loadSqliteDriver(settings.driver), { ...settings, schema: journalSchema })
+  file ??= new FileIdentity(settings.path, `The journal ${settings.path}`)
   if (request.ask === 'execute') {
+    file.check()
     const results = runBatch(database, request.commands)
     if (forgets(request.commands)) emptyWriteAheadLog(database)
     return { results }

@@ -1,24 +1,33 @@
 import { type AbortLike, nativeSignal, onAbort } from '../../../foundation/abort.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
-import { abortedFault, neverSent, type ToFault, toFault } from '../fault.ts'
+import { abortedFault, hiddenRedirect, neverSent, type ToFault, toFault } from '../fault.ts'
 import type { FetchArguments, Transport, TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
 import { discardBody, toOutcome } from './read-answer.ts'
 
-/** What Node lets us do and a browser doesn't. */
+/** What a platform does in its own way. */
 export interface FetchMeans {
   /**
-   * Follows redirects here, hop by hop, and asks before each whether its origin is trusted. Without it fetch follows,
-   * and the origin is checked afterwards: browsers hide the answer that redirects.
+   * Keeps redirects to trusted origins: hop by hop in Node, and as far as a page can. Without it fetch follows, and the origin is
+   * checked afterwards.
    */
-  readonly sendHops: (route: FetchRoute, request: TransportRequest) => Promise<TransportOutcome>
+  readonly send: (route: FetchRoute, request: TransportRequest) => Promise<TransportOutcome> | TransportOutcome
   /** Reads the codes of errors. Without it their kind decides. */
-  readonly toFault: ToFault
+  readonly toFault?: ToFault
+  /**
+   * Does a code such as `ECONNREFUSED` prove that nothing was sent? Not if the fetch may try again by itself, as a wrapper or a
+   * dispatcher that retries does: then the code is that of the last try. Asked before each call. Without it no code proves it.
+   */
+  readonly isCandid?: FetchRoute['isCandid']
+  /** Changes what fetch is called with. Without it nothing is changed. */
+  readonly adapt?: FetchRoute['adapt']
 }
 
 export interface FetchRoute {
   readonly fetch: FetchLike
   readonly toFault: ToFault
+  readonly isCandid: (fetch: FetchLike, init: RequestInit) => boolean
+  readonly adapt: (hop: FetchHop, made: FetchArguments) => FetchArguments
   /** This fetch has followed a redirect in spite of `redirect: 'manual'`. */
   followsUnasked: boolean
 }
@@ -28,39 +37,57 @@ export interface FetchHop extends Pick<TransportRequest, 'method' | 'url' | 'hea
   readonly request: TransportRequest
   /** How many redirects led here. */
   readonly redirects: number
+  /** As fetch has it. Default: what the platform does. */
+  readonly mode?: 'same-origin' | undefined
+}
+
+const PLAIN_MEANS: Pick<FetchRoute, 'toFault' | 'isCandid' | 'adapt'> = {
+  toFault,
+  isCandid: () => false,
+  adapt: (_, made) => made,
 }
 
 /** Requests through any fetch-compatible function: the browser's, a test's, an instrumentation's. */
 export function fetchTransport(fetch: FetchLike, means?: FetchMeans): Transport {
-  const route: FetchRoute = { fetch, toFault: means?.toFault ?? toFault, followsUnasked: false }
-  const send = means?.sendHops ?? sendOnce
-  return { send: (request) => send(route, request) }
+  const route: FetchRoute = { fetch, ...PLAIN_MEANS, ...means, followsUnasked: false }
+  const send = means?.send ?? sendOnce
+  return { send: async (request) => send(route, request) }
 }
 
-async function sendOnce(route: FetchRoute, request: TransportRequest): Promise<TransportOutcome> {
-  const hop = { ...request, request, redirects: 0 }
+/** Leaves redirects to fetch, unless the hop says otherwise. */
+export async function sendOnce(
+  route: FetchRoute,
+  request: TransportRequest,
+  guard?: Partial<Pick<FetchHop, 'mode' | 'redirect'>>,
+): Promise<TransportOutcome> {
+  const hop = { ...request, request, redirects: 0, ...guard }
   const called = await callFetch(route, hop)
-  return 'kind' in called ? called : toOutcome(called.response, hop, route.toFault)
+  if ('kind' in called) return called
+  const isHidden = hop.redirect !== request.redirect && called.response?.type === 'opaqueredirect'
+  return isHidden ? hiddenRedirect() : toOutcome(called.response, hop, route.toFault)
 }
 
 /** What the fetch resolved to. A custom fetch may give something that is no Response. */
 export async function callFetch(
-  { fetch, toFault }: FetchRoute,
+  { fetch, toFault, isCandid, adapt }: FetchRoute,
   hop: FetchHop,
 ): Promise<{ readonly response: Response } | TransportFault> {
   const { signal } = hop.request
   if (signal.aborted) return abortedFault(signal, { mayHaveArrived: hop.redirects > 0 })
   let args: FetchArguments
   try {
-    args = toArguments(hop)
+    args = adapt(hop, toArguments(hop))
   } catch (error) {
     return neverSent(error)
   }
+  const isProof = isCandid(fetch, args.init)
   try {
     return { response: await answerOrAbort(fetch(args.input, args.init), signal) }
   } catch (error) {
     // A fetch that was aborted does not say how much of the request it had sent.
-    return signal.aborted ? abortedFault(signal, { mayHaveArrived: true }) : toFault(error)
+    if (signal.aborted) return abortedFault(signal, { mayHaveArrived: true })
+    const fault = toFault(error)
+    return isProof ? fault : { ...fault, mayHaveArrived: true }
   }
 }
 
@@ -74,17 +101,18 @@ function toArguments(hop: FetchHop): FetchArguments {
   else if (dropIn.signal) init.signal = dropIn.signal
   if (redirects > 0) return { input: url, init: { ...init, ...toInit(hop), body: bodyAfterRedirect(hop, given) } }
   if (redirect !== 'follow') init.redirect = redirect
+  if (hop.mode) init.mode = hop.mode
   const headers = withHeaders(dropIn.headers, hop.headers)
   if (headers) init.headers = headers
   return { input: given.input, init }
 }
 
-function toInit({ method, headers: list, body, redirect, request }: FetchHop): RequestInit {
+function toInit({ method, headers: list, body, redirect, mode, request }: FetchHop): RequestInit {
   const headers = new Headers()
   // A browser drops `host` by itself, other fetch functions send it.
   for (const [name, value] of list) if (name !== 'host') headers.append(name, value)
   // A copy: a fetch may transfer or change what it is given, and the next hop or attempt needs the same bytes.
-  const init = { method, headers, body: body && new Uint8Array(body), redirect }
+  const init = { method, headers, body: body && new Uint8Array(body), redirect, ...(mode && { mode }) }
   return request.credentialsMode ? { ...init, credentials: request.credentialsMode } : init
 }
 

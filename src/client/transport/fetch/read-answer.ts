@@ -3,6 +3,7 @@ import { type HeaderList, isEventStream } from '../../../protocol/headers.ts'
 import { isSafeMethod } from '../../../protocol/methods.ts'
 import { abortedFault, type ToFault, untrustedRedirect } from '../fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest, TransportResponse } from '../port.ts'
+import { type Whose, whoseAnswer } from '../redirect.ts'
 import type { FetchHop } from './fetch-transport.ts'
 
 /** A whole body, or all of it in `rest`. */
@@ -25,11 +26,22 @@ export async function toOutcome(response: Response, hop: FetchHop, toFault: ToFa
     const content = await (hop.request.dropIn ? leaveUnread : readContent)(response, headers, { hop, toFault })
     if ('kind' in content) return content
     const { status, statusText } = response
-    const redirected = response.redirected || hop.redirects > 0
-    return { kind: 'response', status, statusText, headers, ...content, url: response.url || hop.url, redirected }
+    const url = response.url || hop.url
+    return { kind: 'response', status, statusText, headers, ...content, url, ...whose(response, hop) }
   } catch (error) {
     return { ...toFault(error), mayHaveArrived: true }
   }
+}
+
+/**
+ * A fetch that follows by itself hides whether a redirect kept the method (307, 308): then a page is taken for the answer to a
+ * GET, and anything else for that of the API.
+ */
+function whose(response: Response, hop: FetchHop): Whose {
+  const known = whoseAnswer(hop, hop.request)
+  if (!response.redirected || hop.redirects > 0) return known
+  const isPage = /^text\/html\b/i.test(response.headers.get('content-type') ?? '')
+  return { redirected: true, answersGet: known.answersGet || (isPage && !isSafeMethod(hop.request.method)) }
 }
 
 interface AnswerContext {
@@ -57,7 +69,7 @@ async function readContent(
   { hop, toFault }: AnswerContext,
 ): Promise<StreamedContent | TransportFault> {
   const { signal } = hop.request
-  const head = { status: response.status, headers }
+  const head = { status: response.status, headers, ...whose(response, hop) }
   if (response.bodyUsed) return { ...answerFault('used-body', 'fetch gave a Response that was read before'), head }
   try {
     const { body } = response

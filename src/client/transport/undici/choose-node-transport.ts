@@ -1,10 +1,10 @@
-import { globalFetch, isOwnFetch } from '../../../foundation/own-fetch.ts'
+import { globalFetch, isCandid, isOwnFetch, seenFetch } from '../../../foundation/own-fetch.ts'
 import type { DispatcherLike, FetchLike } from '../../options.ts'
 import { type FetchMeans, fetchTransport } from '../fetch/fetch-transport.ts'
 import { sendHops } from '../fetch/send-hops.ts'
 import { toNodeFault } from '../node-fault.ts'
 import type { Transport } from '../port.ts'
-import { undiciTransport } from './undici-transport.ts'
+import { applicationDispatcher, undiciTransport } from './undici-transport.ts'
 
 export interface TransportChoice {
   readonly fetch?: FetchLike | undefined
@@ -12,7 +12,14 @@ export interface TransportChoice {
 }
 
 /** Node shows the answers that redirect, and says by a code what went wrong. */
-export const NODE_MEANS: FetchMeans = { sendHops, toFault: toNodeFault }
+export const NODE_MEANS: FetchMeans = { send: sendHops, toFault: toNodeFault, isCandid: sendsOnce }
+
+/** The platform's own fetch on its own dispatcher sends a request once. Of any other it is not known. */
+function sendsOnce(fetch: FetchLike, init: RequestInit): boolean {
+  if (isCandid(fetch)) return true
+  const called = fetch === globalFetch ? seenFetch() : fetch
+  return isPlatformFetch(called) && !('dispatcher' in init) && applicationDispatcher() === undefined
+}
 
 /**
  * What was asked for; else undici below fetch, and for `client.fetch` the platform's own. But where `globalThis.fetch`

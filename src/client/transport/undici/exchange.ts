@@ -5,7 +5,7 @@ import { type HeaderList, headerValue, isEventStream } from '../../../protocol/h
 import { abortedFault } from '../fault.ts'
 import { toNodeFault } from '../node-fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
-import { followRedirect, type Hop, isRedirect } from '../redirect.ts'
+import { followRedirect, type Hop, isRedirect, whoseAnswer } from '../redirect.ts'
 import { BodyStream, type StreamFeed } from './body-stream.ts'
 import { ContentDecoder, type DecoderSink, parseCodings } from './content-decoder.ts'
 import { fromHeaderObject, toRawHeaders, toWireBody } from './wire-format.ts'
@@ -13,6 +13,8 @@ import { fromHeaderObject, toRawHeaders, toWireBody } from './wire-format.ts'
 /** One `send`: what all of its hops share. */
 export interface Sending {
   readonly dispatcher: Dispatcher
+  /** Does the dispatcher say it of each try when a socket is there? Else not to have heard of one proves nothing. */
+  readonly isCandid: boolean
   readonly request: TransportRequest
   /** A second outcome goes nowhere: a promise settles once. */
   readonly resolve: (outcome: TransportOutcome) => void
@@ -55,7 +57,7 @@ export class Exchange implements StreamFeed, DecoderSink {
     this.#sending = sending
     this.#hop = hop
     // The server that answered an earlier hop has had the request.
-    this.#mayHaveArrived = hop.redirects > 0
+    this.#mayHaveArrived = hop.redirects > 0 || !sending.isCandid
     this.#stopListening = onAbort(sending.request.signal, () => this.#abort())
   }
 
@@ -221,13 +223,15 @@ export class Exchange implements StreamFeed, DecoderSink {
   }
 
   #withHead(fault: TransportFault): TransportFault {
-    return this.#head ? { ...fault, head: { status: this.#head.status, headers: this.#head.headers } } : fault
+    if (!this.#head) return fault
+    const { status, headers } = this.#head
+    return { ...fault, head: { status, headers, ...whoseAnswer(this.#hop, this.#sending.request) } }
   }
 
   #response(body: Uint8Array | null, rest?: ReadableStream<Uint8Array>): TransportOutcome {
     const { status, statusText, headers } = this.#head as Head
-    const { url, redirects } = this.#hop
-    return { kind: 'response', status, statusText, headers, body, rest, url: url.href, redirected: redirects > 0 }
+    const whose = whoseAnswer(this.#hop, this.#sending.request)
+    return { kind: 'response', status, statusText, headers, body, rest, url: this.#hop.url.href, ...whose }
   }
 
   #settleBody(body: Uint8Array | null): void {
@@ -242,6 +246,5 @@ export class Exchange implements StreamFeed, DecoderSink {
 }
 
 /** undici asks for an error; a signal's reason may be anything. */
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('The request was given up', { cause: reason })
-}
+const asError = (reason: unknown): Error =>
+  reason instanceof Error ? reason : new Error('The request was given up', { cause: reason })

@@ -1,10 +1,13 @@
+import { OPERATION_STATUSES } from '../../../client/operation/record.ts'
 import type { CaseBody } from './contract-case.ts'
 import { expectSame, expectThat } from './expect.ts'
 import {
   append,
+  change,
   claimByKey,
   claimCommand,
   commit,
+  fence,
   held,
   keysOf,
   list,
@@ -31,6 +34,23 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame(keysOf(await run(list({ status: 'pending', limit: 1 }))), 'a', 'one pending')
     expectSame(keysOf(await run(list({ status: 'succeeded' }))), 'b', 'succeeded')
     expectSame(await run(list({ status: 'expired' })), [], 'expired')
+  },
+  'list: settled rows that await their handler': async ({ run, batch }) => {
+    await batch(append('a'), settled('b'), settled('c', { deliveryDue: true }), append('d', { deliveryDue: true }))
+    await batch(
+      settled('e', { deliveryDue: true, status: 'failed' }),
+      held('f', { deliveryDue: true, status: 'failed' }),
+    )
+    await run(settled('g', { deliveryDue: true, namespace: 'else' }))
+    expectSame(keysOf(await run(list({ undelivered: true }))), 'c e f', 'all of them')
+    expectSame(keysOf(await run(list({ undelivered: true, limit: 2 }))), 'c e', 'two of them')
+    const [first] = await run(list({ undelivered: true, limit: 1 }))
+    expectSame(
+      keysOf(await run(list({ undelivered: true, after: first?.place ?? 0 }))),
+      'e f',
+      'those behind the first',
+    )
+    expectSame(keysOf(await run(list({ undelivered: true, status: 'failed' }))), 'e f', 'by status')
   },
   'survey: every owner of a lease that has not lapsed, once': async ({ run, batch }) => {
     await batch(held('a'), held('b'), held('c', { owner: 'settling', status: 'failed' }))
@@ -86,6 +106,22 @@ export const keepingCases: Record<string, CaseBody> = {
     expectSame(await run(prune(NOW, 10)), 0, 'the third count')
     expectSame(keysOf(await run(list())), 'b c e', 'the rows')
     expectSame(await run(list({ namespace: 'else' })), [], 'the other namespace')
+  },
+  'write: drops the body of the request with a success and a rejection, and with nothing else': async ({
+    run,
+    batch,
+  }) => {
+    const sizes = { small: 10, large: 100_000 }
+    for (const [size, length] of Object.entries(sizes)) {
+      for (const status of OPERATION_STATUSES) {
+        const key = `${size} ${status}`
+        const body = new Uint8Array(length).fill(7)
+        await batch(held(key, { body }), { do: 'write', ...fence(key), change: change({ status }) })
+        const isDropped = status === 'succeeded' || status === 'rejected'
+        expectSame((await run(read(key)))?.body ?? null, isDropped ? null : body, `the body of ${key}`)
+      }
+    }
+    expectSame((await run(read('small succeeded')))?.responseBody, new Uint8Array([1, 2, 3]), 'the answer')
   },
   'drop: follows a commit that changes when a row expires': async ({ run }) => {
     await run(held('a', { expiresAt: NOW }))

@@ -77,13 +77,15 @@ export const laneCases: Record<string, CaseBody> = {
     expectSame(keysOf(await run(claimCommand())), 'a2', 'the rows')
     expectSame(keysOf(await run(claimCommand({ dueBy: NOW + 99 }))), 'a1', 'the row that holds no lane any more')
   },
-  'lanes: rows that are removed or set aside hold nothing': async ({ run, batch }) => {
+  'lanes: a row that is removed holds nothing, and one that is set aside its lane': async ({ run, batch }) => {
     await batch(inLane('a1', 'a', HELD), inLane('a2', 'a', HELD), inLane('a3', 'a'))
     await run(remove('a1'))
     expectSame(await run(firstInLane('a')), 'a2', 'after the removal')
     await run(setAside('a2'))
-    expectSame(await run(firstInLane('a')), 'a3', 'the first')
-    expectSame((await run(read('a2')))?.laneUntil, null, 'the row that is set aside')
+    expectSame(await run(firstInLane('a')), 'a2', 'the first')
+    expectSame(await run(claimCommand()), [], 'the rows behind one that is set aside')
+    expectSame((await run(read('a2')))?.laneUntil, NOW + 9000, 'the row that is set aside')
+    expectSame((await run(surveyCommand())).nextDueAt, NOW + 9000, 'the next due time')
     await run({ do: 'drop', namespace: SPACE })
     expectSame(await run(firstInLane('a')), undefined, 'of none')
   },

@@ -5,11 +5,20 @@ import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
 import { type CallPlan, MINUTE, type Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
-import type { Fault, Observation } from '../vocabulary.ts'
+import type { Observation } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
 import { CallBook } from './call-book.ts'
-import { type EffectClaim, judgeEffectClaim, judgeGone, judgeRepeated, knowsMinutes } from './claim-rules.ts'
+import {
+  type EffectClaim,
+  judgeEffectClaim,
+  judgeGone,
+  judgeRepeated,
+  judgeSentAgain,
+  knowsMinutes,
+  leaseIsLaw,
+  lockLingerMs,
+} from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
 import { EffectAccount } from './effect-account.ts'
 import type { BrokenPromise, CallFact, CallResult, PromiseName, SentFact } from './facts.ts'
@@ -18,15 +27,6 @@ import { judgeSecrets } from './journal-rules.ts'
 import { Roster } from './roster.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
-
-/** Where clocks jump, a cancel comes from outside or a page comes back, a lease changes hands while its runner still works. */
-const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
-
-/** A tab without work releases its lock half a lease after its last renewal, which is up to a third before its last write. */
-function lockLingerMs(plan: Plan): number {
-  if (plan.platform !== 'tabs') return Number.POSITIVE_INFINITY
-  return knowsMinutes(plan) ? 5_000 : 0
-}
 
 /** A broken promise and how it was broken. */
 export type Violation = readonly [promise: PromiseName, sentence: string]
@@ -53,6 +53,8 @@ export class Oracle {
   readonly #terms: OracleTerms
   readonly budgets = new Map<string, BudgetRule>()
   readonly #cancelling = new Set<string>()
+  /** The operations of which a program has a success. */
+  readonly #successes = new Set<string>()
   readonly #credentials = new CredentialsRule()
   readonly #account: JournalAccount
   readonly #leaseIsLaw: boolean
@@ -70,8 +72,7 @@ export class Oracle {
       keptMs: knowsMinutes(terms.plan) ? MINUTE : 0,
       cancels: (process) => this.#cancelling.has(process),
     })
-    const { faults } = terms.plan
-    this.#leaseIsLaw = !LAWLESS.some((fault) => faults.has(fault))
+    this.#leaseIsLaw = leaseIsLaw(terms.plan)
   }
 
   /** What the journal holds, by key. */
@@ -94,10 +95,12 @@ export class Oracle {
 
   // The processes and the program.
 
-  processStarted(process: SimulatedProcess): void {
+  processStarted(process: SimulatedProcess, origin: string): void {
     this.roster.started(process)
-    const { burst } = this.#terms.plan
-    if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
+    this.#credentials.started(process, origin)
+    const { burst, origins } = this.#terms.plan
+    const terms = { burst: burst ?? 0, origins: origins.length, since: process.elapsedMs }
+    if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(terms))
   }
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
@@ -121,6 +124,9 @@ export class Oracle {
     if (result.is === 'error' && result.error.reason === 'do-not-retry')
       this.#recordVerdict(result.error.operation?.key)
     if (result.is === 'error' && result.error.pending) this.observed('kept for later')
+    const { id, key, retryAfterMs } = fact.plan
+    // Of what a program asks for again, a second request is its wish.
+    if (result.is === 'response' && (id ?? key ?? retryAfterMs) === undefined) this.#successes.add(fact.plan.label)
     if (result.is === 'response' && !this.#effects.isDone(fact.plan.label)) {
       this.breaks(['P3', `${fact.plan.label} got a success, and was not done`])
     }
@@ -130,12 +136,8 @@ export class Oracle {
   claimed(key: string, claim: EffectClaim): void {
     this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
     if (claim.url !== undefined && claim.url !== this.shadows.get(key)?.url) return
-    const truth = {
-      done: this.doneOf(key),
-      doneInThisLife: this.doneInThisLife(key, claim.askedAt),
-      plan: this.#terms.plan,
-    }
-    this.breaks(judgeEffectClaim(claim, truth))
+    const doneInThisLife = this.doneInThisLife(key, claim.askedAt)
+    this.breaks(judgeEffectClaim(claim, { done: this.doneOf(key), doneInThisLife, plan: this.#terms.plan }))
   }
 
   foundSuccess(key: string, url: string): void {
@@ -215,7 +217,8 @@ export class Oracle {
     const again = this.#book.asksAgain(process, shadow)
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
-    this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
+    this.breaks(this.#credentials.left(process, sent, { asked, life: shadow?.appendedAt ?? 0 }))
+    this.breaks(judgeSentAgain(sent, { isKnown: this.#successes.has(sent.label), plan: this.#terms.plan }))
     const law = { until: this.#book.allowedUntil(process, sent), leaseIsLaw: this.#leaseIsLaw && !again }
     this.breaks(judgeLeaving({ sent, process, shadow, shadows: this.shadows, ...law }))
   }
@@ -227,7 +230,7 @@ export class Oracle {
   }
 
   get retries(): number {
-    return this.sents.filter(({ sent }) => attemptOf(sent) > 1).length
+    return this.sents.filter(({ sent }) => Number(headerValue(sent.headers, 'holdfast-attempt') ?? 1) > 1).length
   }
 
   /** The same, since it was accepted: where a record was gone, its key begins a life of its own. */
@@ -243,8 +246,4 @@ export class Oracle {
   doneOf(key: string): number {
     return this.#effects.of(key, this.shadows.get(key))
   }
-}
-
-function attemptOf(sent: Sent): number {
-  return Number(headerValue(sent.headers, 'holdfast-attempt') ?? 1)
 }

@@ -15,7 +15,7 @@ function shelf(places: readonly number[]): Shelf {
   let read = 0
   const keeper = {
     open: async () => {},
-    list: async ({ after, limit, status }: { after: number; limit: number; status: string | undefined }) => {
+    list: async ({ after, limit, status }: { after: number; limit: number; status?: string | undefined }) => {
       const fitting = all.filter(
         ({ place, record }) => place > after && (status === undefined || record.status === status),
       )

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { operationError, settledError } from '../../../../src/client/operation/outcome.ts'
+import { errorForCall, operationError, settledError } from '../../../../src/client/operation/outcome.ts'
 import type { OperationRecord } from '../../../../src/client/operation/record.ts'
+import { StorageError } from '../../../../src/errors/classes.ts'
 import { freshRecord } from '../../../support/shared-record.ts'
 
 const idle = freshRecord({ inFlightSince: undefined })
@@ -80,5 +81,14 @@ describe('the error of an operation', () => {
     const { request } = idle
     const record = { ...idle, request: { ...request, url: 'https://api.example.com/charges?token=hush' } }
     expect(operationError({ record, reason: 'deadline', pending: true }).message).not.toContain('hush')
+  })
+})
+
+describe('a journal that can not be asked', () => {
+  it('leaves a call without a name undone, and one with a name unknown and perhaps pending', () => {
+    const operation = { key: 'k', id: undefined, name: undefined }
+    const failed = new StorageError('There is no disk')
+    expect(errorForCall(failed, { operation, named: false })).toMatchObject({ effect: 'none', pending: false })
+    expect(errorForCall(failed, { operation, named: true })).toMatchObject({ effect: 'unknown', pending: true })
   })
 })

@@ -4,18 +4,22 @@ import { shownUrl, viewOf } from '../../../../src/client/operation/view.ts'
 import { freshRecord, NOW } from '../../../support/shared-record.ts'
 
 const idle = freshRecord({ inFlightSince: undefined })
-const waiting = (more: Partial<OperationRecord>) => viewOf({ ...idle, ...more }).nextAttemptAt
+const waiting = (more: Partial<OperationRecord>) => viewOf({ ...idle, ...more }, NOW).nextAttemptAt
 
 describe('the view of an operation', () => {
   it('counts the attempt that is in flight, which may have been done', () => {
-    expect(viewOf(freshRecord({ attemptCount: 2 }))).toMatchObject({ attempts: 3, inFlight: true, effect: 'unknown' })
-    expect(viewOf({ ...idle, attemptCount: 2 })).toMatchObject({ attempts: 2, inFlight: false, effect: 'none' })
+    expect(viewOf(freshRecord({ attemptCount: 2 }), NOW)).toMatchObject({
+      attempts: 3,
+      inFlight: true,
+      effect: 'unknown',
+    })
+    expect(viewOf({ ...idle, attemptCount: 2 }, NOW)).toMatchObject({ attempts: 2, inFlight: false, effect: 'none' })
   })
 
   it('has what identifies the operation and says what it is', () => {
     const named = { ...idle, id: 'order:1', name: 'charge', metadata: { a: 1 } }
     const { key, acceptedAt, horizonAt } = idle
-    expect(viewOf(named)).toEqual({
+    expect(viewOf(named, NOW)).toEqual({
       key,
       id: 'order:1',
       name: 'charge',
@@ -36,8 +40,8 @@ describe('the view of an operation', () => {
   })
 
   it('says why it ended, or else why it waits', () => {
-    expect(viewOf({ ...idle, heldBy: 'budget' }).reason).toBe('budget')
-    expect(viewOf({ ...idle, reason: 'status', heldBy: 'budget' }).reason).toBe('status')
+    expect(viewOf({ ...idle, heldBy: 'budget' }, NOW).reason).toBe('budget')
+    expect(viewOf({ ...idle, reason: 'status', heldBy: 'budget' }, NOW).reason).toBe('status')
   })
 
   it('has the later of the two times before which no resume attempts it', () => {

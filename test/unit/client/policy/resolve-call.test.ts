@@ -19,6 +19,8 @@ function complaint(call: unknown): string {
   throw new Error(`These options were taken: ${String(call)}`)
 }
 
+const POST_TO_A = { url: 'https://a.example/x', method: 'POST' }
+
 describe('a call that overrides nothing', () => {
   test.each([
     undefined,
@@ -163,20 +165,25 @@ describe('an operation', () => {
 
 describe('whether a server honours keys', () => {
   test('is what was said, or what the function says of the URL', () => {
-    expect([true, false, undefined].map((said) => resolveHonoursKeys(said, 'https://a.example/x'))).toEqual([
+    expect([true, false, undefined].map((said) => resolveHonoursKeys(said, POST_TO_A))).toEqual([
       true,
       false,
       undefined,
     ])
     const ofA = (url: string): boolean => url.startsWith('https://a.example/')
-    expect(['https://a.example/x', 'https://b.example/x'].map((url) => resolveHonoursKeys(ofA, url))).toEqual([
-      true,
-      false,
-    ])
+    expect(
+      ['https://a.example/x', 'https://b.example/x'].map((url) => resolveHonoursKeys(ofA, { url, method: 'POST' })),
+    ).toEqual([true, false])
   })
 
   test('is a configuration error where the function says neither yes nor no', () => {
     const vague = (): boolean => 'yes' as unknown as boolean
-    expect(() => resolveHonoursKeys(vague, 'https://a.example/x')).toThrow('honoursKeys(url)')
+    expect(() => resolveHonoursKeys(vague, POST_TO_A)).toThrow('honoursKeys(url, method)')
+  })
+
+  test('may depend on the method', () => {
+    const onPost = (_url: string, method: string): boolean => method === 'POST'
+    expect(resolveHonoursKeys(onPost, POST_TO_A)).toBe(true)
+    expect(resolveHonoursKeys(onPost, { ...POST_TO_A, method: 'DELETE' })).toBe(false)
   })
 })

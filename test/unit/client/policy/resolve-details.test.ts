@@ -40,7 +40,7 @@ test('leaves a retry that is not given to the fallback', () => {
 
 describe('says what an option must be', () => {
   test.each([
-    [{ honoursKeys: 'yes' }, 'honoursKeys', 'true, false, or a function of the URL'],
+    [{ honoursKeys: 'yes' }, 'honoursKeys', 'true, false, or a function of the URL and the method'],
     [{ journal: 'memory' }, 'journal', "a journal, { fallback: 'memory' }, or false"],
     [{ budget: true }, 'budget', 'an object, a RetryBudget, or false for none'],
     [{ breaker: true }, 'breaker', 'an object, or false for none'],

@@ -7,6 +7,7 @@ import { createRetryBudget } from '../../../../src/client/policy/retry-budget.ts
 import { ConfigurationError } from '../../../../src/errors/classes.ts'
 import { systemClock } from '../../../../src/foundation/clock.ts'
 import { systemRandom } from '../../../../src/foundation/random.ts'
+import { REDACTOR } from '../../../../src/observe/redact.ts'
 
 const NODE = { sendHeaders: true }
 const BROWSER = { sendHeaders: false }
@@ -48,6 +49,8 @@ describe('the defaults', () => {
       credentials: undefined,
       durable: undefined,
       trustedOrigins: new Set(),
+      redactor: REDACTOR,
+      maxReadBytes: 67_108_864,
       journal: 'platform',
       namespace: 'default',
       retry: {

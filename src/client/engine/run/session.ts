@@ -1,0 +1,38 @@
+import { ConfigurationError } from '../../../errors/classes.ts'
+import { framed, hex } from '../../../foundation/digest.ts'
+import { sha256 } from '../../../foundation/sha256.ts'
+import type { OperationRecord } from '../../operation/record.ts'
+
+/** Who is logged in, where the option `session` says so. A record has the hash of it: cookies are the browser's, not ours. */
+export class Session {
+  readonly #read: (() => string) | undefined
+  #id: string | undefined
+  #hash: string | undefined
+
+  constructor(read: (() => string) | undefined) {
+    this.#read = read
+  }
+
+  /** The hash of who is logged in now; undefined without the option. Throws what the function of the option throws. */
+  current(): string | undefined {
+    if (!this.#read) return undefined
+    const id: unknown = this.#read()
+    if (typeof id !== 'string') throw new ConfigurationError('The option `session` must give a string')
+    if (id !== this.#id) this.#hash = hex(sha256(framed(['session', id], null)))
+    this.#id = id
+    return this.#hash
+  }
+
+  /** Why this operation may not be sent in the session of now. One that was accepted without a session may. */
+  refusal({ session }: OperationRecord): unknown {
+    if (session === undefined) return undefined
+    try {
+      return this.current() === session ? undefined : new Error(OTHER_USER)
+    } catch (error) {
+      return error ?? new Error(OTHER_USER)
+    }
+  }
+}
+
+const OTHER_USER =
+  'Another user is logged in than the one who asked for it, or this client has no option `session`: it is sent when that user is back'

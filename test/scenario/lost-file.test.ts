@@ -1,0 +1,54 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import type { Journal } from '../../src/index.ts'
+import { sqliteJournal } from '../../src/sqlite/index.ts'
+import { neighbourhood, outcome } from '../support/shared-clients.ts'
+import { afterwards, temporaryFolder } from '../support/shared-folder.ts'
+
+const kinds: Readonly<Record<string, (path: string) => Journal>> = {
+  'a path': (path) => sqliteJournal({ path }),
+  'a handle': (path) => {
+    const database = new Database(path)
+    afterwards(() => void database.close())
+    database.pragma('journal_mode = WAL')
+    return sqliteJournal({ database })
+  },
+}
+
+describe.each(Object.entries(kinds))('a SQLite journal by %s', (_, open) => {
+  async function scene() {
+    const path = join(temporaryFolder(), 'a.db')
+    const journal = open(path)
+    afterwards(() => journal.close())
+    const place = neighbourhood(journal)
+    const client = place.client()
+    await client.post('/charges', { body: 'one' })
+    await client.flush()
+    return { path, place, client }
+  }
+
+  it.each([
+    ['deleted', (path: string) => rmSync(path)],
+    [
+      'replaced',
+      (path: string) => {
+        copyFileSync(path, `${path}.copy`)
+        renameSync(`${path}.copy`, path)
+      },
+    ],
+  ])('refuses calls, with an event, if its file was %s under it', async (_what, lose) => {
+    const { path, place, client } = await scene()
+    lose(path)
+    const sent = place.server.calls.length
+    for (const body of ['two', 'three']) {
+      const { error } = await outcome(client.post('/charges', { body }))
+      expect(error).toMatchObject({ name: 'StorageError', effect: 'none', pending: false })
+      expect(error?.message).toContain('deleted or replaced')
+    }
+    expect(place.server.calls).toHaveLength(sent)
+    const told = client.events.filter(({ type }) => type === 'journal.failed')
+    expect(told[0]).toMatchObject({ error: { name: 'StorageError' } })
+  })
+})
