@@ -72,6 +72,17 @@ describe('a corrupt record', () => {
     })
   }
 
+  it('holds none of those that were claimed with it, also if it could not be set aside', async () => {
+    const { place, tamper, database } = await threePending()
+    tamper('head', '{')
+    database.exec(`CREATE TRIGGER full BEFORE UPDATE OF set_aside ON holdfast_operations
+      WHEN NEW.set_aside = 1 BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+    const client = place.client()
+    expect(await client.resume({ concurrency: 3 })).toMatchObject({ claimed: 2, succeeded: 2 })
+    const failed = client.events.filter((event) => event.type === 'journal.failed')
+    expect(failed.map(({ error }) => String(error))).toContainEqual(expect.stringContaining('the disk is full'))
+  })
+
   it('whose row has the origin of a bank, and its URL another, gets no credentials of the bank', async () => {
     const { place, tamper } = await threePending()
     tamper('origin', 'https://bank.test')

@@ -241,8 +241,10 @@ export class RecordKeeper {
     try {
       return await decoded
     } catch (error) {
-      // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow.
-      if ((error as StorageError).code === CORRUPT) await onCorrupt?.()
+      // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow. Those that were claimed
+      // with it do not wait for the write.
+      if ((error as StorageError).code === CORRUPT)
+        onCorrupt?.().catch((failure: StorageError) => this.#terms.onUnreadable(failure, key))
       this.#terms.onUnreadable(error as StorageError, key)
       return undefined
     }

@@ -46,13 +46,29 @@ export function attach(
     const stopListening = onAbort(signal, () => {
       leave(() => cancelIfLast(clock, operation, signal as AbortSignal))
     })
-    const cancelTimer =
-      leaveAt === undefined ? undefined : startTimer(clock, leaveAt - clock.now(), () => leave(() => keptOf(operation)))
+    const goLate = (): void => leave(() => keptOf(operation))
+    const cancelTimer = leaveAt === undefined ? undefined : leaveLate(clock, { operation, leaveAt }, goLate)
     return () => {
       stopListening()
       cancelTimer?.()
     }
   })
+}
+
+interface Leaving {
+  readonly operation: LiveOperation
+  readonly leaveAt: number
+}
+
+/** A process that stood still may have its answer long after the deadline: the journal has its time all the same. */
+function leaveLate(clock: Engine['clock'], { operation, leaveAt }: Leaving, leave: () => void): () => void {
+  let cancel = startTimer(clock, leaveAt - clock.now(), () => {
+    const { settledAt } = operation.record
+    const left = settledAt === undefined ? 0 : settledAt + JOURNAL_PATIENCE_MS - clock.now()
+    if (left <= 0) return leave()
+    cancel = startTimer(clock, Math.min(left, JOURNAL_PATIENCE_MS), leave)
+  })
+  return () => cancel()
 }
 
 /** A success stands, whether or not the journal has answered that it is written. */
