@@ -131,10 +131,7 @@ export class OperationHandle implements Promise<Response> {
 
 function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array> {
   const { response, rest } = answer
-  if (!rest && !response.body && (response.bodyOmitted || isBodyOmitted(response.headers))) {
-    const message = 'It was done, but its recorded answer has no body: larger than maxResponseBytes'
-    throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
-  }
+  if (isOmitted(answer)) throw omitted(answer)
   if (!rest) return within(answer, limit, response.body ?? new Uint8Array())
   return readUpTo(limit, isResponse(rest) ? rest.body : rest).then(
     (whole) => within(answer, limit, whole),
@@ -144,9 +141,21 @@ function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array
   )
 }
 
+/** Was the body too large to be recorded, here or by the server's ledger? */
+function isOmitted({ response, rest }: Answer): boolean {
+  return !rest && !response.body && (response.bodyOmitted || isBodyOmitted(response.headers))
+}
+
+function omitted(answer: Answer): BodyError {
+  const message = 'It was done, but its recorded answer has no body: larger than maxResponseBytes'
+  return unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
+}
+
 /** For a `Response`: a stream that fails with our error. It locks the rest only when it is read, as other readers may be first. */
 function restOf(answer: Answer, signal: AbortSignal | undefined): Answer['rest'] {
   const { rest } = answer
+  // An empty body would pass for the answer.
+  if (isOmitted(answer)) return failingStream(() => omitted(answer))
   if (!rest || isResponse(rest)) return rest
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   return new ReadableStream<Uint8Array>(
@@ -166,6 +175,11 @@ function restOf(answer: Answer, signal: AbortSignal | undefined): Answer['rest']
     },
     { highWaterMark: 0 },
   )
+}
+
+/** Fails when it is read, and not before: a caller may want the status only. */
+function failingStream(makeError: () => Error): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.error(makeError()) }, { highWaterMark: 0 })
 }
 
 function cutOff({ operation, attempts }: Answer, cause: unknown): IndeterminateError {

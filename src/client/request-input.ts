@@ -97,6 +97,10 @@ const NO_BASE =
   'a relative URL needs the option `baseUrl`, which is undefined: is the environment variable set that it comes from?'
 
 function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
+  // A path that was made of `undefined` would be sent, and may well be answered.
+  if (typeof input !== 'string' && !isUrl(input)) {
+    throw new ConfigurationError('The first argument of a call must be a string or a URL; it was neither')
+  }
   const text = String(input).trim()
   if (SLASHES.test(text)) {
     throw new ConfigurationError('A URL that begins with two slashes names a host without a scheme; write https:// too')
@@ -107,6 +111,11 @@ function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
     const why = baseUrl ? 'it does not resolve against baseUrl' : NO_BASE
     throw new ConfigurationError(`Not a URL: ${JSON.stringify(REDACTOR.url(text).split('?')[0])} (${why})`)
   }
+}
+
+/** Also of another realm, or of a polyfill. */
+function isUrl(input: unknown): boolean {
+  return typeof (input as Partial<URL> | null | undefined)?.href === 'string'
 }
 
 /** The base comes first as text, so that no path can lead to another host. */

@@ -132,17 +132,11 @@ function start(engine: Engine, call: Call, { input, options, body, honoursKeys }
   const key = id === undefined ? newKey() : engine.live.reserveKey(id, newKey)
   const named = call.durable && (id !== undefined || input.key !== undefined)
   const unrecorded = { method: input.method, origin: input.origin, operation: { key, id, name }, named }
-  const fresh = {
-    input,
-    body,
-    options: { id, name, metadata: metadata === undefined ? metadata : fixed(metadata), lane, laneOnFailure },
-    key,
-    newKey,
-    honoursKeys,
-  }
-  const source = new Caller(engine, { call, signal, unrecorded }).start((caller) =>
-    enterNew(engine, caller, { ...fresh, session: engine.session.current() }),
-  )
+  const kept = { id, name, metadata: metadata === undefined ? metadata : fixed(metadata), lane, laneOnFailure }
+  const source = new Caller(engine, { call, signal, unrecorded }).start((caller) => {
+    const session = engine.session.current()
+    return enterNew(engine, caller, { input, body, options: kept, key, newKey, honoursKeys, session })
+  })
   if (id !== undefined) {
     const release = (): void => engine.live.releaseKey(id)
     source.answer.then(release, release)

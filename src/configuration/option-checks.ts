@@ -10,7 +10,16 @@ import { nearestName } from './nearest-name.ts'
 export type Check<T> = (option: string, value: unknown) => T
 
 export function refuseOption(option: string, expected: string, given: unknown): never {
-  throw new ConfigurationError(`The option \`${option}\` must be ${expected}; it was given ${describe(given)}.`)
+  throw refused(option, expected, describe(given))
+}
+
+/** For a value of the wrong kind. It is not quoted: a string in the place of an object may be a secret. */
+export function refuseKind(option: string, expected: string, given: unknown): never {
+  throw refused(option, expected, typeof given === 'string' ? 'a string' : describe(given))
+}
+
+function refused(option: string, expected: string, given: string): ConfigurationError {
+  return new ConfigurationError(`The option \`${option}\` must be ${expected}; it was given ${given}.`)
 }
 
 export function refuseBoth(one: string, other: string): never {
@@ -80,7 +89,7 @@ export function checkBoolean(option: string, value: unknown): boolean {
 }
 
 export function checkFunction<T>(option: string, value: T): T {
-  return typeof value === 'function' ? value : refuseOption(option, 'a function', value)
+  return typeof value === 'function' ? value : refuseKind(option, 'a function', value)
 }
 
 export function checkSignal(option: string, value: unknown): AbortSignal {
@@ -93,7 +102,7 @@ export function objectWith<T>(...methods: readonly string[]): Check<T> {
   return (option, value) => {
     const fits = isObject(value) && methods.every((method) => typeof value[method] === 'function')
     if (fits) return value as T
-    return refuseOption(option, `an object with ${methods.map((method) => `${method}()`).join(', ')}`, value)
+    return refuseKind(option, `an object with ${methods.map((method) => `${method}()`).join(', ')}`, value)
   }
 }
 

@@ -76,6 +76,7 @@ const record: fc.Arbitrary<OperationRecord> = fc
     heldBy: optional(reason),
     settledAt: optional(time),
     expiresAt: optional(time),
+    overdueAt: optional(time),
     reason: optional(reason),
     response: optional(response),
     error: optional(fc.record({ detail: optional(text), retryAt: optional(time) })),

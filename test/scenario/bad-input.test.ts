@@ -37,6 +37,9 @@ describe('createClient', () => {
     [{ doNotRetry: { send: 'a b' } }, /send/],
     [{ keyHeader: { name: 'Do-Not-Retry' } }, /same header/],
     [{ keyHeader: { format: 'odd' } }, /format/],
+    ...['Content-Type', 'authorization', 'Host', 'cookie', 'content-length', 'accept', 'Transfer-Encoding'].map(
+      (name) => [{ keyHeader: { name } }, /keyHeader\.name.*no other meaning/] as const,
+    ),
     [{ maxBodyBytes: -1 }, /maxBodyBytes/],
     [{ fetch: 'x' }, /fetch/],
     [{ observe: {} }, /observe/],
@@ -46,6 +49,7 @@ describe('createClient', () => {
     [{ encryption: {} }, /encryption/],
     [{ onGiveUp: 'drop' }, /onGiveUp/],
     [{ trustedOrigins: ['x'] }, /trustedOrigins/],
+    [{ trustedOrigins: ['https://*.example.com'] }, /trustedOrigins.*wildcard/],
     [{ clock: {} }, /clock/],
   ]
   for (const [options, says] of wrong) {
@@ -54,6 +58,22 @@ describe('createClient', () => {
       expect(error).toBeInstanceOf(ConfigurationError)
       expect(error).toMatchObject({ code: 'HOLDFAST_CONFIGURATION', effect: 'none', pending: false })
       expect(error.message).toMatch(says)
+    })
+  }
+
+  const secret = 'my-own-words'
+  for (const options of [
+    { encryption: secret },
+    { encryption: [secret] },
+    { session: secret },
+    { headers: secret },
+    { headers: [secret] },
+    { headers: [['x-a', secret, secret]] },
+  ]) {
+    it(`says of ${JSON.stringify(options)} what kind of value it was given, and does not quote it`, () => {
+      const { message } = thrownBy(() => createClient(options as unknown as ClientOptions))
+      expect(message).toMatch(/given (a string|an array)/)
+      expect(message).not.toContain(secret)
     })
   }
 
@@ -102,6 +122,16 @@ describe('a call', () => {
       const error = thrownBy(() => client.post('/a', options as CallOptions))
       expect(error).toBeInstanceOf(ConfigurationError)
       expect(error.message).toMatch(says)
+      expect(fetch.calls).toHaveLength(0)
+    })
+  }
+
+  for (const url of [undefined, null, {}, [], 5, ['/charges']]) {
+    it(`refuses ${JSON.stringify(url)} as a URL, synchronously`, () => {
+      const { client, fetch } = scenario([])
+      const error = thrownBy(() => client.post(url as unknown as string, { json: 1 }))
+      expect(error).toBeInstanceOf(ConfigurationError)
+      expect(error.message).toMatch(/a string or a URL/)
       expect(fetch.calls).toHaveLength(0)
     })
   }

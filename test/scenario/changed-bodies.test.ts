@@ -124,6 +124,54 @@ describe('a body that is not the one that was accepted', () => {
   })
 })
 
+describe('a body from before the encryption', () => {
+  const encryption = aesGcm(KEY)
+  const stored = ({ file }: Pending, column: string): string =>
+    String(file.prepare(`SELECT ${column} FROM holdfast_operations WHERE id = 'alice'`).pluck().get())
+
+  for (const [what, sealing] of [
+    ['aesGcm', encryption],
+    ['an encryption without secrets for fingerprints', earlierAesGcm()],
+  ] as const) {
+    it(`is read as it was written by a client with ${what}, also after further attempts`, async () => {
+      const pending = await twoPending({})
+      pending.place.server.weather = () => ({ status: 503, body: 'not now' })
+      const client = pending.place.client({ encryption: sealing, retry: false, onGiveUp: 'keep' })
+      expect(await client.resume()).toMatchObject({ claimed: 2, succeeded: 0 })
+      pending.place.server.weather = () => ({ status: 201, body: 'private answer' })
+      await pending.place.clock.advance(LEASE_MS * 4)
+      expect(await pending.place.client({ encryption: sealing }).resume()).toMatchObject({ succeeded: 2 })
+      expect(pending.bodies().slice(2)).toEqual(['{"amount":1}', '{"amount":1000000}'])
+      expect(stored(pending, 'response_body')).not.toContain('private')
+      const again = pending.place.client({ encryption: sealing })
+      expect(await again.post('/alice/credit', { body: '{"amount":1}', id: 'alice' }).text()).toBe('private answer')
+    })
+  }
+
+  it('is not what a sealed one can be replaced with', async () => {
+    const pending = await twoPending({ encryption })
+    pending.file
+      .prepare("UPDATE holdfast_operations SET body = ?, head = json_set(head, '$.bodies', 'plain') WHERE id = 'alice'")
+      .run(Buffer.from('{"amount":9}'))
+    pending.file.prepare("UPDATE holdfast_operations SET body = ? WHERE id = 'bob'").run(Buffer.from('{"amount":9}'))
+    const client = pending.place.client({ encryption })
+    for (const id of ['alice', 'bob']) expect((await outcome(client.retry(id))).error).toBeInstanceOf(StorageError)
+    await pending.place.clock.advance(LEASE_MS * 2)
+    expect(await client.resume()).toMatchObject({ claimed: 0 })
+    expect(pending.bodies()).toEqual([])
+    expect(pending.setAside()).toEqual(['alice'])
+  })
+
+  it('does not make an answer readable that is sealed: a client without the encryption gets an error, not its bytes', async () => {
+    const pending = await twoPending({ encryption: earlierAesGcm() })
+    await pending.place.client({ encryption: earlierAesGcm() }).resume()
+    const call = { body: '{"amount":1}', id: 'alice' }
+    const { error } = await outcome(pending.place.client().post('/alice/credit', call))
+    expect(error).toBeInstanceOf(StorageError)
+    expect(error).toMatchObject({ effect: 'unknown', pending: false })
+  })
+})
+
 describe('the fingerprint beside a sealed body', () => {
   const fingerprint = ({ file }: Pending): unknown =>
     file.prepare("SELECT json_extract(head, '$.fingerprint') FROM holdfast_operations WHERE id = 'alice'").pluck().get()
@@ -166,4 +214,33 @@ describe('the fingerprint beside a sealed body', () => {
       expect(pending.bodies()).toHaveLength(2)
     })
   }
+
+  for (const [what, before, after] of [
+    ['a newer key', rotated, async () => aesGcm(KEY)],
+    ['a key that a client without encryption does not have', aesGcm(KEY), async () => undefined],
+    ['a key whose bytes a CryptoKey does not show', aesGcm(KEY), async () => aesGcm(await cryptoKey())],
+  ] as const) {
+    for (const [status, pending] of [
+      [204, false],
+      [422, false],
+      [503, true],
+    ] as const) {
+      it(`that was made with ${what} proves no other request, after a ${status}`, async () => {
+        const place = neighbourhood()
+        place.server.weather = () => ({ status })
+        const call = { id: 'order:1', onGiveUp: 'keep', retry: false } as const
+        const earlier = place.client({ encryption: before })
+        await outcome(earlier.post('/orders', call))
+        await earlier.flush()
+        const { error } = await outcome(place.client({ encryption: await after() }).post('/orders', call))
+        expect(error).toBeInstanceOf(StorageError)
+        expect(error).toMatchObject({ effect: 'unknown', pending, operation: { id: 'order:1' } })
+        expect(place.server.calls).toHaveLength(1)
+      })
+    }
+  }
 })
+
+function cryptoKey(): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', KEY, 'AES-GCM', false, ['encrypt', 'decrypt'])
+}

@@ -375,7 +375,7 @@ describe('an operation whose call brought credentials', () => {
     const { key, options } = await left('/a?token=t', { headers: { 'x-api-key': 'k' } })
     const { client, fetch } = scenario(OK, { ...options, ...MINE })
     const error = await failure(client.retry(key))
-    expect(error).toMatchObject({ reason: 'auth', pending: false, effect: 'unknown' })
+    expect(error).toMatchObject({ reason: 'auth', pending: true, effect: 'unknown' })
     expect(String(error.cause)).toMatch(/\?token, x-api-key/)
     expect(fetch.calls).toHaveLength(0)
     expect((await client.post('/a?token=t', { id: 'i' })).status).toBe(200)
@@ -397,6 +397,36 @@ describe('a prepared operation', () => {
       await client.close()
       db.close()
     })
+  }
+})
+
+describe('a retry by key, by a client that may not send it', () => {
+  const mine = { authorization: 'Bearer mine' }
+  const clients = {
+    'has no headers': {},
+    'has headers without the credentials': { headers: { 'x-tenant': 'a' } },
+    'makes headers without the credentials': { headers: () => ({ 'x-tenant': 'a' }) },
+    'has another base': { baseUrl: 'http://127.0.0.1:2', headers: mine },
+  } satisfies Record<string, ClientOptions>
+  for (const [why, options] of Object.entries(clients)) {
+    for (const onGiveUp of ['keep', 'fail'] as const) {
+      it(`which ${why}, leaves an operation that was given up with '${onGiveUp}' to those that may`, async () => {
+        const first = scenario([{ status: 503 }, { status: 200 }], { onGiveUp, retry: false, headers: mine })
+        await failure(first.client.post('/a', { id: 'i' }))
+        const { journal, clock } = first
+        const { client, fetch, events } = scenario(OK, { journal, clock, ...options })
+        const isPending = onGiveUp === 'keep' || why === 'makes headers without the credentials'
+        expect(await failure(client.retry('i'))).toMatchObject({
+          reason: 'auth',
+          pending: isPending,
+          effect: 'unknown',
+        })
+        expect(events.map(({ type }) => type)).not.toContain('operation.settled')
+        expect(fetch.calls).toHaveLength(0)
+        expect((await client.operation('i'))?.status).toBe(isPending ? 'pending' : 'failed')
+        expect((await first.client.retry('i')).status).toBe(200)
+      })
+    }
   }
 })
 

@@ -127,3 +127,35 @@ describe('a handler', () => {
     )
   })
 })
+
+describe('several handlers of one settlement', () => {
+  const throwing = (): never => {
+    throw new Error('The handler is down')
+  }
+  const hanging = (): Promise<never> => new Promise(() => {})
+  for (const [how, fail] of [
+    ['throws', throwing],
+    ['never ends', hanging],
+  ] as const) {
+    it(`are each called in each delivery, although one ${how}`, async () => {
+      const place = neighbourhood()
+      const client = place.client()
+      const called: string[] = []
+      let isDown = true
+      const first = (): unknown => {
+        called.push('first')
+        return isDown ? fail() : undefined
+      }
+      client.onSettled('charge', first)
+      client.onSettled('charge', () => void called.push('second'))
+      client.onSettled('*', () => void called.push('all'))
+      await client.post('/charges', { body: 'one', name: 'charge' })
+      await place.clock.advance(FIVE_MINUTES)
+      expect(called).toEqual(['first', 'second', 'all'])
+      isDown = false
+      await client.resume()
+      expect(called).toEqual(['first', 'second', 'all', 'first', 'second', 'all'])
+      expect(await client.resume()).toMatchObject({ claimed: 0 })
+    })
+  }
+})

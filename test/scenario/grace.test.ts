@@ -147,6 +147,28 @@ describe('a client that closes with a grace time', () => {
     await closed
   })
 
+  for (const by of ['call', 'resume'] as const) {
+    it(`releases the settlement that a handler of a ${by} has not taken by then, and leaves no timer behind`, async () => {
+      const place = neighbourhood()
+      if (by === 'resume') await place.client().post('/charges', { body: 'one', name: 'charge' })
+      const client = place.client()
+      client.onSettled('charge', () => new Promise(() => {}))
+      if (by === 'resume') void client.resume()
+      else await client.post('/charges', { body: 'one', name: 'charge' })
+      await settle(place.clock)
+      const other = place.client()
+      const taken: string[] = []
+      other.onSettled('charge', ({ status }) => void taken.push(status))
+      expect(await other.resume()).toMatchObject({ claimed: 0 })
+      const closed = client.close({ grace: '3s' })
+      await place.clock.advance(3000)
+      await closed
+      expect(place.clock.pending()).toBe(0)
+      expect(await other.resume()).toMatchObject({ claimed: 1 })
+      expect(taken).toEqual(['succeeded'])
+    })
+  }
+
   it('aborts calls that are not journaled, too', async () => {
     const place = neighbourhood()
     const client = place.client({ attemptTimeout: '1m', deadline: '5m' })

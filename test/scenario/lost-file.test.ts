@@ -38,6 +38,23 @@ describe.each(Object.entries(kinds))('a SQLite journal by %s', (_, open) => {
         renameSync(`${path}.copy`, path)
       },
     ],
+    [
+      'overwritten with a backup, without its log,',
+      (path: string) => {
+        new Database(path, { readonly: true }).exec(`VACUUM INTO '${path}.backup'`).close()
+        copyFileSync(`${path}.backup`, path)
+        for (const log of ['-wal', '-shm']) rmSync(path + log)
+      },
+    ],
+    ['left without its log', (path: string) => rmSync(`${path}-wal`)],
+    ['left without the index of its log', (path: string) => rmSync(`${path}-shm`)],
+    [
+      'given another log',
+      (path: string) => {
+        copyFileSync(`${path}-wal`, `${path}.copy`)
+        renameSync(`${path}.copy`, `${path}-wal`)
+      },
+    ],
   ])('refuses calls, with an event, if its file was %s under it', async (_what, lose) => {
     const { path, place, client } = await scene()
     lose(path)
@@ -50,5 +67,21 @@ describe.each(Object.entries(kinds))('a SQLite journal by %s', (_, open) => {
     expect(place.server.calls).toHaveLength(sent)
     const told = client.events.filter(({ type }) => type === 'journal.failed')
     expect(told[0]).toMatchObject({ error: { name: 'StorageError' } })
+  })
+})
+
+describe('a SQLite journal on a handle of the application', () => {
+  it('goes on if the application itself changes the mode, and with it the log', async () => {
+    const path = join(temporaryFolder(), 'a.db')
+    const database = new Database(path)
+    afterwards(() => void database.close())
+    const client = neighbourhood(sqliteJournal({ database })).client()
+    for (const mode of ['wal', 'delete', 'wal']) {
+      database.pragma(`journal_mode = ${mode}`)
+      expect((await client.post('/charges', { body: mode })).status).toBe(201)
+      await client.flush()
+    }
+    rmSync(`${path}-wal`)
+    expect((await outcome(client.post('/charges', { body: 'two' }))).error?.message).toContain('deleted or replaced')
   })
 })

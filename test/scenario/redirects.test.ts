@@ -28,6 +28,41 @@ describe('a redirect of a fetch that is given', () => {
     ])
   })
 
+  const token = { authorization: 'Bearer ours', 'x-tenant': '7' }
+  for (const [what, headers] of [
+    ['headers', token],
+    ['headers that a function makes', () => token],
+  ] as const) {
+    it.each(['get', 'post'] as const)(`to an origin that is trusted carries ${what} (%s)`, async (method) => {
+      const steps = [{ status: 307, headers: { location: `${AWAY}/v2` } }, { status: 201 }]
+      const { client, fetch } = scenario(steps, { trustedOrigins: [AWAY], headers })
+      expect((await client[method]('/charges')).status).toBe(201)
+      expect(fetch.calls[1]?.headers).toMatchObject(token)
+    })
+  }
+
+  it('to an origin that is trusted does not carry the credentials of the call, as fetch has it', async () => {
+    const steps = [{ status: 307, headers: { location: `${AWAY}/v2` } }, { status: 201 }]
+    const { client, fetch } = scenario(steps, { trustedOrigins: [AWAY], headers: token })
+    await client.post('/charges', { headers: { authorization: 'Bearer of the call' } })
+    expect(fetch.calls[0]?.headers).toMatchObject({ authorization: 'Bearer of the call' })
+    expect(fetch.calls[1]?.headers).toMatchObject({ 'x-tenant': '7' })
+    expect(fetch.calls[1]?.headers).not.toHaveProperty('authorization')
+  })
+
+  it('that comes back from an origin that is not trusted has lost the headers', async () => {
+    const third = 'https://third.test'
+    const steps = [
+      { status: 302, headers: { location: `${third}/a` } },
+      { status: 302, headers: { location: `${AWAY}/b` } },
+      { status: 200 },
+    ]
+    const { client, fetch } = scenario(steps, { trustedOrigins: [AWAY], headers: token })
+    await client.get('/report')
+    for (const call of fetch.calls.slice(1)) expect(call.headers).toEqual({})
+    expect(fetch.calls).toHaveLength(3)
+  })
+
   it('is not followed to any other: neither credentials nor the key go there', async () => {
     const steps = [{ status: 302, headers: { location: `${AWAY}/login` }, repeat: true }]
     const { client, fetch } = scenario(steps, { headers: { 'x-api-key': 'secret' }, retry: false })

@@ -88,6 +88,57 @@ describe('an operation of a user whose session has ended', () => {
   })
 })
 
+describe('the answer to another user', () => {
+  const lamp = { body: 'a lamp', id: 'order:1' }
+  const asked: Readonly<Record<string, (client: TestClient) => PromiseLike<unknown>>> = {
+    'a call with its id': (client) => client.post('/orders', lamp),
+    retry: (client) => client.retry('order:1'),
+    'its handle': async (client) => (await client.operation('order:1'))?.result,
+  }
+
+  for (const [what, ask] of Object.entries(asked)) {
+    for (const [how, status] of [
+      ['recorded', 201],
+      ['recorded as a refusal', 403],
+    ] as const) {
+      it(`that is ${how} is not given by ${what}`, async () => {
+        const { server, user, page, place } = browser()
+        server.weather = () => ({ status, body: 'private' })
+        const alice = page()
+        await outcome(alice.post('/orders', lamp))
+        await alice.flush()
+        user.name = 'bob'
+        for (const client of [page(), alice, place.client()]) {
+          const { error } = await outcome(ask(client))
+          expect(error).toMatchObject({ reason: 'auth', effect: 'unknown', pending: false, attempts: [] })
+          expect(error).toHaveProperty('cause.message', expect.stringContaining('Another user'))
+          expect((error as { response?: Response }).response).toBeUndefined()
+        }
+        user.name = 'alice'
+        expect((await outcome(ask(page()))).error?.reason).not.toBe('auth')
+        expect(server.calls).toHaveLength(1)
+      })
+    }
+
+    it(`that is on its way is not given by ${what}`, async () => {
+      const { clock, server, user, page } = browser()
+      server.weather = () => ({ fault: 'refused' })
+      const alice = page({ retry: { base: 5000, jitter: 'none' } })
+      const call = outcome(alice.post('/orders', lamp))
+      await settle(clock)
+      user.name = 'bob'
+      const bobs = outcome(ask(alice))
+      const others = outcome(ask(page()))
+      await settle(clock)
+      user.name = 'alice'
+      server.weather = () => 'fine'
+      await clock.advance(60_000)
+      expect((await call).value?.status).toBe(201)
+      for (const { error } of [await bobs, await others]) expect(error).toMatchObject({ reason: 'auth', pending: true })
+    })
+  }
+})
+
 describe('the option session', () => {
   it('puts a hash on record, not the id, and the same one each time', async () => {
     const { disk, page, clock } = browser()
@@ -117,6 +168,16 @@ describe('the option session', () => {
     await clock.advance(10_000)
     expect((await call).error).toMatchObject({ reason: 'auth', pending: false })
     expect(server.calls).toHaveLength(1)
+  })
+
+  it('says in words that nothing masks that another user is logged in', async () => {
+    const { user, page } = browser()
+    const headers = (): object => {
+      user.name = 'bob'
+      return {}
+    }
+    const { error } = await outcome(page({ headers }).get('/orders'))
+    expect(error?.message).toContain('other-session: Another user is logged in')
   })
 
   it('that throws, or gives no text, ends the call before anything is written', async () => {

@@ -112,3 +112,16 @@ describe('a record that has outlived its retention', () => {
     expect(client.journal.commands).toHaveLength(commands)
   })
 })
+
+describe('a recorded answer that was too large to keep', () => {
+  it('fails as a Response when it is read, with the error of the handle, and has its status', async () => {
+    const { client } = scenario(() => ({ status: 201, body: 'x'.repeat(100) }), { maxResponseBytes: 10 })
+    const order = () => client.post('/orders', { body: 'one', id: 'order:1' })
+    expect(await (await order()).text()).toHaveLength(100)
+    await client.flush()
+    for (const read of [() => order().json(), async () => (await order()).text(), async () => (await order()).json()]) {
+      expect((await outcome(read())).error).toMatchObject({ code: 'HOLDFAST_BODY_OMITTED', effect: 'applied' })
+    }
+    expect((await order()).status).toBe(201)
+  })
+})

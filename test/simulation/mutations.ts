@@ -73,8 +73,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'letting go of the settlement before the handler has taken it',
     file: 'src/client/engine/recover/deliver.ts',
-    find: 'const outcome = await attemptDelivery(engine, operation)',
-    replace: 'await markAsDelivered(engine, operation); const outcome = await attemptDelivery(engine, operation)',
+    find: 'const outcome = await this.#attempt(engine, operation)',
+    replace: 'await markAsDelivered(engine, operation); const outcome = await this.#attempt(engine, operation)',
     // It writes a second time, under a lease that it has let go.
     breaks: ['P4', 'P8'],
     from: 6,
@@ -365,8 +365,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sending a call that is behind others in its lane',
     file: 'src/client/engine/run/lane-turn.ts',
-    find: '=== key) return true',
-    replace: "!== '') return true",
+    find: '=== key) {',
+    replace: "!== '') { return true",
     breaks: ['lanes'],
     from: 5,
     within: 500,

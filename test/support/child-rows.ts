@@ -58,6 +58,7 @@ function record({ origin, status, path = '/charges' }: RowsWanted, number: numbe
     holdsLane: false,
     heldBy: undefined,
     settledAt: isDone ? now : undefined,
+    overdueAt: undefined,
     expiresAt: isDone ? now + 3_600_000 : undefined,
     reason: undefined,
     response: undefined,

@@ -17,7 +17,7 @@ export function transportRequest(url: string, changes: Partial<TransportRequest>
     redirect: 'follow',
     trusts: () => true,
     publicHeaders: [],
-    guardsHeaders: false,
+    clientHeaders: [],
     ...changes,
   }
 }

@@ -25,6 +25,8 @@ export function fallbackJournal(first: Journal, second: () => Journal): Journal 
     execute: (commands: readonly JournalCommand[], now?: number): Promise<JournalResult[]> =>
       journal().execute(commands, now),
     close: async () => chosen?.close(),
+    notifyPeers: (message) => first.notifyPeers?.(message),
+    onPeerMessage: (listener) => first.onPeerMessage?.(listener) ?? (() => {}),
     persistIn: (transaction, row) => persistIn(journal(), transaction, row),
   }
 }

@@ -233,19 +233,14 @@ export class RecordKeeper {
     })
   }
 
-  async #orReport(
-    { key }: JournalRow,
-    decoded: Promise<OperationRecord>,
-    onCorrupt?: () => Promise<unknown>,
-  ): Promise<OperationRecord | undefined> {
+  async #orReport({ key }: JournalRow, decoded: Promise<OperationRecord>, setAside?: () => Promise<unknown>) {
     try {
       return await decoded
     } catch (error) {
-      // Only what is corrupt: a newer record, or one sealed with another key, may be readable tomorrow. Those that were claimed
-      // with it do not wait for the write.
-      if ((error as StorageError).code === CORRUPT)
-        onCorrupt?.().catch((failure: StorageError) => this.#terms.onUnreadable(failure, key))
-      this.#terms.onUnreadable(error as StorageError, key)
+      // Only if it is corrupt: a newer or sealed one may be readable tomorrow. Those claimed with it don't wait for the write.
+      const report = (failure: unknown): void => this.#terms.onUnreadable(failure as StorageError, key)
+      if ((error as StorageError).code === CORRUPT) setAside?.().catch(report)
+      report(error)
       return undefined
     }
   }

@@ -46,7 +46,6 @@ export class RowCodec {
   encodeChange(given: OperationRecord): RowChange | Promise<RowChange> {
     const record = this.#withoutSecrets(given)
     const responseBody = record.response?.body ?? null
-    // A client changes only rows whose bodies it could read: so the request's is stored in the same way.
     if (!this.#encryption) return Object.assign(encodeChange(record, 'plain'), { responseBody })
     return seal(Object.assign(encodeChange(record, 'sealed'), { responseBody }), record, this.#encryption)
   }
@@ -54,7 +53,8 @@ export class RowCodec {
   /** The answer's cookies and other secrets stay in memory. */
   #withoutSecrets(record: OperationRecord): OperationRecord {
     const { response } = record
-    if (!response) return record
+    // Few answers have any, and a record has many fields to copy.
+    if (!response?.headers.some((field) => this.#redactor.isField(field))) return record
     const headers = response.headers.filter((field) => !this.#redactor.isField(field))
     return { ...record, response: { ...response, headers } }
   }
@@ -72,7 +72,10 @@ export class RowCodec {
   async decodeChecked(row: JournalRow): Promise<OperationRecord> {
     const record = await this.decode(row)
     const fingerprints = this.#fingerprints
-    if (!fingerprints || hasLetGo(record)) return record
+    if (!fingerprints) return record
+    if (!this.#encryption && row.responseBody && storedBodiesOf(row).response === 'sealed')
+      throw unreadable(row, new Error(SEALED))
+    if (hasLetGo(record)) return record
     if (await fingerprints.isOf(record.fingerprint, record.request)) {
       return { ...record, fingerprint: await fingerprints.of(record.request) }
     }
@@ -82,10 +85,11 @@ export class RowCodec {
   /** Does this client know how to read the row's body? Then the body was changed, and is not just sealed otherwise. */
   async #isOurs(row: JournalRow, fingerprints: Fingerprints): Promise<boolean> {
     if (!fingerprints.canCompare(JSON.parse(row.head).fingerprint)) return false
-    const bodies = storedBodiesOf(row)
-    if (!this.#encryption || row.body === null) return bodies === 'plain' || (bodies === 'sealed' && row.body === null)
+    const bodies = storedBodiesOf(row).request
+    if (bodies === undefined || bodies === 'plain' || row.body === null) return bodies !== undefined
+    if (!this.#encryption) return false
     const { is } = unframeBody(placeOf(row, 'request'), await this.#encryption.open(row.body))
-    return bodies === 'sealed' && is === 'framed'
+    return is === 'framed'
   }
 }
 
@@ -101,12 +105,14 @@ function changed({ key }: JournalRow): CodecError {
 }
 
 function unreadable(row: JournalRow, error: unknown): StorageError {
+  const pending = row.status === 'pending'
   if (error instanceof CodecError) {
-    return new StorageError(error.message, { code: error.kind === 'corrupt' ? CORRUPT : NEWER, effect: 'unknown' })
+    const code = error.kind === 'corrupt' ? CORRUPT : NEWER
+    return new StorageError(error.message, { code, effect: 'unknown', pending })
   }
   // Sealed with another key, say: the operation is there, and may have been done.
   const { message } = asStorageError(error, `Record ${row.key} could not be opened`)
-  return new StorageError(message, { effect: 'unknown', cause: error, operation: { key: row.key } })
+  return new StorageError(message, { effect: 'unknown', pending, cause: error, operation: { key: row.key } })
 }
 
 type Placed = Pick<BodyPlace, 'namespace' | 'key'>
@@ -117,12 +123,12 @@ function placeOf({ namespace, key }: Placed, part: BodyPlace['part']): BodyPlace
 
 async function seal<Row extends RowChange>(
   row: Row & { body?: Uint8Array | null },
-  record: Placed,
+  record: OperationRecord,
   by: Encryption,
 ): Promise<Row> {
   const { body, responseBody } = row
   try {
-    if (body) row.body = await by.seal(frameBody(placeOf(record, 'request'), body))
+    if (body && record.bodies !== 'plain') row.body = await by.seal(frameBody(placeOf(record, 'request'), body))
     return {
       ...row,
       responseBody: responseBody && (await by.seal(frameBody(placeOf(record, 'response'), responseBody))),
@@ -132,10 +138,15 @@ async function seal<Row extends RowChange>(
   }
 }
 
+/**
+ * A body from before the encryption is read as it is. If somebody marks a sealed body as such a one, the fingerprint does not
+ * match: with a secret, nobody else can make it.
+ */
 async function open(row: JournalRow, by: Encryption): Promise<Pick<JournalRow, 'body' | 'responseBody'>> {
-  const one = async (part: BodyPlace['part'], sealed: Uint8Array | null): Promise<Uint8Array | null> => {
-    if (!sealed) return sealed
-    const opened = unframeBody(placeOf(row, part), await by.open(sealed))
+  const stored = storedBodiesOf(row)
+  const one = async (part: BodyPlace['part'], bytes: Uint8Array | null): Promise<Uint8Array | null> => {
+    if (!bytes || stored[part] === 'plain') return bytes
+    const opened = unframeBody(placeOf(row, part), await by.open(bytes))
     if (opened.is !== 'elsewhere') return opened.body
     throw new CodecError('corrupt', `Record ${row.key} is not what was accepted: its ${part} belongs to another record`)
   }

@@ -4,7 +4,7 @@ import { urlParts } from '../../foundation/parsed-url.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { StoredResponse } from '../../protocol/stored-message.ts'
 import { isHead } from './check-head.ts'
-import type { CredentialsMode, Json, OperationRecord, OperationStatus, StoredFailure } from './record.ts'
+import type { CredentialsMode, Json, OperationRecord, OperationStatus, StoredBodies, StoredFailure } from './record.ts'
 
 /** The columns of a journal row that mirror the record, and the JSON that holds the rest. Bodies travel beside it. */
 export interface EncodedRecord {
@@ -27,9 +27,6 @@ export interface EncodedRecord {
   readonly head: string
 }
 
-/** As they are, or sealed by the client's `encryption`. */
-export type StoredBodies = 'plain' | 'sealed'
-
 /** What `head` holds. Short and flat: it is written with every commit. */
 export interface HeadV1 {
   readonly method: string
@@ -42,6 +39,8 @@ export interface HeadV1 {
   readonly fingerprint: string
   /** How both bodies are stored. Earlier builds have not said. */
   readonly bodies?: StoredBodies | undefined
+  /** How the answer's body is stored, if otherwise than the request's: `encryption` was turned on in between. */
+  readonly answerBody?: StoredBodies | undefined
   readonly honoursKeys?: false | undefined
   readonly session?: string | undefined
   readonly trace?: string | undefined
@@ -76,7 +75,8 @@ export class CodecError extends Error {
   }
 }
 
-export function encodeRecord(record: OperationRecord, bodies?: StoredBodies): EncodedRecord {
+/** `written` is how the client writes bodies now. */
+export function encodeRecord(record: OperationRecord, written?: StoredBodies): EncodedRecord {
   return {
     version: record.lane === undefined ? 1 : CODEC_VERSION,
     namespace: record.namespace,
@@ -94,7 +94,7 @@ export function encodeRecord(record: OperationRecord, bodies?: StoredBodies): En
     laneUntil: record.holdsLane ? record.horizonAt : null,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
-    head: JSON.stringify(headOf(record, bodies)),
+    head: JSON.stringify(headOf(record, written)),
   }
 }
 
@@ -104,7 +104,7 @@ export type EncodedChange = Omit<
   'version' | 'namespace' | 'key' | 'id' | 'name' | 'lane' | 'origin' | 'epoch'
 >
 
-export function encodeChange(record: OperationRecord, bodies?: StoredBodies): EncodedChange {
+export function encodeChange(record: OperationRecord, written?: StoredBodies): EncodedChange {
   return {
     status: record.status,
     owner: record.lease?.owner ?? null,
@@ -114,11 +114,12 @@ export function encodeChange(record: OperationRecord, bodies?: StoredBodies): En
     laneUntil: record.holdsLane ? record.horizonAt : null,
     deliveryDue: record.deliveryDue,
     expiresAt: record.expiresAt ?? null,
-    head: JSON.stringify(headOf(record, bodies)),
+    head: JSON.stringify(headOf(record, written)),
   }
 }
 
-function headOf(record: OperationRecord, bodies: StoredBodies | undefined): HeadV1 {
+function headOf(record: OperationRecord, written: StoredBodies | undefined): HeadV1 {
+  const { bodies = written } = record
   const { method, url, headers, withheld, credentialsMode } = record.request
   return {
     method,
@@ -130,6 +131,7 @@ function headOf(record: OperationRecord, bodies: StoredBodies | undefined): Head
     laneOnFailure: record.laneOnFailure === 'continue' ? 'continue' : undefined,
     fingerprint: record.fingerprint,
     bodies,
+    answerBody: record.response && written !== bodies ? written : undefined,
     honoursKeys: record.honoursKeys ? undefined : false,
     session: record.session,
     trace: record.trace,
@@ -161,12 +163,6 @@ export function decodeRecord(
   row: EncodedRecord,
   bodies: { body: Uint8Array | null; responseBody: Uint8Array | null },
 ): OperationRecord {
-  if (row.version > CODEC_VERSION) {
-    throw new CodecError(
-      'newer',
-      `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`,
-    )
-  }
   const head = parseHead(row)
   const { method, url, headers, withheld = [], credentialsMode } = head
   return {
@@ -178,6 +174,7 @@ export function decodeRecord(
     lane: row.lane ?? undefined,
     laneOnFailure: head.laneOnFailure ?? 'stop',
     request: { method, url, origin: row.origin, headers, withheld, credentialsMode, body: bodies.body },
+    bodies: head.bodies,
     fingerprint: head.fingerprint,
     honoursKeys: head.honoursKeys !== false,
     session: head.session,
@@ -210,12 +207,19 @@ export function decodeRecord(
   }
 }
 
-/** How the bodies of a row that can be decoded are stored; undefined in rows of earlier builds. */
-export function storedBodiesOf(row: EncodedRecord): StoredBodies | undefined {
-  return parseHead(row).bodies
+/** How the bodies of a row are stored; undefined in rows of earlier builds. Throws a CodecError as `decodeRecord` does. */
+export function storedBodiesOf(row: EncodedRecord): Record<'request' | 'response', StoredBodies | undefined> {
+  const { bodies, answerBody = bodies } = parseHead(row)
+  return { request: bodies, response: answerBody }
 }
 
 function parseHead(row: EncodedRecord): HeadV1 {
+  if (row.version > CODEC_VERSION) {
+    throw new CodecError(
+      'newer',
+      `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`,
+    )
+  }
   let head: unknown
   try {
     head = JSON.parse(row.head)

@@ -111,6 +111,12 @@ export function keyReused(existing: OperationRecord): KeyReuseError {
   return new KeyReuseError(message, { operation: refOf(existing), effect: 'none' })
 }
 
+/** The fingerprint on record was made with a secret that this client does not have: whose request it is stays unknown. */
+export function incomparable(existing: OperationRecord): StorageError {
+  const message = `Record ${existing.key} was written with a key of \`encryption\` that this client does not have: whether it is the same request can't be told. Nothing was sent for this call, but an earlier call may have done it`
+  return new StorageError(message, { effect: 'unknown', pending: !isSettled(existing), operation: refOf(existing) })
+}
+
 /** The journal has no record under this key or id. */
 export function unknownOperation(
   keyOrId: string,

@@ -45,6 +45,9 @@ export interface OperationRequest {
   readonly body: Uint8Array | null
 }
 
+/** As they are, or sealed by the client's `encryption`. */
+export type StoredBodies = 'plain' | 'sealed'
+
 /** One logical operation, as the journal keeps it. */
 export interface OperationRecord {
   readonly namespace: string
@@ -57,6 +60,8 @@ export interface OperationRecord {
   /** Does the lane go on where this operation ends without success, or is parked? */
   readonly laneOnFailure: LaneOnFailure
   readonly request: OperationRequest
+  /** How the journal has the request's body: it is written once. Undefined: as this client writes bodies. */
+  readonly bodies?: StoredBodies | undefined
   readonly fingerprint: string
   /** Does its server do the work of a key once? Where not, an operation that may have arrived is not sent again. */
   readonly honoursKeys: boolean
@@ -96,7 +101,7 @@ export interface OperationRecord {
   /** When the record of a settled operation may go (epoch ms); never while a handler has to take it, or it holds its lane. */
   readonly expiresAt: number | undefined
   /** From when on a settlement that no handler has taken is a dead letter (epoch ms). */
-  readonly overdueAt?: number | undefined
+  readonly overdueAt: number | undefined
   readonly reason: Reason | undefined
   readonly response: StoredResponse | undefined
   readonly error: StoredFailure | undefined

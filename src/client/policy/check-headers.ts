@@ -1,4 +1,4 @@
-import { isObject, refuseOption } from '../../configuration/option-checks.ts'
+import { isObject, refuseKind, refuseOption } from '../../configuration/option-checks.ts'
 import { ConfigurationError } from '../../errors/classes.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isToken } from '../../protocol/token.ts'
@@ -30,11 +30,11 @@ function fieldsOf(option: string, input: unknown): Iterable<Field> {
     const pairs: readonly unknown[] = input
     return pairs.map((pair) => {
       const fits = Array.isArray(pair) && pair.length === 2
-      return fits ? ([pair[0], pair[1]] as const) : refuseOption(option, 'made of [name, value] pairs', pair)
+      return fits ? ([pair[0], pair[1]] as const) : refuseKind(option, 'made of [name, value] pairs', pair)
     })
   }
   if (isObject(input)) return isHeadersLike(input) ? input : Object.entries(input)
-  return refuseOption(option, 'headers: an object, pairs, or Headers', input)
+  return refuseKind(option, 'headers: an object, pairs, or Headers', input)
 }
 
 /** `Headers`, also of another realm or of a polyfill. */

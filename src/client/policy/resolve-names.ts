@@ -35,10 +35,19 @@ function checkNameOrFalse(option: string, value: unknown): string | undefined {
 
 export function resolveKeyHeader(options: KeyHeaderOptions | undefined): ResolvedOptions['keyHeader'] {
   const read = readOptions('keyHeader', options, {
-    name: [HEADER.idempotencyKey, checkHeaderName],
+    name: [HEADER.idempotencyKey, checkKeyName],
     format: ['bare', oneOf('bare', 'structured')],
   })
   return Object.freeze(read)
+}
+
+/** A key under one of these names would take the place of what the request, or its connection, needs. */
+const TAKEN_NAMES =
+  /^(accept|accept-.*|authorization|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|origin|proxy-.*|range|referer|sec-.*|te|traceparent|tracestate|trailer|transfer-encoding|upgrade|user-agent|via)$/
+
+function checkKeyName(option: string, value: unknown): string {
+  const name = checkHeaderName(option, value)
+  return TAKEN_NAMES.test(name) ? refuseOption(option, 'a header that has no other meaning', value) : name
 }
 
 /** Two facts under one name would overwrite each other on the wire. */

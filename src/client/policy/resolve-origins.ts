@@ -21,6 +21,7 @@ function checkOrigin(option: string, value: unknown): string {
   const expected = "made of origins such as 'https://api.example.com', without a path"
   const url = checkHttpUrl(option, value, expected)
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') refuseOption(option, expected, shown(value))
+  if (url.hostname.includes('*')) refuseOption(option, 'made of origins without a wildcard', shown(value))
   return url.origin
 }
 

@@ -52,8 +52,8 @@ export interface TransportRequest {
   readonly trusts: (origin: string) => boolean
   /** What may be sent to an origin that is not trusted: neither credentials nor anything of the client's own. */
   readonly publicHeaders: HeaderList
-  /** Are there headers of the client's own among `headers`? A redirect must not take them elsewhere. */
-  readonly guardsHeaders: boolean
+  /** Those among `headers` that are the client's own. A redirect takes them to origins that are trusted, and nowhere else. */
+  readonly clientHeaders: HeaderList
   /** Was there an attempt of this operation before? Then a cache must not answer in the place of the server. */
   readonly isRepeated?: boolean | undefined
   /** `url`, `body` and `bodyLimit` are then of no account, and `headers` are set over its own. */

@@ -57,7 +57,7 @@ export type FollowRedirect = typeof followRedirect
 export function followRedirect(
   from: Hop,
   answer: RedirectAnswer,
-  rules: Pick<TransportRequest, 'method' | 'redirect' | 'trusts' | 'publicHeaders'>,
+  rules: Pick<TransportRequest, 'method' | 'redirect' | 'trusts' | 'publicHeaders' | 'clientHeaders'>,
 ): Hop | TransportFault | undefined {
   if (!isRedirect(answer.status) || rules.redirect === 'manual') return undefined
   if (rules.redirect === 'error')
@@ -72,7 +72,7 @@ export function followRedirect(
   }
   if (url.hasUserInfo) return redirectFault(rules, 'bad-redirect', 'A redirect to a URL with credentials')
   const next = nextHop(from, url, answer.status)
-  if (rules.trusts(url.origin)) return next
+  if (rules.trusts(url.origin)) return url.origin === from.url.origin ? next : acrossOrigins(next, rules)
   return isSafeMethod(rules.method) ? { ...next, headers: rules.publicHeaders } : untrustedRedirect(url.origin)
 }
 
@@ -82,7 +82,6 @@ function nextHop(from: Hop, url: UrlParts, status: number): Hop {
     (status === 303 && from.method !== 'GET' && from.method !== 'HEAD')
   let headers = from.headers
   if (toGet) headers = headers.filter(([name]) => !DROPPED_WITH_THE_BODY.has(name))
-  if (url.origin !== from.url.origin) headers = headers.filter(([name]) => !DROPPED_ACROSS_ORIGINS.has(name))
   return {
     method: toGet ? 'GET' : from.method,
     body: toGet ? null : from.body,
@@ -90,6 +89,14 @@ function nextHop(from: Hop, url: UrlParts, status: number): Hop {
     headers,
     redirects: from.redirects + 1,
   }
+}
+
+/** As fetch has it; but what the client's option `headers` made is meant for every origin that is trusted. */
+function acrossOrigins(hop: Hop, { clientHeaders }: Pick<TransportRequest, 'clientHeaders'>): Hop {
+  const isMeant = (name: string, value: string): boolean =>
+    name !== 'host' && clientHeaders.some(([own, made]) => own === name && made === value)
+  const headers = hop.headers.filter(([name, value]) => !DROPPED_ACROSS_ORIGINS.has(name) || isMeant(name, value))
+  return { ...hop, headers }
 }
 
 function resolveLocation(location: string, base: string): UrlParts | undefined {

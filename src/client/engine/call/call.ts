@@ -139,6 +139,7 @@ export function newRecord(parts: RecordParts): OperationRecord {
     heldBy: undefined,
     settledAt: undefined,
     expiresAt: undefined,
+    overdueAt: undefined,
     reason: undefined,
     response: undefined,
     error: undefined,

@@ -137,6 +137,8 @@ function settled(promise: Promise<unknown>): Promise<unknown> {
 }
 
 function joinLive(engine: Engine, caller: Caller, existing: LiveOperation): Promise<Finish> {
+  const refused = engine.session.errorFor(existing.record)
+  if (refused) throw refused
   caller.join(existing)
   const accept = (): void => caller.accept(engine.keeper.level)
   // Its record may still be on its way to the disk; a failure of that shows in the finish.

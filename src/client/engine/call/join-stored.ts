@@ -6,7 +6,8 @@ import type { Engine } from '../engine.ts'
 import { claimByKey, goneOwner, rejoinLane } from '../recover/claiming.ts'
 import { follow, work } from '../recover/follow.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
-import type { LiveOperation } from '../run/live-operation.ts'
+import type { Finish, LiveOperation } from '../run/live-operation.ts'
+import { refusalToSend } from '../run/refusal-to-send.ts'
 import { attach } from './attach.ts'
 import type { Call } from './call.ts'
 
@@ -19,6 +20,8 @@ const OPEN: readonly OperationStatus[] = ['pending', 'failed', 'cancelled']
 export async function joinStored(engine: Engine, operation: LiveOperation, given: Call): Promise<void> {
   const { live } = engine
   const existing = operation.record
+  const error = engine.session.errorFor(existing)
+  if (error) return operation.finish({ is: 'broken', error })
   const call = withRecordedBody(given, existing)
   if (!isOpen(existing, call)) return giveRecorded(engine, operation, call)
   // A resume of this client may have taken it up in the meantime.
@@ -80,6 +83,8 @@ export function withBody(record: OperationRecord, { body, headers }: OperationRe
   const others = request.headers.filter(([name]) => name !== TYPE)
   return {
     ...record,
+    // Written anew, as this client writes bodies.
+    bodies: undefined,
     request: { ...request, headers: [...others, ...headers.filter(([name]) => name === TYPE)], body },
   }
 }
@@ -92,12 +97,32 @@ async function restoreBody({ keeper }: Engine, operation: LiveOperation, asked: 
   return operation.record === record || keeper.appendAnew(operation.record, fence)
 }
 
+/**
+ * A retry by a client that may not send the operation changes nothing: another client may send it. While a runner has it,
+ * the caller waits for that one.
+ */
+function refusedFinish(
+  engine: Engine,
+  { record }: LiveOperation,
+  { call, deadOwners }: { readonly call: Call; readonly deadOwners: readonly string[] },
+): Finish | undefined {
+  const isHeld = record.lease && record.lease.until > engine.clock.now() && deadOwners.length === 0
+  // Whoever calls says where to, and with which credentials.
+  const refusal = call.credentials || isHeld ? undefined : refusalToSend(engine, record)
+  if (refusal === undefined) return undefined
+  const cause = engine.options.redactor.error(refusal)
+  const error = operationError({ record, reason: 'auth', pending: record.status === 'pending', cause })
+  return { is: 'kept', record, error }
+}
+
 async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call): Promise<void> {
   const existing = operation.record
   const asked = existing.request
   // A refusal is taken up only as it was seen: a later one may say do-not-retry.
   const statuses: readonly OperationStatus[] = existing.status === 'rejected' ? ['rejected'] : OPEN
   const deadOwners = await goneOwner(engine, existing, operation)
+  const refused = refusedFinish(engine, operation, { call, deadOwners })
+  if (refused) return operation.finish(refused)
   const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
   if (claimed) {
     operation.record = reopen(claimed)

@@ -1,7 +1,14 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { HoldfastError } from '../../../errors/holdfast-error.ts'
 import { startTimer } from '../../../foundation/clock.ts'
-import { keyReused, operationError, refOf, type Unrecorded, unrecordedError } from '../../operation/outcome.ts'
+import {
+  incomparable,
+  keyReused,
+  operationError,
+  refOf,
+  type Unrecorded,
+  unrecordedError,
+} from '../../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
@@ -42,8 +49,8 @@ export async function writeAhead(
 /** What is there may be the very record that was to be written: a resume that can read it goes on with it. */
 function unreadable({ record }: LiveOperation): (cause: StorageError) => never {
   return (cause) => {
-    const { message, code } = cause
-    throw new StorageError(message, { code, cause, operation: refOf(record), effect: 'unknown', pending: true })
+    const { message, code, pending } = cause
+    throw new StorageError(message, { code, cause, operation: refOf(record), effect: 'unknown', pending })
   }
 }
 
@@ -71,7 +78,7 @@ async function takenBack(engine: Parts, operation: LiveOperation, failure: Faile
     const found = await lookAgain(engine, operation, failure)
     const isOurs = found !== undefined && isThisRecord(found, operation)
     // What an earlier call left under this id or key is not ours to take away, nor what another runner has taken over.
-    if (found && !isOurs) return errorOfOther(found, record, cause)
+    if (found && !isOurs) return await errorOfOther(engine, found, { record, cause })
     const isRemoved = await engine.keeper.remove(fence)
     if (isOurs && !isRemoved) return await takenBack(engine, operation, failure)
     return new StorageError(message, { ...details, effect: 'none' })
@@ -103,10 +110,14 @@ async function lookAgain(
 }
 
 /** Another runner, or an earlier call, has the operation: what its record says is what counts. */
-function errorOfOther(found: OperationRecord, record: OperationRecord, cause: StorageError): HoldfastError {
+async function errorOfOther(
+  engine: Pick<Engine, 'fingerprints'>,
+  found: OperationRecord,
+  { record, cause }: { readonly record: OperationRecord; readonly cause: StorageError },
+): Promise<HoldfastError> {
   const { message, code } = cause
-  const isSame = found.fingerprint === record.fingerprint
-  if (!isSame) return new StorageError(message, { code, cause, effect: 'none', operation: refOf(record) })
+  if (!(await isSameRequest(engine, found, record)))
+    return new StorageError(message, { code, cause, effect: 'none', operation: refOf(record) })
   return operationError({ record: found, reason: 'storage', pending: !isSettled(found), cause })
 }
 
@@ -114,12 +125,16 @@ function hasOutlived(record: OperationRecord, now: number): boolean {
   return isSettled(record) && record.expiresAt !== undefined && record.expiresAt <= now
 }
 
-/** The fingerprint of one may have been made with another key than that of the other, or before there was one. */
+/**
+ * The fingerprint of one may have been made with another key than that of the other, or before there was one. Throws if the
+ * stored one can't be compared: then neither answer is known.
+ */
 export function isSameRequest(
   { fingerprints }: Pick<Engine, 'fingerprints'>,
   existing: OperationRecord,
   { fingerprint, request }: OperationRecord,
 ): boolean | Promise<boolean> {
+  if (!fingerprints.canCompare(existing.fingerprint)) throw incomparable(existing)
   return existing.fingerprint === fingerprint || fingerprints.isOf(existing.fingerprint, request)
 }
 

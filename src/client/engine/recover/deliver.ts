@@ -1,5 +1,6 @@
 import type { HoldfastError } from '../../../errors/holdfast-error.ts'
-import { waitAtMost } from '../../../foundation/wait.ts'
+import { startTimer } from '../../../foundation/clock.ts'
+import { type EndWait, waitFor } from '../../../foundation/wait.ts'
 import { isReplayed } from '../../../protocol/header-names.ts'
 import { toResponse } from '../../../protocol/stored-message.ts'
 import { settledError } from '../../operation/outcome.ts'
@@ -38,6 +39,9 @@ export type SettlementHandler = (settlement: Settlement) => unknown
 export class Handlers {
   readonly #handlers = new Map<string, Set<SettlementHandler>>()
   readonly #outside: <T>(work: () => T) => T
+  readonly #deliveries = new Set<Promise<void>>()
+  /** Each ends the wait for the handlers of one delivery. */
+  readonly #abandons = new Set<() => void>()
 
   /** `outside`: a handler is not held to the limits of a request that is being served where an operation settles. */
   constructor(outside: <T>(work: () => T) => T) {
@@ -69,25 +73,38 @@ export class Handlers {
   }
 
   /**
-   * Calls every handler in turn; throws what the first failing one threw. False where there is none (any more): a
-   * handler that was there when the operation settled may be gone by now.
+   * Calls every handler, whatever becomes of the others; throws what the first failing one threw, once all have ended.
+   * False if there is none (any more): a handler that was there when the operation settled may be gone by now.
    */
   async call(record: OperationRecord): Promise<boolean> {
     const named = record.name === undefined ? [] : [...(this.#handlers.get(record.name) ?? [])]
     const handlers = [...named, ...(this.#handlers.get('*') ?? [])]
-    for (const handler of handlers) await this.#outside(() => handler(settlementOf(record)))
+    const calls = handlers.map(async (handler) => void (await this.#outside(() => handler(settlementOf(record)))))
+    for (const ended of await Promise.allSettled(calls)) if (ended.status === 'rejected') throw ended.reason
     return handlers.length > 0
   }
 
   /** Hands a settlement over; the record is released only after the handlers have taken it. Never rejects. */
-  async deliver(engine: Engine, operation: LiveOperation): Promise<void> {
+  deliver(engine: Engine, operation: LiveOperation): Promise<void> {
+    const delivery = this.#deliver(engine, operation).finally(() => this.#deliveries.delete(delivery))
+    this.#deliveries.add(delivery)
+    return delivery
+  }
+
+  /** The client closes: handlers that hang are waited for no longer, and their settlements are released for others. */
+  async abandon(): Promise<void> {
+    for (const abandon of [...this.#abandons]) abandon()
+    await Promise.all(this.#deliveries)
+  }
+
+  async #deliver(engine: Engine, operation: LiveOperation): Promise<void> {
     engine.leases.hold(operation)
     try {
       // Another runner that has taken it after a freeze may have settled it otherwise, and delivers what is owed.
       if (!(await engine.leases.isOurs(operation))) return
-      const outcome = await attemptDelivery(engine, operation)
+      const outcome = await this.#attempt(engine, operation)
       if (outcome === 'delivered') await markAsDelivered(engine, operation)
-      else if (outcome === 'no handler') await leaveUndelivered(engine, operation)
+      else if (outcome === 'not taken') await leaveUndelivered(engine, operation)
       else await postpone(engine, operation, outcome.error)
     } catch (error) {
       engine.upkeep.reportFailure(operation.record.key, error)
@@ -95,7 +112,27 @@ export class Handlers {
       engine.leases.drop(operation)
     }
   }
+
+  async #attempt({ clock }: Engine, { record }: LiveOperation): Promise<Delivered> {
+    const watch = (end: EndWait<boolean>): (() => void) => {
+      const abandon = (): void => end(() => false)
+      const cancelTimer = startTimer(clock, LONGEST_HANDLER_MS, () => end(late))
+      this.#abandons.add(abandon)
+      return () => {
+        this.#abandons.delete(abandon)
+        cancelTimer()
+      }
+    }
+    try {
+      return (await waitFor(this.call(record), watch)) ? 'delivered' : 'not taken'
+    } catch (error) {
+      return { error }
+    }
+  }
 }
+
+/** `not taken`: there is no handler any more, or the client has closed before it ended. */
+type Delivered = 'delivered' | 'not taken' | { readonly error: unknown }
 
 function settlementOf(record: OperationRecord): Settlement {
   const { key, id, name, metadata, attemptCount, response, status } = record
@@ -112,20 +149,8 @@ function settlementOf(record: OperationRecord): Settlement {
 /** A handler that hangs must not keep the settlement from others for ever; it is then delivered again. */
 const LONGEST_HANDLER_MS = 300_000
 
-async function attemptDelivery(
-  engine: Engine,
-  operation: LiveOperation,
-): Promise<'delivered' | 'no handler' | { readonly error: unknown }> {
-  const late = (): never => {
-    throw new Error('The handler did not finish within five minutes')
-  }
-  try {
-    const delivering = engine.handlers.call(operation.record)
-    const isDelivered = await waitAtMost(engine.clock, delivering, { ms: LONGEST_HANDLER_MS, late })
-    return isDelivered ? 'delivered' : 'no handler'
-  } catch (error) {
-    return { error }
-  }
+function late(): never {
+  throw new Error('The handler did not finish within five minutes')
 }
 
 async function markAsDelivered(engine: Engine, operation: LiveOperation): Promise<void> {
@@ -135,7 +160,7 @@ async function markAsDelivered(engine: Engine, operation: LiveOperation): Promis
   engine.upkeep.pruner.expect(engine, record.expiresAt)
 }
 
-/** Its handler was removed while the settlement was being written: the next resume that has one delivers it. */
+/** Its handler was removed, or its client closes: the next resume that has one delivers it. */
 async function leaveUndelivered(engine: Engine, operation: LiveOperation): Promise<void> {
   await engine.keeper.commit(withoutLease(operation.record), operation.fence)
 }

@@ -16,12 +16,19 @@ export async function work(engine: Engine, operation: LiveOperation, call: Call)
   const { live } = engine
   if (call.durable) live.add(operation)
   else live.addUnwritten(operation)
-  let finish = await run(engine, operation, call)
+  let finish = await runInLane(engine, operation, call)
   if (finish.is === 'lost' && (call.mode === 'call' || operation.callers > 0)) {
     finish = await followTaken(engine, operation, call)
   }
   live.remove(operation)
   operation.finish(finish)
+  return finish
+}
+
+/** The lane may have gone on without an operation that is lost, while the next one waited for the end of its request. */
+async function runInLane(engine: Engine, operation: LiveOperation, call: Call): Promise<Finish> {
+  const finish = await run(engine, operation, call)
+  if (finish.is === 'lost') engine.live.notifyLane(operation.record.lane)
   return finish
 }
 
@@ -75,7 +82,7 @@ async function takeOverAndRun(engine: Engine, operation: LiveOperation, call: Ca
   // Parked while the caller waited for it: the caller has asked for it by its key or id.
   operation.record = record.heldBy === 'poison' ? reopen(record) : record
   if (!(await rejoinLane(engine, operation))) return undefined
-  const finish = await run(engine, operation, call)
+  const finish = await runInLane(engine, operation, call)
   if (finish.is !== 'lost') return finish
   operation.resetStop()
   return undefined

@@ -17,6 +17,7 @@ export class LeaseKeeper {
   readonly #parts: LeaseParts
   readonly #held = new Set<LiveOperation>()
   #cancelTimer: (() => void) | undefined
+  #cancelLapse: (() => void) | undefined
   #stopListening: (() => void) | undefined
 
   constructor(parts: LeaseParts) {
@@ -37,6 +38,8 @@ export class LeaseKeeper {
     if (this.#held.size > 0) return
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
+    this.#cancelLapse?.()
+    this.#cancelLapse = undefined
     this.#stopListening?.()
     this.#stopListening = undefined
   }
@@ -65,18 +68,14 @@ export class LeaseKeeper {
    * forgotten or taken over elsewhere, and its run has been told to stop.
    */
   async prove(operation: LiveOperation): Promise<boolean> {
-    const { clock, keeper } = this.#parts
-    const until = clock.now() + LEASE_MS
-    const isOurs = await keeper.renew(operation.fence, until)
+    const isOurs = await this.#extend(operation)
     if (!isOurs) this.lose(operation)
-    else extendLease(operation, until)
     return isOurs
   }
 
   /** Ours still? Where it may have lapsed, the journal is asked: a lease that no runner has taken is renewed. */
   isOurs(operation: LiveOperation): boolean | Promise<boolean> {
-    const { keeper, clock } = this.#parts
-    return !this.hasLapsed(operation) || keeper.renew(operation.fence, clock.now() + LEASE_MS)
+    return !this.hasLapsed(operation) || this.#extend(operation)
   }
 
   /** The lease is gone: the run stops and writes nothing. */
@@ -91,6 +90,32 @@ export class LeaseKeeper {
     this.#cancelTimer = startTimer(clock, RENEW_EVERY_MS, () => this.#tick())
     coordination.heartbeat?.()
     this.checkAll()
+    this.#watchLapse()
+  }
+
+  /**
+   * The journal may give no answer: the lease ends here when its time is over, and in the journal not before.
+   *
+   *     here       renewal sent ────────── LEASE_MS ──────────▶ lapsed: the attempt is aborted
+   *     journal            └─ renewed ──── LEASE_MS ─────────────▶ free for others
+   */
+  #watchLapse(): void {
+    this.#cancelLapse?.()
+    this.#cancelLapse = undefined
+    if (this.#held.size === 0) return
+    const ends = Array.from(this.#held, ({ record }) => record.lease?.until ?? 0)
+    const ms = ends.reduce((first, end) => Math.min(first, end)) - this.#parts.clock.now()
+    this.#cancelLapse = startTimer(this.#parts.clock, Math.max(0, Math.min(ms, LEASE_MS)), () => this.#endLapsed())
+  }
+
+  #endLapsed(): void {
+    for (const operation of this.#held) if (this.hasLapsed(operation)) this.lose(operation)
+    this.#watchLapse()
+  }
+
+  /** Asks the journal whether the lease of this one is still ours: its run is told to stop if it is not. */
+  check(operation: LiveOperation): void {
+    if (this.#held.has(operation)) void this.#renew(operation)
   }
 
   /** Asks the journal about all of them: the runs of those that are gone are told to stop. */
@@ -99,21 +124,25 @@ export class LeaseKeeper {
   }
 
   async #renew(operation: LiveOperation): Promise<void> {
-    const { clock, keeper } = this.#parts
-    const until = clock.now() + LEASE_MS
     try {
-      const renewed = await keeper.renew(operation.fence, until)
-      if (!this.#held.has(operation)) return
-      if (!renewed) return this.lose(operation)
-      extendLease(operation, until)
+      const isOurs = await this.#extend(operation)
+      if (!isOurs && this.#held.has(operation)) this.lose(operation)
     } catch (error) {
       this.#parts.events?.emit({ type: 'journal.failed', error: error as Error, key: operation.record.key })
       if (this.hasLapsed(operation)) this.lose(operation)
     }
   }
-}
 
-function extendLease(operation: LiveOperation, until: number): void {
-  const { record } = operation
-  if (record.lease) operation.record = { ...record, lease: { ...record.lease, until } }
+  /** Confirmed, the lease counts from the beginning of the renewal. False: another runner has it. */
+  async #extend(operation: LiveOperation): Promise<boolean> {
+    const { clock, keeper } = this.#parts
+    const until = clock.now() + LEASE_MS
+    const isOurs = await keeper.renew(operation.fence, until)
+    const { record } = operation
+    // An operation that was dropped meanwhile may have given its lease back.
+    if (isOurs && record.lease && this.#held.has(operation)) {
+      operation.record = { ...record, lease: { ...record.lease, until } }
+    }
+    return isOurs
+  }
 }

@@ -3,9 +3,9 @@ import { isSettled, type OperationRecord, type SettledStatus } from '../../opera
 import { park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { lacksCredentials, maySendTo } from '../run/attempt-headers.ts'
 import { isOffline } from '../run/gate.ts'
 import { LiveOperation } from '../run/live-operation.ts'
+import { refusalToSend } from '../run/refusal-to-send.ts'
 import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
 import { work } from './follow.ts'
 
@@ -175,7 +175,7 @@ async function resumeOne(
   }
   if (engine.clock.now() < record.horizonAt) {
     if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
-    if (!maySend(engine, record)) return putBack(engine, operation, 'auth')
+    if (refusalToSend(engine, record) !== undefined) return putBack(engine, operation, 'auth')
   }
   engine.events?.emitFor(record, { type: 'operation.resumed', attempts: record.attemptCount })
   const call = resumeCall(engine, record)
@@ -185,12 +185,6 @@ async function resumeOne(
   if (finish.is === 'settled' || finish.is === 'kept') return finish.record
   // Taken away, or not written down: whatever this run believes, the journal says pending.
   return { ...operation.record, status: 'pending' }
-}
-
-/** Nowhere else than to the origins of this client, nor without their credentials, nor for another user. */
-function maySend({ options, session }: Engine, record: OperationRecord): boolean {
-  if (lacksCredentials(options, record) || session.refusal(record) !== undefined) return false
-  return maySendTo(options, record.request.origin)
 }
 
 /** Gives a claim back as it was found. */

@@ -35,7 +35,9 @@ export async function findOperation(engine: Engine, keyOrId: string): Promise<Fo
  * looked up may be over by now.
  */
 export async function awaitFinish(engine: Engine, { record, live: seen }: Found): Promise<Finish> {
-  const { live } = engine
+  const { live, session } = engine
+  const error = session.errorFor(record)
+  if (error) return { is: 'broken', error }
   const running = live.byKey(record.key)
   if (running) return attach(engine, running, {})
   if (isSettled(record)) return { is: 'settled', record }

@@ -99,7 +99,10 @@ export function receivePeerMessage(
     for (const follower of live.followers) follower.notify()
   }
   if (is !== 'settled') return
-  live.byKey(key)?.notify()
+  const running = live.byKey(key)
+  running?.notify()
+  // Settled elsewhere while its request is on the wire here. The message alone proves nothing.
+  if (running?.record.status === 'pending') leases.check(running)
   live.notifyFollowers(key)
   live.notifyLane(lane)
 }
@@ -123,7 +126,8 @@ export interface CloseTerms {
 
 /**
  * Starts no further attempt and releases the lease of everything that waits, at once. Attempts that are under way may come
- * home within the grace time; what is left then is aborted, and its lease released.
+ * home within the grace time; what is left then is aborted, and its lease released. So is that of a settlement whose
+ * handlers have not ended.
  */
 export async function closeEngine(engine: Engine, { graceMs, passes }: CloseTerms): Promise<void> {
   const { live, clock, coordination, transport, upkeep } = engine
@@ -134,11 +138,12 @@ export async function closeEngine(engine: Engine, { graceMs, passes }: CloseTerm
   const flushed = passes.then(() => flushEngine(engine))
   await waitAtMost<unknown>(clock, flushed, { ms: graceMs ?? LEASE_MS, late: () => undefined }).catch(() => {})
   if (graceMs !== undefined) await abortOverdue(engine)
+  await waitAtMost(clock, engine.handlers.abandon(), { ms: RELEASE_MS, late: () => undefined })
   coordination.leave()
   await transport.close?.()
 }
 
-/** How long a journal may take to release the leases of what was aborted. */
+/** How long a journal may take to release the leases of what was aborted or abandoned. */
 const RELEASE_MS = 1000
 
 async function abortOverdue({ live, clock }: Engine): Promise<void> {

@@ -103,14 +103,14 @@ export function missingCredentials(withheld: readonly string[], own: HeaderList)
   return withheld.filter((name) => !own.some(([made]) => made === name))
 }
 
-/** Is it certain, before any header is made, that a resume by this client would lack credentials? */
-export function lacksCredentials(options: ResolvedOptions, { request }: OperationRecord): boolean {
-  if (request.withheld.length === 0) return false
+/** The credentials that a resume by this client would certainly lack, as known before any header is made. */
+export function credentialsLacking(options: ResolvedOptions, { request }: OperationRecord): readonly string[] {
+  if (request.withheld.length === 0) return NO_NAMES
   const { headers = [] } = options
   const applied = trustsOrigin(options, request.origin) ? headers : []
   // What a function makes is known when it is called; but it makes no query parameter.
-  if (typeof applied === 'function') return request.withheld.some((name) => name.startsWith('?'))
-  return missingCredentials(request.withheld, applied).length > 0
+  if (typeof applied === 'function') return request.withheld.filter((name) => name.startsWith('?'))
+  return missingCredentials(request.withheld, applied)
 }
 
 const NO_NAMES: readonly string[] = []

@@ -17,6 +17,7 @@ import {
 import { AttemptTime, TIMED_OUT } from './attempt-time.ts'
 import { type AttemptResult, faultResult, judge } from './judge.ts'
 import type { LiveOperation } from './live-operation.ts'
+import { credentialsMissing, foreignOrigin } from './refusal-to-send.ts'
 
 /** Of which run an attempt is. */
 interface AttemptOf {
@@ -43,14 +44,15 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   try {
     // Who calls says where to; an operation that is only named may be for an origin that is none of this client's.
     const { withheld, origin } = operation.record.request
-    if (!call.credentials && !maySendTo(engine.options, origin)) return foreignOrigin(origin)
+    if (!call.credentials && !maySendTo(engine.options, origin))
+      return refusedResult('origin-not-trusted', foreignOrigin(origin))
     const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
     const hasWaited = made instanceof Promise && !(await settlesInTurn(made))
     const own = made instanceof Promise ? await made : made
     if (own instanceof HookFailure) return hookResult(engine.options.redactor.error(own.cause))
     if (own === TIMED_OUT) return faultResult(time.fault(notSent()))
     const missing = call.credentials ? [] : missingCredentials(withheld, own)
-    if (missing.length > 0) return credentialsMissing(missing)
+    if (missing.length > 0) return refusedResult('credentials-missing', credentialsMissing(missing))
     const saved = terms.beforeSending({ own, hasWaited })
     if (!(saved instanceof Promise ? await saved : saved)) return faultResult(notSent('lease-lost'))
     if (time.signal.aborted) return faultResult(time.fault(notSent()))
@@ -64,7 +66,7 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
     }
     // Asked last: whoever logs in from here on was not logged in when the request left.
     const refusal = engine.session.refusal(operation.record)
-    if (refusal !== undefined) return sessionResult(engine.options.redactor.error(refusal))
+    if (refusal !== undefined) return refusedResult('other-session', engine.options.redactor.error(refusal))
     operation.isTried = true
     const transport = call.trace?.attempt(engine.transport, operation.record, terms.number) ?? engine.transport
     const outcome = await time.outcome(transport.send(requestOf(run, terms, { own, time })))
@@ -100,7 +102,7 @@ function requestOf(
     redirect: call.redirect,
     credentialsMode: request.credentialsMode,
     publicHeaders: request.headers,
-    guardsHeaders: own.length > 0,
+    clientHeaders: own,
     isRepeated: terms.number > 1,
     trusts: goesAnywhere ? ANYWHERE : (origin) => origin === request.origin || trustsOrigin(options, origin),
     dropIn,
@@ -147,27 +149,13 @@ function hookResult(cause: unknown): AttemptResult {
   return { facts, fault: 'headers-hook', cause, hook: 'headers' }
 }
 
-function sessionResult(cause: unknown): AttemptResult {
-  return { facts: { ...NOT_SENT, transient: false }, fault: 'other-session', cause, hook: 'session' }
-}
-
-/** As headers that could not be made: nothing was sent, and another attempt would not mend it. */
-function credentialsMissing(names: readonly string[]): AttemptResult {
-  const cause = new Error(
-    `It was called with credentials (${names.join(', ')}), which are never written down, and would go out without them: resume it with a client whose headers make them, or call again with its id or key, and with them`,
-  )
-  return { facts: { ...NOT_SENT, transient: false }, fault: 'credentials-missing', cause, hook: 'headers' }
+/** Nothing was sent, and another attempt of this client would not mend it; another client may send it. */
+function refusedResult(fault: string, cause: unknown): AttemptResult {
+  return { facts: { ...NOT_SENT, transient: false }, fault, cause, hook: 'refused' }
 }
 
 /** Another process may read it later: no secret stays in the URL of an answer, nor in the words of a fault. */
 function withoutSecrets(outcome: TransportOutcome, redactor: Redactor): TransportOutcome {
   if (outcome.kind === 'fault') return { ...outcome, cause: redactor.error(outcome.cause) }
   return outcome.url.includes('?') ? { ...outcome, url: redactor.url(outcome.url) } : outcome
-}
-
-function foreignOrigin(origin: string): AttemptResult {
-  const cause = new Error(
-    `It is for ${origin}, which is neither the baseUrl of this client nor one of its trustedOrigins`,
-  )
-  return { facts: { ...NOT_SENT, transient: false }, fault: 'origin-not-trusted', cause, hook: 'headers' }
 }

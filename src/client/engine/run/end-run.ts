@@ -190,7 +190,9 @@ function messageOf(error: unknown): string | undefined {
 }
 
 function failureOf({ last, engine }: RunState, retryAt?: number): StoredFailure {
-  const cause = messageOf(last?.cause)
-  const words = [last?.fault, cause].filter((word) => word !== undefined && word !== '')
-  return { detail: words.length > 0 ? engine.options.redactor.text(words.join(': ')) : undefined, retryAt }
+  // Each by itself: a code with a colon behind it reads like the name of a credential.
+  const shown = [last?.fault, messageOf(last?.cause)].flatMap((word) =>
+    word ? [engine.options.redactor.text(word)] : [],
+  )
+  return { detail: shown.length > 0 ? shown.join(': ') : undefined, retryAt }
 }

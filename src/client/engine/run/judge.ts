@@ -14,8 +14,8 @@ export interface AttemptResult {
   /** A short stable word where there was no usable answer. */
   readonly fault?: string | undefined
   readonly cause?: unknown
-  /** A hook of the caller's threw, or `session` named another user: which one. Not the network's fault, so never retried. */
-  readonly hook?: 'headers' | 'accept' | 'session' | undefined
+  /** Which hook of the caller's threw, or `refused`: this client may not send it. Not the network's fault, so never retried. */
+  readonly hook?: 'headers' | 'accept' | 'refused' | undefined
 }
 
 /** An answer, but not of the API: the request may have been done. */

@@ -15,7 +15,7 @@ export function mustTakeTurn({ record }: LiveOperation, { mode, durable }: Call)
  * message of a peer, or by the next look at the journal. False: the time was up, or the run was stopped.
  */
 export async function takeTurn(
-  { clock, events, keeper, live }: Engine,
+  { clock, events, keeper, leases, live }: Engine,
   operation: LiveOperation,
   { deadlineAt }: Call,
 ): Promise<boolean> {
@@ -23,7 +23,12 @@ export async function takeTurn(
   const until = Math.min(deadlineAt, horizonAt)
   try {
     for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
-      if ((await keeper.firstInLane(namespace, lane)) === key) return true
+      if ((await keeper.firstInLane(namespace, lane)) === key) {
+        const before = live.sendingInLaneOf(operation)
+        if (!before) return true
+        // Another client has ended the one before it: its request here is aborted before the next one leaves.
+        leases.check(before)
+      }
       const left = until - clock.now()
       if (left <= 0 || operation.stopOrder) return false
       if (!live.inLanes.has(operation)) {

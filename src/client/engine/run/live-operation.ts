@@ -222,6 +222,19 @@ export class LiveOperations {
     if (next) next.notify()
   }
 
+  /** Another operation of the same lane, whose request is on its way from here. */
+  sendingInLaneOf({ record: { key, lane, lease } }: LiveOperation): LiveOperation | undefined {
+    for (const { record: other } of this.#byKey.values())
+      if (
+        other.lane === lane &&
+        other.inFlightSince !== undefined &&
+        other.lease?.owner === lease?.owner &&
+        other.key !== key
+      )
+        return this.#byKey.get(other.key)
+    return undefined
+  }
+
   all(): LiveOperation[] {
     return [...this.#byKey.values(), ...this.#unwritten]
   }

@@ -203,7 +203,7 @@ class Run implements RunState {
     const order = this.operation.stopOrder?.because
     if (order && !(order === 'closing' && verdict.is === 'final')) return obeyStop(this)
     if (this.last?.hook === 'headers') return this.#unauthorized()
-    if (this.last?.hook === 'session') return this.call.durable ? keep(this, AUTH) : refuse(this, 'auth', 'failed')
+    if (this.last?.hook === 'refused') return this.call.durable ? keep(this, AUTH) : refuse(this, 'auth', 'failed')
     if (verdict.is === 'final') return refuse(this, verdict.reason, verdict.settles)
     if (verdict.is === 'halt') return giveUp(this, { reason: verdict.reason })
     if (verdict.is === 'unauthorized') return verdict.refresh && this.#refreshOnce() ? undefined : this.#unauthorized()

@@ -1,7 +1,9 @@
 import { ConfigurationError } from '../../../errors/classes.ts'
+import type { HoldfastError } from '../../../errors/holdfast-error.ts'
 import { framed, hex } from '../../../foundation/digest.ts'
 import { sha256 } from '../../../foundation/sha256.ts'
-import type { OperationRecord } from '../../operation/record.ts'
+import { operationError } from '../../operation/outcome.ts'
+import { isSettled, type OperationRecord } from '../../operation/record.ts'
 
 /** Who is logged in, where the option `session` says so. A record has the hash of it: cookies are the browser's, not ours. */
 export class Session {
@@ -32,7 +34,17 @@ export class Session {
       return error ?? new Error(OTHER_USER)
     }
   }
+
+  /** For a call that asks for an operation of another user: it gets nothing of that user's answer, nor whether there is one. */
+  errorFor(record: OperationRecord): HoldfastError | undefined {
+    const cause = this.refusal(record)
+    if (cause === undefined) return undefined
+    const isOver = isSettled(record)
+    const effect = isOver ? 'unknown' : record.effect
+    const hidden = { ...record, effect, response: undefined, error: undefined, attempts: [] }
+    return operationError({ record: hidden, reason: 'auth', pending: !isOver, cause })
+  }
 }
 
 const OTHER_USER =
-  'Another user is logged in than the one who asked for it, or this client has no option `session`: it is sent when that user is back'
+  'Another user is logged in than the one who asked for it, or this client has no option `session`: it is neither sent nor answered until that user is back'

@@ -1,12 +1,13 @@
 import type { Effect, Reason } from '../../../errors/reason.ts'
 import { isReplayed } from '../../../protocol/header-names.ts'
 import { type AnswerRest, isResponse, type StoredResponse } from '../../../protocol/stored-message.ts'
-import type { OperationRecord, SettledStatus, StoredFailure } from '../../operation/record.ts'
+import { isSettled, type OperationRecord, type SettledStatus, type StoredFailure } from '../../operation/record.ts'
 import { release, settle } from '../../operation/transition.ts'
 import { showsKeyKnown } from '../../policy/evidence.ts'
 import type { ResolvedOptions } from '../../policy/resolved-options.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
+import { isSameRequest } from '../call/write-ahead.ts'
 import type { Emitter } from '../emitter.ts'
 import type { Engine } from '../engine.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
@@ -43,7 +44,7 @@ export function settleOperation(
   })
   operation.record = record
   const { rest } = ending.response ?? {}
-  const finish: Finish = { is: 'settled', record, rest, cause: ending.cause }
+  const finish = { is: 'settled', record, rest, cause: ending.cause } as const
   if (!durable) {
     if (engine.events) emitSettled(engine.events, record)
     return finish
@@ -56,7 +57,9 @@ export function settleOperation(
   engine.upkeep.pruner.expect(engine, operation.record.expiresAt)
   const written = writeSettlement(engine, operation, deliveryDue && handlers.has(name) ? 'here' : 'elsewhere')
   const settled = { ...finish, record: operation.record }
-  return written === true ? settled : written.then((isWritten) => (isWritten ? settled : { is: 'lost' }))
+  return written === true
+    ? settled
+    : written.then((isWritten) => (isWritten ? settled : concede(engine, operation, settled)))
 }
 
 /**
@@ -64,12 +67,13 @@ export function settleOperation(
  * lane), if its answer shows that the server knows the key: if the process ends before the write, a resume sends the
  * operation again, and that server answers from its record. Any other server would do it a second time.
  */
-function mustBeWritten({ status, key, id, lane, response, ...record }: OperationRecord): boolean {
-  if (status !== 'succeeded' || (id ?? lane) !== undefined || record.deliveryDue || record.awaited) return true
-  return !record.honoursKeys || !response || !showsKeyKnown({ headers: response.headers, problem: undefined }, key)
+function mustBeWritten(record: OperationRecord): boolean {
+  const { status, key, id, lane, response, honoursKeys, deliveryDue, awaited } = record
+  if (status !== 'succeeded' || (id ?? lane) !== undefined || deliveryDue || awaited) return true
+  return !honoursKeys || !response || !showsKeyKnown({ headers: response.headers, problem: undefined }, key)
 }
 
-/** False: another runner has the operation. A success stands either way: at worst a resume asks the server once more. */
+/** False: the lease is lost, and nothing was written. */
 function writeSettlement(
   engine: Engine,
   operation: LiveOperation,
@@ -91,9 +95,8 @@ function writeSettlement(
   }
   return written.then(
     (isWritten) => {
-      if (isWritten || isSuccess) announce(engine, operation, isWritten ? delivery : 'elsewhere')
-      else leases.lose(operation)
-      return isWritten || isSuccess
+      if (isWritten) announce(engine, operation, delivery)
+      return isWritten
     },
     (error: unknown) => {
       if (!isSuccess) throw error
@@ -102,6 +105,37 @@ function writeSettlement(
       return true
     },
   )
+}
+
+/**
+ * The lease was lost before the settlement was written. If another client has settled the operation (cancelled it, say),
+ * that settlement is the only one. If another runner merely has it, a success stands: at worst a resume asks the server
+ * once more.
+ */
+async function concede(engine: Engine, operation: LiveOperation, ours: Finish & { is: 'settled' }): Promise<Finish> {
+  const isSuccess = ours.record.status === 'succeeded'
+  const stored = isSuccess ? await readSettled(engine, ours.record) : undefined
+  if (isSuccess && !stored) {
+    announce(engine, operation, 'elsewhere')
+    return ours
+  }
+  engine.leases.lose(operation)
+  if (!stored) return { is: 'lost' }
+  operation.record = stored
+  // The answer of this runner may have a body that the record has not.
+  return stored.status === 'succeeded' ? ours : { is: 'settled', record: stored }
+}
+
+/** The record of this operation if it is settled in the journal. A journal that can't be read says nothing of it. */
+async function readSettled(engine: Engine, record: OperationRecord): Promise<OperationRecord | undefined> {
+  try {
+    const stored = await engine.keeper.read(record.namespace, record.key)
+    // A key that was taken back may be written again, for a different request.
+    return stored && isSettled(stored) && (await isSameRequest(engine, stored, record)) ? stored : undefined
+  } catch (error) {
+    engine.upkeep.reportFailure(record.key, error)
+    return undefined
+  }
 }
 
 function announce(engine: Engine, operation: LiveOperation, delivery: 'here' | 'elsewhere'): void {

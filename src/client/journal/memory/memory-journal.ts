@@ -1,4 +1,5 @@
 import { asStorageError } from '../as-storage-error.ts'
+import { localPeers } from '../local-peers.ts'
 import type { Journal, JournalCommand, JournalResult, JournalRow, PlacedRow, Survey, SurveyResult } from '../port.ts'
 import {
   claimableAt,
@@ -17,8 +18,9 @@ import {
  * same object share it; closing it drops nothing, since another client may still use it.
  */
 export function memoryJournal(): Journal {
-  const { execute } = new MemoryTable()
-  return { level: 'memory', open: async () => {}, close: async () => {}, execute }
+  const table = new MemoryTable()
+  const { execute } = table
+  return { level: 'memory', open: async () => {}, close: async () => {}, execute, ...localPeers(table) }
 }
 
 /** The indexes of one namespace. */

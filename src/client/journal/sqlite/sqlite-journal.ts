@@ -7,6 +7,7 @@ import { emptyWriteAheadLog } from '../../../sql/secure-delete.ts'
 import type { SqliteDatabase } from '../../../sql/sqlite-driver.ts'
 import { SqliteHandle } from '../../../sql/sqlite-handle.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
+import { type JournalPeers, localPeers } from '../local-peers.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
 import { fileOf, persistRow } from './persist-row.ts'
 import { forgets, runBatch } from './sqlite-commands.ts'
@@ -72,6 +73,8 @@ function checkPath(option: string, path: unknown): string {
 /** The journal on the caller's own connection and thread. The file and its settings stay the caller's. */
 class HandleJournal implements Journal {
   readonly level: DurabilityLevel
+  readonly notifyPeers: JournalPeers['notifyPeers']
+  readonly onPeerMessage: JournalPeers['onPeerMessage']
   readonly #handle: SqliteHandle
   #isOpen = false
   #file: FileIdentity | undefined
@@ -79,12 +82,15 @@ class HandleJournal implements Journal {
   constructor(database: SqliteDatabase, durability: SqliteDurability) {
     this.#handle = new SqliteHandle(database, durability, journalSchema)
     this.level = database.memory ? 'memory' : durability === 'full' ? 'power' : 'process'
+    const { notifyPeers, onPeerMessage } = localPeers(database.memory ? database : resolve(database.name))
+    this.notifyPeers = notifyPeers
+    this.onPeerMessage = onPeerMessage
   }
 
   async open(): Promise<void> {
     await this.#handle.patiently(() => this.#handle.prepare())
     const { database } = this.#handle
-    if (!database.memory) this.#file ??= new FileIdentity(fileOf(database), `The journal ${database.name}`)
+    if (!database.memory) this.#file ??= new FileIdentity(fileOf(database), `The journal ${database.name}`, database)
     this.#isOpen = true
   }
 

@@ -69,7 +69,7 @@ function serve(request: WorkerRequest): WorkerAnswer {
     return { closed: true }
   }
   database ??= openSqliteFile(loadSqliteDriver(settings.driver), { ...settings, schema: journalSchema })
-  file ??= new FileIdentity(settings.path, `The journal ${settings.path}`)
+  file ??= new FileIdentity(settings.path, `The journal ${settings.path}`, database)
   if (request.ask === 'execute') {
     file.check()
     const results = runBatch(database, request.commands)

@@ -2,6 +2,7 @@ import { StorageError } from '../../../errors/classes.ts'
 import { locateSqliteDriver } from '../../../sql/load-sqlite-driver.ts'
 import { warnIfShared } from '../../../sql/private-file.ts'
 import type { SqliteDurability } from '../../../sql/sqlite-open.ts'
+import { type JournalPeers, localPeers } from '../local-peers.ts'
 import type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from '../port.ts'
 import { persistRow } from './persist-row.ts'
 import { WorkerLink } from './worker-link.ts'
@@ -20,6 +21,8 @@ export interface WorkerJournalOptions {
 /** The journal in a file of its own, on a thread of its own. */
 export class WorkerJournal implements Journal {
   readonly level: DurabilityLevel
+  readonly notifyPeers: JournalPeers['notifyPeers']
+  readonly onPeerMessage: JournalPeers['onPeerMessage']
   readonly #options: WorkerJournalOptions
   #link: WorkerLink | undefined
   #opening: Promise<void> | undefined
@@ -28,6 +31,9 @@ export class WorkerJournal implements Journal {
   constructor(options: WorkerJournalOptions) {
     this.#options = options
     this.level = options.durability === 'full' ? 'power' : 'process'
+    const { notifyPeers, onPeerMessage } = localPeers(options.path)
+    this.notifyPeers = notifyPeers
+    this.onPeerMessage = onPeerMessage
   }
 
   open(): Promise<void> {

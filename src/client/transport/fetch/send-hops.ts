@@ -26,9 +26,9 @@ export async function sendHops(route: FetchRoute, request: TransportRequest): Pr
  * For a drop-in the platform's fetch follows, unless it matters how far the request came (a method that is not safe) or
  * which origins get the client's own headers. A body that can be sent only once is left to the platform.
  */
-function followsHere({ dropIn, redirect, method, guardsHeaders }: TransportRequest): boolean {
+function followsHere({ dropIn, redirect, method, clientHeaders }: TransportRequest): boolean {
   if (!dropIn) return true
-  return redirect === 'follow' && (guardsHeaders || (!isSafeMethod(method) && !dropIn.isOnce))
+  return redirect === 'follow' && (clientHeaders.length > 0 || (!isSafeMethod(method) && !dropIn.isOnce))
 }
 
 /** The first hop is given the URL as the caller wrote it. */

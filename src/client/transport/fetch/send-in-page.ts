@@ -25,9 +25,9 @@ const WITHIN: Guard = { mode: 'same-origin' }
 const NOWHERE: Guard = { redirect: 'manual' }
 
 /** A method that is not safe, a key, credentials: whatever a redirect must not take to an origin that is not trusted. */
-function staysAtHome({ redirect, method, headers, publicHeaders, guardsHeaders, dropIn }: TransportRequest): boolean {
+function staysAtHome({ redirect, method, headers, publicHeaders, clientHeaders, dropIn }: TransportRequest): boolean {
   if (redirect !== 'follow') return false
   // Without headers of the client's own, `client.fetch` goes where fetch takes it.
-  if (dropIn) return guardsHeaders
+  if (dropIn) return clientHeaders.length > 0
   return !isSafeMethod(method) || headers.length > publicHeaders.length
 }

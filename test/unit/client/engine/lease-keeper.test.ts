@@ -93,6 +93,36 @@ describe('the keeper of leases', () => {
     expect(events.filter((event) => event.type === 'journal.failed')).toHaveLength(3)
   })
 
+  it('orders a stop when the lease has lapsed by its own clock, although the journal gives no answer', async () => {
+    const { clock, journal, operation, leases, events } = await held()
+    await clock.advance(10_000)
+    journal.fault = on('renew', 'hang')
+    await clock.advance(29_999)
+    expect(operation.stopOrder).toBeUndefined()
+    await clock.advance(1)
+    expect(operation.stopOrder).toEqual({ because: 'lease-lost' })
+    expect(events.map((event) => event.type)).toEqual(['lease.lost'])
+    leases.drop(operation)
+    expect(clock.pending()).toBe(0)
+  })
+
+  it('counts the lease from the beginning of the last renewal that was confirmed', async () => {
+    const { clock, journal, operation } = await held()
+    const answers: (() => void)[] = []
+    const { execute } = journal
+    journal.execute = async (commands, now) => {
+      const results = await execute(commands, now)
+      await new Promise<void>((resolve) => answers.push(resolve))
+      return results
+    }
+    await clock.advance(14_000)
+    answers.shift()?.()
+    await clock.advance(25_999)
+    expect(operation.stopOrder).toBeUndefined()
+    await clock.advance(1)
+    expect(operation.stopOrder).toEqual({ because: 'lease-lost' })
+  })
+
   it('forgives a journal that comes back in time', async () => {
     const { clock, journal, operation } = await held()
     journal.fault = on('renew', 'fail', 2)

@@ -3,7 +3,7 @@ import { firstHop, followRedirect } from '../../../../src/client/transport/redir
 import { transportRequest } from '../../../support/transport-request.ts'
 
 const from = firstHop(transportRequest('https://api.example/a/b?c#part'))
-const rules = { method: 'GET', redirect: 'follow', trusts: () => true, publicHeaders: [] } as const
+const rules = { method: 'GET', redirect: 'follow', trusts: () => true, publicHeaders: [], clientHeaders: [] } as const
 
 describe('a location', () => {
   test.each([
