@@ -111,8 +111,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "writing the answer's cookies down",
     file: 'src/client/journal/row-codec.ts',
-    find: 'if (!response) return record',
-    replace: 'return record',
+    find: '!response?.headers.some((field) => this.#redactor.isField(field))',
+    replace: '!response?.headers.some(() => false)',
     breaks: ['P9'],
     from: 2,
     within: 100,
@@ -221,8 +221,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'telling of a success before it is on disk, though the server may ignore keys',
     file: 'src/client/engine/run/settle.ts',
-    find: 'return !record.honoursKeys || !response || ',
-    replace: 'return record.key === "" && ',
+    find: 'return !honoursKeys || !response || ',
+    replace: 'return key === "" && ',
     breaks: ['P3'],
     from: 3230,
     within: 1500,
@@ -464,8 +464,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'asking who is logged in only before a run, and not before each attempt',
     file: 'src/client/engine/run/attempt.ts',
-    find: 'if (refusal !== undefined) return sessionResult',
-    replace: 'if (refusal === 0) return sessionResult',
+    find: 'if (refusal !== undefined) return refusedResult',
+    replace: 'if (refusal === 0) return refusedResult',
     breaks: ['P9'],
     from: 76,
     within: 2000,
