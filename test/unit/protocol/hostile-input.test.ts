@@ -78,7 +78,9 @@ describe('a hostile form costs less than thirty times a plain body of its size:'
     ['beginnings of a long delimiter', `\n${'-'.repeat(71)}`, '-'.repeat(70)],
   ])('%s', { timeout: 60_000 }, (_, piece, boundary) => {
     const body = repeated(piece, 10 * MIB)
-    expect(cost(() => fingerprinted(body, `multipart/form-data; boundary=${boundary}`))).toBeLessThan(MOST_TIMES * plain)
+    expect(cost(() => fingerprinted(body, `multipart/form-data; boundary=${boundary}`))).toBeLessThan(
+      MOST_TIMES * plain,
+    )
   })
 
   it('its parts are counted up to 10,000, and more are compared as bytes', () => {
