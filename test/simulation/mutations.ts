@@ -319,8 +319,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sending the refusal that a framework makes of the throw of an external handler',
     file: 'src/server/guard/session.ts',
-    find: 'const instead = isFinal && !isItsWord ? this.#outgoing(inDoubtRefusal()) : undefined',
-    replace: 'const instead = undefined',
+    find: 'const sent = isFinal && !isItsWord ? inDoubtRefusal() : answer',
+    replace: 'const sent = answer',
     breaks: ['P3'],
     from: 336,
     within: 1000,

@@ -43,14 +43,8 @@ export function outgoingAnswer(guard: Retention & RefusalOptions, answer: Answer
   return { ...outgoing, headers: [...handlerHeaders(outgoing.headers), retentionHeader(guard)] }
 }
 
-/** They describe a body that is not sent. */
-const BODY_HEADERS: readonly string[] = [
-  'content-type',
-  'content-encoding',
-  'content-range',
-  'digest',
-  'content-digest',
-]
+/** They describe the bytes of a body that is not sent. */
+const BODY_HEADERS: readonly string[] = ['content-encoding', 'content-range', 'digest', 'content-digest']
 
 /** A recorded answer for this request: marked as replayed, and as without its body if that was too large to store. */
 export function replayedAnswer(

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../errors/classes.ts'
 import { HoldfastError } from '../../errors/holdfast-error.ts'
 import { recordedAnswer } from '../admission/judge-answer.ts'
 import type { Outcome } from '../entry/outcome.ts'
@@ -22,12 +23,14 @@ export function emitOutcome(guard: GuardOptions, claimed: ClaimedRequest | null,
   }
 }
 
-/** Has the caller committed its own transaction, in which the answer was recorded? */
-export async function isCommitted(guard: GuardOptions, { claim }: ClaimedRequest): Promise<boolean> {
-  const { scope, key, token } = claim
+/** Has the caller committed its own transaction, in which the answer was recorded? Then that is the outcome. */
+export async function isCommitted(guard: GuardOptions, claimed: ClaimedRequest, answer: Answer): Promise<boolean> {
+  const { scope, key, token } = claimed.claim
   // Fails on a handle whose transaction is still open: not committed.
   const entry = await withinStoreTime(guard, guard.store.find(scope, key)).catch(() => undefined)
-  return entry?.state === 'done' && entry.token === token
+  if (entry?.state !== 'done' || entry.token !== token) return false
+  emitOutcome(guard, claimed, { kind: 'recorded', writes: 'committed', answer })
+  return true
 }
 
 export function notCommitted(): HoldfastError {
@@ -35,4 +38,12 @@ export function notCommitted(): HoldfastError {
     code: 'HOLDFAST_NOT_COMMITTED',
     effect: 'unknown',
   })
+}
+
+export function notDoneTooLate(): ConfigurationError {
+  return new ConfigurationError(
+    'notDone() was called after the answer: say it before the handler or its effect answers',
+    // The handler has begun, and may have done something.
+    { effect: 'unknown' },
+  )
 }

@@ -15,6 +15,8 @@ import { type ClaimedRequest, endWithoutAnswer } from './settle-claim.ts'
 interface EffectOptions {
   readonly claimed: ClaimedRequest | null
   readonly lease: HeldLease | undefined
+  /** The request has its answer: an effect would have another one. */
+  readonly isOver: () => boolean
   /** Called with the outcome before the handler hears of it. */
   readonly onOutcome: (outcome: Outcome<Answer>) => void
 }
@@ -44,6 +46,11 @@ export class SessionEffect {
     return this.#state === 'running'
   }
 
+  /** The work threw, and its transaction was rolled back. */
+  get isRolledBack(): boolean {
+    return typeof this.#state === 'object' && this.#state.kind === 'kept' && isThrown(this.#state)
+  }
+
   /** The effect has settled the entry, or lost the claim. */
   get isSettled(): boolean {
     return typeof this.#state === 'object' && !['uncommitted', 'in-doubt', 'kept'].includes(this.#state.kind)
@@ -57,7 +64,10 @@ export class SessionEffect {
   }
 
   async run(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply> {
-    const { claimed, lease, onOutcome } = this.#options
+    const { claimed, lease, isOver, onOutcome } = this.#options
+    if (claimed && isOver()) {
+      throw new ConfigurationError('effect() was called after the answer, and did nothing: await it before you answer')
+    }
     if (this.hasBegun) {
       throw new ConfigurationError('effect() was called twice: one request has one effect, with one answer', {
         effect: 'unknown',

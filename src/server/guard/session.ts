@@ -1,4 +1,3 @@
-import { ConfigurationError } from '../../errors/classes.ts'
 import { startTimer } from '../../foundation/clock.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { judgeAnswer } from '../admission/judge-answer.ts'
@@ -11,13 +10,10 @@ import { countInFlight } from './counters.ts'
 import { type EntryEvent, emit, emitForEntry } from './events.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { HeldLease } from './lease.ts'
-import { emitOutcome, isCommitted, notCommitted } from './outcome-of-effect.ts'
+import { isCommitted, notCommitted, notDoneTooLate } from './outcome-of-effect.ts'
 import { isThrown } from './run-effect.ts'
 import { SessionEffect } from './session-effect.ts'
 import { type ClaimedRequest, endInDoubt, endWithoutAnswer, settleClaim } from './settle-claim.ts'
-
-/** Thrown to a handler that has begun: it may have done something. */
-const UNKNOWN = { effect: 'unknown' } as const
 
 /**
  * One run of a handler, from the claim to the answer that is sent, or to the failure of that; without a claim if the
@@ -48,7 +44,8 @@ export class Session {
       notDone: () => this.#notDone(),
     })
     this.#lease = claimed ? this.#holdLease(claimed) : undefined
-    this.#effect = new SessionEffect(guard, { claimed, lease: this.#lease, onOutcome: this.#hear })
+    const watched = { claimed, lease: this.#lease, isOver: this.#isOver, onOutcome: this.#hear }
+    this.#effect = new SessionEffect(guard, watched)
     this.#watching.push(abortInTime(guard, this.#aborter))
   }
 
@@ -57,9 +54,12 @@ export class Session {
     return this.#claimed !== null || this.#effect.hasBegun
   }
 
-  /** Whose answer is sent. `committer`: the effect's, once the caller has committed its own transaction. */
   get answersWith(): SessionEffect['answersWith'] {
     return this.#effect.answersWith
+  }
+
+  get isRolledBack(): boolean {
+    return this.#effect.isRolledBack
   }
 
   get isExternal(): boolean {
@@ -69,6 +69,11 @@ export class Session {
   /** The source gives the headers that are set behind the ledger by then: they are recorded with an effect's reply. */
   setHeaderSource(source: () => HeaderList): void {
     this.#effect.headerSource = source
+  }
+
+  /** The head of an answer that is completed when its stream has ended. Undefined: an effect has begun, which answers. */
+  streamed(answer: Answer): Answer | undefined {
+    return this.#ended || this.#effect.hasBegun ? undefined : this.#outgoing(answer)
   }
 
   /** Records the handler's answer. Returns the answer to send. */
@@ -88,7 +93,7 @@ export class Session {
   /**
    * The handler threw, or its answer failed. A final 4xx that the framework has made of the error is recorded, as an
    * answer of the handler is. That of an external handler, which may have done something, is neither recorded nor sent
-   * unless `notDone()` was called. Returns the answer to send; undefined: the framework's.
+   * unless `notDone()` was called. Returns the answer to send; undefined: the framework's, which is not known here.
    */
   async fail(error: unknown, { answer, late, unseen }: Failure = {}): Promise<Answer | undefined> {
     if (this.#ended) return void this.#emit({ type: 'handler.failed', error })
@@ -96,11 +101,12 @@ export class Session {
     const isFinal = answer !== undefined && answer.status >= 400 && answer.status < 500 && !this.#isTransient(answer)
     const isItsWord = isFinal && !unseen && (!this.isExternal || this.#claimed?.notDone === true)
     // The caller of an external handler that threw must not take a 4xx for a proof that nothing was done.
-    const instead = isFinal && !isItsWord ? this.#outgoing(inDoubtRefusal()) : undefined
+    const sent = isFinal && !isItsWord ? inDoubtRefusal() : answer
+    const instead = sent && this.#outgoing(sent)
     if (unseen) this.#waitOneLease()
     const awaited = late ?? unseen ?? this.#effect.workLeft
     if (awaited && !isItsWord) {
-      void this.#endLater(awaited)
+      void this.#endLater(awaited, error)
       return instead
     }
     this.#stop()
@@ -109,14 +115,14 @@ export class Session {
   }
 
   /** The key is neither freed nor taken over while the handler is at work. */
-  async #endLater(late: LateAnswer): Promise<void> {
+  async #endLater(late: LateAnswer, failedWith?: unknown): Promise<void> {
     this.#isLate = true
     try {
       const answer = await late.finally(() => {
         this.#isLate = false
       })
       this.#stop()
-      await (answer ? this.#settle(answer) : this.#settleFailure(undefined))
+      await (answer ? this.#settle(answer) : this.#settleFailure(failedWith))
     } catch (error) {
       this.#stop()
       await this.#settleFailure(error).catch((failure) => emit(this.#guard, { type: 'ledger.failed', error: failure }))
@@ -131,6 +137,9 @@ export class Session {
     }
     this.#watching.push(startTimer(this.#guard.clock, this.#guard.leaseMs, end))
   }
+
+  /** The answer was sent or the handler has failed, and nothing more of the handler counts. */
+  readonly #isOver = (): boolean => this.#ended !== undefined && !this.#isLate
 
   #isTransient(answer: Answer): boolean {
     return judgeAnswer(answer, this.#guard, 'released').kind !== 'recorded'
@@ -208,12 +217,7 @@ export class Session {
 
   #notDone(): void {
     if (!this.#claimed || !this.isExternal) return
-    if ((this.#ended && !this.#isLate) || this.#effect.isSettled) {
-      throw new ConfigurationError(
-        'notDone() was called after the answer: say it before the handler or its effect answers',
-        UNKNOWN,
-      )
-    }
+    if (this.#isOver() || this.#effect.isSettled) throw notDoneTooLate()
     this.#claimed.notDone = true
   }
 
@@ -236,11 +240,7 @@ export class Session {
 
   /** The caller's own transaction: recorded only if the caller has committed it by now. */
   async #recordGiven(written: Answer, answer: Answer): Promise<Answer> {
-    if (!this.#claimed) return written
-    if (await isCommitted(this.#guard, this.#claimed)) {
-      emitOutcome(this.#guard, this.#claimed, { kind: 'recorded', writes: 'committed', answer: written })
-      return written
-    }
+    if (!this.#claimed || (await isCommitted(this.#guard, this.#claimed, written))) return written
     if (answer.status >= 400) return this.#record(answer)
     await endWithoutAnswer(this.#guard, this.#claimed, {})
     throw notCommitted()

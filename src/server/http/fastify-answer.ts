@@ -1,11 +1,13 @@
-import { Readable } from 'node:stream'
+import { pipeline, Readable, Transform } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
 import type { FastifyReply } from 'fastify'
 import type { HeaderList } from '../../protocol/headers.ts'
 import { isEventStream } from '../../protocol/headers.ts'
 import { bufferBody } from './buffered-body.ts'
 import { isFetchResponse } from './fetch-handler.ts'
 import { FRAMING, headerListOf, replacingHeaders, valuesByName } from './handler-answer.ts'
-import type { Answer, StreamedAnswer } from './port.ts'
+import type { Answer } from './port.ts'
+import type { StreamedSession } from './streamed-session.ts'
 
 export function replyHeaders(reply: FastifyReply): HeaderList {
   return headerListOf(reply.getHeaders())
@@ -95,11 +97,31 @@ function bytesOf(chunk: string | Uint8Array): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }
 
-/** Answered past Fastify, and so recorded without its body. */
-export function sentPast({ raw }: FastifyReply): StreamedAnswer {
-  return { status: raw.statusCode, headers: [], body: null, streamed: true }
-}
-
 export function statusOnly(reply: FastifyReply): Answer {
   return { status: reply.statusCode, headers: [], body: null }
+}
+
+/** Passes the stream on, and its end when that is on record. */
+export function recordedPayload(stream: unknown, session: StreamedSession): Transform {
+  const source = nodeStream(stream)
+  const passed = new Transform({
+    transform: (chunk, _encoding, done) => done(null, chunk),
+    flush: (done) => void session.end().then(() => done(), done),
+  })
+  let isLeft = false
+  passed.once('close', () => {
+    isLeft = !passed.writableFinished && !passed.errored
+  })
+  pipeline(source, passed, (error) => {
+    if (!error) return
+    if (isLeft) session.leave()
+    else void session.fail(error)
+  })
+  return passed
+}
+
+function nodeStream(stream: unknown): Readable {
+  if (stream instanceof Readable) return stream
+  const { getReader } = stream as { getReader?: unknown }
+  return getReader ? Readable.fromWeb(stream as ReadableStream) : new Readable().wrap(stream as NodeJS.ReadableStream)
 }

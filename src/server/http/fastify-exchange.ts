@@ -1,52 +1,46 @@
+import type { Transform } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { yieldToEventLoop } from '../../foundation/clock.ts'
 import { isThenable } from '../../foundation/thenable.ts'
-import type { HeaderList } from '../../protocol/headers.ts'
 import { isReply, type Reply } from '../entry/reply.ts'
 import type { Session } from '../guard/session.ts'
 import {
   bufferOf,
   destroyStream,
   readPayload,
+  recordedPayload,
   replaceReply,
   replyHeaders,
-  sentPast,
   setReplyHeaders,
   statusOnly,
 } from './fastify-answer.ts'
+import { FastifyHeaders } from './fastify-headers.ts'
 import { FastifyLateReply } from './fastify-late-reply.ts'
 import { FastifyOutgoing } from './fastify-outgoing.ts'
-import {
-  exchangeHeaders,
-  type HandlerAnswer,
-  headersBeside,
-  headersOfHandler,
-  isHandlers,
-  withoutNamesOf,
-} from './handler-answer.ts'
+import { closedEarly, FastifyRaw } from './fastify-raw.ts'
+import { FastifyWork } from './fastify-work.ts'
+import { type HandlerAnswer, headersBeside, headersOfHandler, isHandlers, withoutNamesOf } from './handler-answer.ts'
 import type { Answer, StreamedAnswer } from './port.ts'
+import { StreamedSession } from './streamed-session.ts'
 
 /** A request on its way through Fastify, from the claim to the end of its response. */
 export class FastifyExchange {
   readonly #session: Session
   readonly #reply: FastifyReply
+  readonly #raw: FastifyRaw
+  readonly #work: FastifyWork
   readonly #limit: number
-  /** The headers of hooks in front of the ledger: sent with every answer, and never recorded. */
-  readonly #before: HeaderList
-  /** The headers that the answer of the effect is sent with, whatever the handler answers itself. */
-  #kept: HeaderList
-  /** When the handler sent its own answer beside that of its effect; later ones are of hooks. */
-  #atSend: HeaderList | undefined
+  readonly #headers: FastifyHeaders
   /** An error that Fastify has made, or is making, an answer of. */
   #failure: { readonly error: unknown; readonly status: number } | undefined
   /** The reply of `json()` or `reply()` that the handler has returned or sent. */
   #returned: Reply | undefined
-  /** The promise of the handler is pending. */
-  #isAtWork = false
   #onEnd: (() => void) | undefined
   /** The answer to send, once the session has ended. */
   #settled: Promise<Answer> | undefined
   #outgoing: FastifyOutgoing | undefined
+  /** The answer is this stream, and is recorded at its end. */
+  #stream: Transform | undefined
   /** The handler, or Fastify in its place, has sent an answer. */
   #isSent = false
   #onSettled: () => void = () => {}
@@ -58,11 +52,11 @@ export class FastifyExchange {
     this.#session = session
     this.#reply = reply
     this.#limit = limit
-    this.#before = replyHeaders(reply)
-    this.#kept = this.#before
-    session.setHeaderSource(() => headersBeside(replyHeaders(reply), this.#before))
+    this.#headers = new FastifyHeaders(reply)
+    session.setHeaderSource(() => headersBeside(replyHeaders(reply), this.#headers.before))
     this.#watchEffect()
-    reply.raw.once('close', () => this.#onClose())
+    this.#raw = new FastifyRaw(reply, () => this.#endClosed())
+    this.#work = new FastifyWork({ reply, raw: this.#raw, onEnd: () => this.#endWork() })
   }
 
   #watchEffect(): void {
@@ -72,32 +66,25 @@ export class FastifyExchange {
     Object.assign(context, {
       effect: async (...call: Parameters<typeof effect>) => {
         const reply = await effect(...call)
-        this.#kept = replyHeaders(this.#reply)
+        this.#headers.keep()
         return reply
       },
     })
     this.#reply.send = (...payload: unknown[]) => {
-      if (this.#session.answersWith === 'effect') this.#atSend ??= replyHeaders(this.#reply)
+      if (this.#session.answersWith === 'effect') this.#headers.setAside()
+      // Fastify ignores what comes after an answer past it.
+      const isIgnored = this.#reply.sent
       send.apply(this.#reply, payload as [])
-      this.#isSent = true
+      this.#isSent ||= !isIgnored
       return this.#reply
     }
   }
 
   /** Runs the handler. */
   run(handle: () => unknown): unknown {
-    const end = (): void => void this.#endWork()
-    const wait = this.#reply.then
-    // A handler that returns its reply has ended: awaited, a reply waits until it is sent.
-    const then = (...callbacks: Parameters<typeof wait>): void => {
-      end()
-      wait.apply(this.#reply, callbacks)
-    }
-    Object.defineProperty(this.#reply, 'then', { value: then, configurable: true })
     const returned = this.#call(handle)
     if (!isThenable(returned)) return returned
-    this.#isAtWork = true
-    returned.then(end, end)
+    this.#work.watch(returned)
     if ((returned as unknown) === this.#reply) return returned
     return returned.then(undefined, (error) => this.#rejectSent(error))
   }
@@ -116,9 +103,9 @@ export class FastifyExchange {
     const { raw } = this.#reply
     if (!this.#isSent) throw error
     await this.#hasSettled
+    if (!raw.closed) await new Promise((resolve) => raw.once('close', resolve))
     // The handler has given no answer if one was sent in its place.
     if (!this.#onEnd) await this.#session.fail(error)
-    if (!raw.closed) await new Promise((resolve) => raw.once('close', resolve))
     // Fastify logs this error. To a caller that has hung up, nothing was sent.
     if (this.#reply.sent) throw error
     return undefined
@@ -173,71 +160,73 @@ export class FastifyExchange {
       return { answer, payload: replaceReply(reply, answer) }
     }
     const { body, stream } = await readPayload(payload, reply, this.#limit)
-    const headers = headersOfHandler(replyHeaders(reply), this.#before)
+    const headers = headersOfHandler(replyHeaders(reply), this.#headers.before)
     const own: HandlerAnswer = { status: reply.statusCode, headers, body, isHandlers: true }
-    const answer = await this.#end(stream === undefined ? own : ({ ...own, streamed: true } as StreamedAnswer))
+    const given = stream === undefined ? own : ({ ...own, streamed: true } as StreamedAnswer)
+    const isStreamed = stream !== undefined && own.status < 400 && !this.#failed
+    const head = isStreamed ? this.#session.streamed(given) : undefined
+    const answer = head ?? (await this.#end(given))
     if (!isHandlers(answer)) {
       destroyStream(stream)
-      return { answer, payload: replaceReply(reply, answer, this.#exchangeHeaders()) }
+      return { answer, payload: replaceReply(reply, answer, this.#headers.exchange()) }
     }
     setReplyHeaders(reply, [...withoutNamesOf(replyHeaders(reply), headers), ...answer.headers])
-    return { answer, payload: stream ?? bufferOf(answer) }
+    if (!head) return { answer, payload: stream ?? bufferOf(answer) }
+    this.#stream = recordedPayload(stream, new StreamedSession(this.#session, given))
+    return { answer, payload: this.#stream }
   }
 
-  /** Without what the handler has set for an answer of its own, which is not sent. */
-  #exchangeHeaders(): HeaderList {
-    const headers = replyHeaders(this.#reply)
-    const ofHooks = headersOfHandler(headers, this.#atSend ?? headers)
-    return exchangeHeaders(headers, [...this.#kept, ...ofHooks])
+  /** The caller does not get an answer of the handler. */
+  get #failed(): { readonly error: unknown } | undefined {
+    return this.#failure ?? (this.#raw.isDestroyed ? { error: closedEarly() } : undefined)
   }
 
   async #end(answer: Answer): Promise<Answer> {
     // A handler that has just sent this answer itself has then returned.
     const isFailure = answer.status >= 400
-    if (isFailure && this.#isAtWork) await yieldToEventLoop()
-    const late = isFailure && this.#isAtWork ? this.#lateAnswer(answer) : undefined
-    if (!this.#failure) return this.#session.complete(answer, late)
-    return (await this.#session.fail(this.#failure.error, { answer, late })) ?? answer
+    if (isFailure && this.#work.isPending) await yieldToEventLoop()
+    const late = isFailure && this.#work.isPending ? this.#lateAnswer(answer) : undefined
+    const failed = this.#failed
+    if (!failed) return this.#session.complete(answer, late)
+    return (await this.#session.fail(failed.error, { answer, late })) ?? answer
   }
 
   /** What the handler gives if it is still at work although its request is answered, by a timeout for example. */
   #lateAnswer(answer: Answer): Promise<Answer | undefined> {
-    const status = this.#failure?.status ?? 200
-    const late = new FastifyLateReply(this.#reply, { ...answer, status }, this.#limit)
+    const late = this.#lateReply(answer)
     return new Promise((resolve) => {
       this.#onEnd = () => resolve(late.answer())
     })
   }
 
-  async #endWork(): Promise<void> {
-    if (!this.#isAtWork) return
-    this.#isAtWork = false
-    // By then Fastify has sent what the handler returned.
-    await yieldToEventLoop()
+  #lateReply(instead: Answer): FastifyLateReply {
+    const status = this.#failure?.status ?? 200
+    return new FastifyLateReply(this.#reply, { ...instead, status }, this.#limit)
+  }
+
+  #endWork(): void {
     this.#onEnd?.()
-    // To a caller that has hung up, Fastify does not send the answer of a handler that returned nothing.
-    const isLeft = !this.#settled && !this.#failure && this.#reply.raw.destroyed && !this.#reply.sent
-    if (isLeft) this.send(undefined).catch(() => {})
+    if (this.#raw.isClosed) this.#endClosed()
   }
 
-  /** The response is over. If Fastify has not sent it, its session is still to be ended. */
-  #onClose(): void {
-    const { raw, sent } = this.#reply
+  /** The response has closed. If Fastify has not sent it, its session is still to be ended. */
+  #endClosed(): void {
+    const { answer, isLeft, isDestroyed } = this.#raw
+    // Nobody reads on.
+    this.#stream?.destroy()
     if (this.#settled) return
-    const answer = raw.writableEnded ? sentPast(this.#reply) : undefined
-    if (this.#failure) this.#endWith(this.#session.fail(this.#failure?.error, { answer }))
-    else if (answer) this.#endWith(this.#session.complete(answer))
-    else if (sent) this.#endHijacked()
+    if (answer) this.#endWith(this.#end(answer))
+    else if (this.#work.isPending || this.#isSent) return
+    else if (this.#failure) this.#endWith(this.#session.fail(this.#failure.error))
+    // If the connection is gone, Fastify does not send the answer of a handler that returned nothing.
+    else if (this.#work.hasReturned && !this.#reply.sent && !isDestroyed) this.send(undefined).catch(() => {})
+    else if (!isLeft) this.#endWith(this.#session.fail(closedEarly(), { unseen: this.#unseenAnswer() }))
   }
 
-  /** The handler has destroyed the response, or the caller has hung up while the handler was writing to it. */
-  #endHijacked(): void {
-    const late = this.#isAtWork
-      ? new Promise<Answer | undefined>((resolve) => {
-          this.#onEnd = () => resolve(this.#reply.raw.writableEnded ? sentPast(this.#reply) : undefined)
-        })
-      : undefined
-    this.#endWith(this.#session.fail(new Error('The response was destroyed before its end'), { late }))
+  /** Undefined: the handler has ended. */
+  #unseenAnswer(): Promise<Answer | undefined> | undefined {
+    if (this.#work.hasEnded) return undefined
+    return Promise.race([this.#raw.later(), this.#lateReply(statusOnly(this.#reply)).later()])
   }
 
   #endWith(ending: Promise<Answer | undefined>): void {

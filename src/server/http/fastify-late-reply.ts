@@ -21,6 +21,7 @@ export class FastifyLateReply {
   readonly #limit: number
   readonly #instead: Answer
   #given: { readonly payload: unknown } | undefined
+  #onSent: (() => void) | undefined
   #status: number
 
   /** `instead`: the headers of the answer that was sent, with the status that the handler had set before. */
@@ -32,6 +33,14 @@ export class FastifyLateReply {
     // Not earlier: whoever logs the answer reads its status when the response closes.
     if (reply.raw.closed) this.#replace()
     else reply.raw.once('close', () => this.#replace())
+  }
+
+  /** Resolves when the handler has sent something. */
+  async later(): Promise<Answer | undefined> {
+    await new Promise<void>((resolve) => {
+      this.#onSent = resolve
+    })
+    return this.answer()
   }
 
   /** Undefined: the handler has given none. */
@@ -51,6 +60,7 @@ export class FastifyLateReply {
     }
     const send = (payload: unknown): FastifyReply => {
       if (!(payload instanceof Error)) this.#given ??= { payload }
+      this.#onSent?.()
       return reply
     }
     Object.assign(reply, { send, code, status: code })

@@ -9,6 +9,7 @@ import type { Session } from '../guard/session.ts'
 import { bufferBody, readWithin } from './buffered-body.ts'
 import { FRAMING } from './handler-answer.ts'
 import type { Answer, Inbound, StreamedAnswer } from './port.ts'
+import { recordedStream, StreamedSession } from './streamed-session.ts'
 
 type Handler<Rest extends unknown[]> = (request: Request, context: IdempotencyContext, ...rest: Rest) => unknown
 
@@ -39,9 +40,12 @@ async function run(session: Session, guard: LedgerGuard, handle: () => unknown):
     if (instead) return responseOf(instead)
     throw error
   }
-  const outgoing = await session.complete(fetched.answer)
-  if ('streamed' in outgoing) return responseOf(outgoing, fetched.stream)
-  await fetched.stream?.cancel()
+  const { answer, stream } = fetched
+  const head = stream && session.streamed(answer)
+  if (head) return responseOf(head, recordedStream(stream, new StreamedSession(session, answer)))
+  const outgoing = await session.complete(answer)
+  if ('streamed' in outgoing) return responseOf(outgoing, stream)
+  await stream?.cancel()
   return responseOf(outgoing)
 }
 

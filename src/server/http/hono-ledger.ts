@@ -23,6 +23,7 @@ import {
 import { HonoLateResponse } from './hono-late-response.ts'
 import type { Answer, Inbound, InboundBody } from './port.ts'
 import { type RetryContextOptions, serveWithin } from './retry-context.ts'
+import { recordedStream, StreamedSession } from './streamed-session.ts'
 
 /** What a protected handler finds under `c.get('idempotency')`. */
 export interface HonoIdempotency<Tx = unknown, Returned = EffectReturn> extends IdempotencyContext<Tx, Returned> {
@@ -136,9 +137,17 @@ async function runHandlers(exchange: HonoExchange, session: Session, next: () =>
   }
   const headers = headersOfHandler(fetched.answer.headers, before)
   const answer: HandlerAnswer = { ...fetched.answer, headers, isHandlers: true }
+  const { stream } = fetched
+  const head = stream && !hasFailed(c) ? session.streamed(answer) : undefined
+  if (stream && head) {
+    return answerWith(exchange, {
+      answer: head,
+      stream: recordedStream(stream, new StreamedSession(session, answer)),
+    })
+  }
   const outgoing = await settle(session, answer, { error: c.error, late })
   if (isHandlers(outgoing) && !isReply(c.res)) return answerWith(exchange, { ...fetched, answer: outgoing })
-  await fetched.stream?.cancel()
+  await stream?.cancel()
   replaceResponse(exchange, outgoing)
 }
 
@@ -147,6 +156,11 @@ async function endLate(session: Session, late: HonoLateResponse): Promise<void> 
   const answer = await late.answer()
   if (answer && !late.error) await session.complete(answer)
   else await session.fail(late.error, { answer })
+}
+
+/** The answer stands for an error, or for that of a timeout. */
+function hasFailed({ error, res: { status } }: Context): boolean {
+  return error !== undefined || isTimeout({ status })
 }
 
 interface Ending {

@@ -29,6 +29,7 @@ declare class HeldLease {
     get isHeld(): boolean;
     resize(leaseMs: number): void;
     stop(): void;
+    letLapse(): void;
 }
 
 declare class HoldfastError extends Error {
@@ -126,19 +127,25 @@ declare class Session {
     constructor(guard: GuardOptions, claimed: ClaimedRequest | null);
     get records(): boolean;
     get answersWith(): SessionEffect['answersWith'];
+    get isRolledBack(): boolean;
     get isExternal(): boolean;
+    setHeaderSource(source: () => HeaderList): void;
+    streamed(answer: Answer): Answer | undefined;
     complete(answer: Answer, late?: LateAnswer): Promise<Answer>;
-    fail(error: unknown, { answer, late }?: Failure): Promise<Answer | undefined>;
+    fail(error: unknown, { answer, late, unseen }?: Failure): Promise<Answer | undefined>;
 }
 
 declare class SessionEffect {
     #private;
+    headerSource: (() => HeaderList) | undefined;
     constructor(guard: GuardOptions, options: EffectOptions);
     get hasBegun(): boolean;
     get isRunning(): boolean;
+    get isRolledBack(): boolean;
     get isSettled(): boolean;
     get answersWith(): 'handler' | 'effect' | 'committer';
     run(work: (tx: unknown) => unknown, options: TransactOptions<unknown>): Promise<Reply>;
+    get workLeft(): Promise<undefined> | undefined;
     ended(): Promise<Outcome<Answer> | 'none'>;
 }
 
@@ -607,7 +614,7 @@ interface Claimant {
 interface ClaimedRequest {
     readonly request: KeyRequest;
     readonly claim: Claim;
-    readonly heldFrom: number;
+    readonly heldFrom: Moment;
     readonly protection: Protection;
     notDone?: boolean;
 }
@@ -695,6 +702,7 @@ interface Clock {
     after?(ms: number, callback: () => void): () => void;
     background?(ms: number, callback: () => void): () => void;
     turn?(): Promise<void>;
+    elapsed?(): number;
 }
 
 interface CloseOptions {
@@ -815,6 +823,7 @@ interface DueFilter {
 interface EffectOptions {
     readonly claimed: ClaimedRequest | null;
     readonly lease: HeldLease | undefined;
+    readonly isOver: () => boolean;
     readonly onOutcome: (outcome: Outcome<Answer>) => void;
 }
 
@@ -920,6 +929,7 @@ interface FailedHistory {
 interface Failure {
     readonly answer?: Answer | undefined;
     readonly late?: LateAnswer | undefined;
+    readonly unseen?: LateAnswer | undefined;
 }
 
 interface FastifyLedgerOptions {
@@ -1009,7 +1019,7 @@ interface HeaderPolicy {
 
 interface Held {
     readonly claim: Claim;
-    readonly heldFrom: number;
+    readonly heldFrom: Moment;
 }
 
 interface HistoryOptions {
@@ -1335,6 +1345,11 @@ interface MessageDraft {
     readonly retentionMs: number;
     readonly leaseMs?: number | undefined;
     readonly now: number;
+}
+
+interface Moment {
+    readonly now: number;
+    readonly elapsed: number;
 }
 
 interface NodeHandlerOptions extends ProtectOptions {

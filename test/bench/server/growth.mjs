@@ -65,10 +65,13 @@ async function measureSize(pool, { entries, roundMs }) {
   return { name, values: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, rounded(value)])) }
 }
 
-/** At full speed, with a retention of a fiftieth of the time and a reaper: what the table has grown to by the end. */
+/**
+ * At full speed, with a retention of a fiftieth of the time, or 3 s, and a reaper: what the table has grown to by the end. With a
+ * shorter retention, and so a shorter lease, handlers on a busy machine would lose their lease.
+ */
 async function measureChurn(pool, churnMs) {
   const schema = 'growth_churn'
-  const { ledger, post } = openLedger(pool, { schema, retention: Math.max(churnMs / 50, 200) })
+  const { ledger, post } = openLedger(pool, { schema, retention: Math.max(churnMs / 50, 3000) })
   // Makes the tables.
   await post(randomUUID())
   const reaper = ledger.startReaper({ every: Math.max(churnMs / 100, 50), limit: BATCH })

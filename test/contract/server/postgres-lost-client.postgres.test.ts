@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
+import { createLedger, json } from '../../../src/server/index.ts'
 import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import { claimed, deferred, effect, keep, ledgerScene, type PgLedger } from '../../support/postgres-ledger.ts'
 
@@ -98,5 +99,39 @@ describe('work that takes a second connection of the same pool', () => {
     await expect(effect(ledger, await claimed(ledger), { work, leaseMs: LEASE_MS })).rejects.toMatchObject(ENDED)
     goOn()
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  })
+})
+
+describe('external work whose connection is lost', () => {
+  it('keeps its key until it has ended: a duplicate does not reconcile what is still going on', async () => {
+    const pool = scene.pool()
+    const gate = deferred<void>()
+    const begun = deferred<number>()
+    const charged: string[] = []
+    const options = {
+      external: true,
+      reconcile: () => (charged.length > 0 ? json({}, { status: 201 }) : ('rerun' as const)),
+    }
+    const ledger = createLedger({ store: postgresLedger({ pool, schema: scene.schema }), scope: 'public' })
+    const handler = ledger.protect(
+      (_, { effect: run }) =>
+        run(async (tx) => {
+          begun.resolve((await tx.query('SELECT pg_backend_pid() AS pid')).rows[0].pid)
+          await gate.promise
+          charged.push('x')
+          return json({}, { status: 201 })
+        }),
+      options,
+    )
+    const ask = () =>
+      handler(new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': 'live' } }))
+    const first = ask().catch(() => {})
+    await scene.query('SELECT pg_terminate_backend($1)', [await begun.promise])
+    await first
+    expect([(await ask()).status, (await ledger.find('public', 'live'))?.state]).toEqual([409, 'running'])
+    gate.resolve()
+    await expect.poll(async () => (await ledger.find('public', 'live'))?.state).toBe('unknown')
+    expect((await ask()).status).toBe(201)
+    expect(charged).toEqual(['x'])
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { createLedger, json } from '../../../src/server/index.ts'
 import type { FoundEntry } from '../../../src/server/ledger/port.ts'
+import { postgresLedger } from '../../../src/server/ledger/postgres/postgres-ledger.ts'
 import type { PgLedger, PgTransaction } from '../../support/postgres-ledger.ts'
 import { claimed, draft, effect, found, heldWork, keep, ledgerScene } from '../../support/postgres-ledger.ts'
 import { SilentProxy } from '../../support/silent-proxy.ts'
@@ -121,6 +122,29 @@ describe('a transaction whose connection is half-open', () => {
       proxy.stop()
     },
   )
+})
+
+describe('a COMMIT that the network swallows', () => {
+  it('is given up by the ledger itself, though the application has no time limit for its statements', async () => {
+    const proxy = new SilentProxy(new URL(scene.url))
+    const cutOff = new URL(scene.url)
+    cutOff.host = `127.0.0.1:${await proxy.start()}`
+    const pool = scene.pool({ connectionString: cutOff.href, max: 1 })
+    const store = postgresLedger({ pool, schema: scene.schema })
+    const ledger = createLedger({ store, scope: 'public' })
+    const handler = ledger.protect((_, { effect: run }) =>
+      run(async (tx) => {
+        await tx.query('SELECT 1')
+        proxy.silence({ ms: 120_000, of: 'all', end: 'broken' })
+        return json({}, { status: 201 })
+      }),
+    )
+    const ask = new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': 'swallowed' } })
+    expect((await handler(ask)).status).toBe(503)
+    // Its connection is given back: it is not in the pool any more.
+    expect(pool.totalCount).toBe(0)
+    proxy.stop()
+  })
 })
 
 describe('a message whose connection is silent for twice the lease', () => {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { pipeline, Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { idempotent } from '../../../src/server/express/index.ts'
-import { createLedger, memoryLedger } from '../../../src/server/index.ts'
+import { createLedger, type IdempotencyContext, json, memoryLedger } from '../../../src/server/index.ts'
 import { nodeHandler } from '../../../src/server/node/index.ts'
 import { type ManualClock, manualClock } from '../../../src/testing/manual-clock.ts'
 import { callHttp2 } from './adapters/http2-caller.ts'
@@ -155,6 +155,46 @@ describe.each(Object.keys(SERVICES))('%s', (service) => {
   })
 })
 
+/** Express sees the promises of the handlers in its routes, and nobody those of others. */
+const SEEN = Object.keys(SERVICES).filter((name) => !(name in UNSEEN))
+
+/** The ways in which a handler says that it has failed, while it is still at work. */
+const EARLY: Readonly<Record<string, Handler>> = {
+  'passes an error on': (_req, res, next) => (next ? next(failed) : res.destroy(failed)),
+  'destroys its response': (_req, res) => void res.destroy(),
+  'sends a stream that breaks': WAYS['sends a stream that breaks'] as Handler,
+  'passes on the error of a stream': (_req, res, next) => {
+    const stream = Readable.from(brokenPieces(), { objectMode: false })
+    stream.on('error', next ?? ((error) => res.destroy(error))).pipe(res)
+  },
+}
+
+describe.each(SEEN)('%s', (service) => {
+  it.each(Object.keys(EARLY).flatMap((way) => [true, false].map((external): [string, boolean] => [way, external])))(
+    'holds the key of a handler that %s and works on: external %s',
+    async (way, external) => {
+      const clock = manualClock()
+      const ledger = newLedger(clock, external)
+      const held = gate()
+      let runs = 0
+      const { ask } = await (SERVICES[service] as Serve)(ledger, async (req, res, next) => {
+        if (++runs > 1) return void res.end('done')
+        ;(EARLY[way] as Handler)(req, res, next)
+        await held.opened
+      })
+      await ask().catch(() => undefined)
+      for (let lease = 0; lease < 3; lease++) {
+        expect([(await ask()).status, (await ledger.find('public', 'k'))?.state, runs]).toEqual([409, 'running', 1])
+        await clock.advance('60s')
+      }
+      held.open()
+      await untilTrue(async () => (await ledger.find('public', 'k'))?.state !== 'running')
+      expect((await ledger.find('public', 'k'))?.state).toBe(external ? 'unknown' : undefined)
+      expect([(await ask()).status, clock.pending()]).toEqual([external ? 409 : 200, 0])
+    },
+  )
+})
+
 const overHttp1 = Object.keys(SERVICES).filter((name) => !name.endsWith('2'))
 
 describe.each(Object.keys(UNSEEN))('%s', (service) => {
@@ -248,5 +288,86 @@ describe.each(Object.keys({ ...UNSEEN, ...ROUTES }))('a timeout in %s', (service
     expect((await ask()).status).toBe(409)
     await clock.advance('60s')
     expect([(await ask()).status, runs, clock.pending()]).toEqual([201, 2, 0])
+  })
+})
+
+/** The answers that are sent as they come. */
+const STREAMS: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+  'an event stream': (res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n'),
+  'a large answer': (res) => res.write('x'.repeat(2_000_000)),
+}
+const STREAM_NAMES = Object.keys(STREAMS)
+
+/** The ways in which a stream fails after its beginning. */
+const FAILURES: Readonly<Record<string, Handler>> = {
+  throws: () => {
+    throw failed
+  },
+  'passes an error on': (_req, res, next) => (next ? next(failed) : res.destroy(failed)),
+  'destroys its response': (_req, res) => void res.destroy(),
+}
+
+describe.each(Object.keys(SERVICES))('a stream of %s', (service) => {
+  const serve = SERVICES[service] as Serve
+  const stateOf = async (ledger: TestLedger): Promise<string> => (await ledger.find('public', 'k'))?.state ?? 'absent'
+
+  it.each(STREAM_NAMES)('is on record when it has ended, and not before: %s', async (stream) => {
+    const clock = manualClock()
+    const ledger = newLedger(clock)
+    const [begun, held] = [gate(), gate()]
+    const { ask } = await serve(ledger, (_req, res) => {
+      STREAMS[stream]?.(res)
+      res.once('drain', begun.open)
+      void held.opened.then(() => res.end('two'))
+    })
+    const first = ask()
+    await begun.opened
+    await clock.advance('180s')
+    expect([await stateOf(ledger), (await ask()).status]).toEqual(['running', 409])
+    held.open()
+    const { status, body, header } = await first
+    expect([status, body.toString().slice(-3), header('idempotency-retention')]).toEqual([200, 'two', '86400'])
+    const replay = await ask()
+    expect([replay.status, replay.header('idempotency-body'), clock.pending()]).toEqual([200, 'omitted', 0])
+  })
+
+  it.each(STREAM_NAMES.flatMap((stream) => Object.keys(FAILURES).map((way): [string, string] => [stream, way])))(
+    'is no success if it fails: %s, whose handler %s',
+    async (stream, way) => {
+      for (const external of [false, true]) {
+        const clock = manualClock()
+        const ledger = newLedger(clock, external)
+        const begun = gate()
+        const { ask } = await serve(ledger, async (req, res, next) => {
+          STREAMS[stream]?.(res)
+          res.once('drain', begun.open)
+          await begun.opened
+          // Express 4 does not see the promise of a handler.
+          const failing = async (): Promise<unknown> => FAILURES[way]?.(req, res, next)
+          await (next ? failing().catch(next) : failing())
+        })
+        await ask().catch(() => undefined)
+        const isOver = async (): Promise<boolean> => (await stateOf(ledger)) !== 'running'
+        await afterLeases(clock, isOver)
+        // Without a promise that is seen, the lease lapses.
+        expect(await stateOf(ledger)).toMatch(
+          service in UNSEEN ? /unknown|absent|running/ : external ? /unknown/ : /absent/,
+        )
+      }
+    },
+  )
+
+  it.each(STREAM_NAMES)('has an effect before its end: %s', async (stream) => {
+    const ledger = newLedger(manualClock())
+    let effects = 0
+    const { ask } = await serve(ledger, async (req, res) => {
+      const { idempotency } = req as unknown as { idempotency: IdempotencyContext }
+      STREAMS[stream]?.(res)
+      await idempotency.effect(() => json({ effects: ++effects }, { status: 201 }))
+      res.end('two')
+    })
+    expect((await ask()).body.toString().slice(-3)).toBe('two')
+    const replay = await ask()
+    expect([replay.status, replay.body.toString(), effects]).toEqual([201, '{"effects":1}', 1])
   })
 })

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { gunzipSync } from 'node:zlib'
 import type { ErrorRequestHandler, Express, RequestHandler, Response, Router } from 'express'
 import { afterEach, describe, expect, it } from 'vitest'
 import { idempotent } from '../../../src/server/express/index.ts'
@@ -16,6 +18,11 @@ import {
 import { nodeHandler } from '../../../src/server/node/index.ts'
 import { call, type Got, gate } from './caller.ts'
 import { EXPRESSES, serving } from './forms.ts'
+
+// These have no types of their own here.
+const require = createRequire(import.meta.url)
+const session = require('express-session') as (options: object) => RequestHandler
+const compression = require('compression') as (options: object) => RequestHandler
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -187,6 +194,64 @@ describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent(
     expect([scene.errors.length, await stateOf(scene)]).toEqual([2, 'absent'])
   })
 
+  it.each(['in the route', 'in the app'])(
+    'frees the key of an effect that threw, %s, whatever is made of it',
+    async (place) => {
+      for (const status of [200, 202, 302]) {
+        let runs = 0
+        const handler: RequestHandler = (req, res, next) => {
+          const work = () => {
+            if (++runs === 1) throw refused(status)
+            return json('done', { status: 201 })
+          }
+          req.idempotency.effect(work).then(() => res.end(), next)
+        }
+        const at = await serve((app, protect) => {
+          if (place === 'in the app') app.use(protect).post('/orders', handler)
+          else app.post('/orders', protect, handler)
+        })
+        const [first, second] = await twice(at.origin)
+        expect([first.status, second.status, isReplay(second), runs]).toEqual([status, 201, false, 2])
+      }
+    },
+  )
+
+  it('records what a handler answers that has caught the error of its effect', async () => {
+    let runs = 0
+    const { origin } = await serve((app, protect) => {
+      app.post('/orders', protect, async (req, res) => {
+        runs++
+        await req.idempotency
+          .effect(() => {
+            throw refused(500)
+          })
+          .catch(() => res.status(202).send('later'))
+      })
+    })
+    const [first, second] = await twice(origin)
+    expect([first.status, second.status, isReplay(second), runs]).toEqual([202, 202, true, 1])
+  })
+
+  it('refuses an effect after the answer, before anything is done', async () => {
+    const thrown: unknown[] = []
+    let effects = 0
+    const { origin } = await serve((app, protect) => {
+      app.post('/orders', protect, async (req, res) => {
+        res.send('sent')
+        const effect = req.idempotency.effect(() => json({ effects: ++effects }))
+        await effect.catch((error) => thrown.push(error))
+      })
+    })
+    const [first, second] = await twice(origin)
+    expect([first.body.toString(), second.body.toString(), isReplay(second), effects]).toEqual([
+      'sent',
+      'sent',
+      true,
+      0,
+    ])
+    expect(thrown).toMatchObject([{ name: 'ConfigurationError', effect: 'none' }])
+  })
+
   it("has Express's own error handler answer where the app has none", async () => {
     const app = express().set('env', 'test')
     const ledger = newLedger()
@@ -341,6 +406,66 @@ describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent(
     expect(second.body.equals(first.body)).toBe(true)
     for (const name of ['content-type', 'etag', 'location']) expect(second.header(name)).toBe(first.header(name))
     expect([second.status, isReplay(second), runs]).toEqual([first.status, true, 1])
+  })
+
+  describe.each(['session', 'session and compression', 'compression and session'])('with %s behind it', (names) => {
+    const parts: Readonly<Record<string, RequestHandler>> = {
+      session: session({ secret: 'a secret of the tests', resave: false, saveUninitialized: true }),
+      compression: compression({ threshold: 0 }),
+    }
+    const middleware = names.split(' and ').map((name) => parts[name] as RequestHandler)
+    const plain = (got: Got): string =>
+      (got.header('content-encoding') === 'gzip' ? gunzipSync(got.body) : got.body).toString()
+    const askTwice = async (origin: string): Promise<[Got, Got]> => {
+      const sent = { key: 'k', headers: { 'accept-encoding': 'gzip' } }
+      return [await call(origin, sent), await call(origin, sent)]
+    }
+
+    it.each<[string, (res: Response) => unknown, string]>([
+      ['json', (res) => res.json({ id: 1 }), '{"id":1}'],
+      ['send', (res) => res.send('sent'), 'sent'],
+      ['end', (res) => res.end('ended'), 'ended'],
+      ['a file', (res) => res.sendFile('receipt.txt', { root: receipts() }), 'r'.repeat(100_000)],
+      [
+        'a head and an end',
+        (res) => {
+          res.flushHeaders()
+          res.end('ended')
+        },
+        'ended',
+      ],
+      [
+        'pieces',
+        (res) => {
+          res.write('one,')
+          setImmediate(() => res.end('two'))
+        },
+        'one,two',
+      ],
+    ])('sends %s once, with its cookie', async (_, send, expected) => {
+      const { origin } = await serve((app, protect) =>
+        app.post('/orders', protect, ...middleware, (_req, res) => void send(res)),
+      )
+      const [first, second] = await askTwice(origin)
+      expect([first.status, plain(first), first.header('set-cookie')]).toEqual([
+        200,
+        expected,
+        expect.stringMatching(/^connect/),
+      ])
+      expect([second.status, plain(second), isReplay(second)]).toEqual([200, expected, true])
+    })
+
+    it('drops the pieces of a handler that has failed', async () => {
+      const { origin, errors } = await serve((app, protect) => {
+        app.post('/orders', protect, ...middleware, (_req, res, next) => {
+          res.type('text').write('half of it')
+          ;(res as { flush?: () => void }).flush?.()
+          next(refused(500))
+        })
+      })
+      const [first, second] = await askTwice(origin)
+      expect([plain(first), plain(second), errors.length]).toEqual(['failed: refused 500', 'failed: refused 500', 2])
+    })
   })
 
   it('leaves GET and HEAD as they are, in a whole app', async () => {

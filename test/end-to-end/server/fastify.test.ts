@@ -210,32 +210,6 @@ describe('a route of Fastify', () => {
     expect([second.status, second.header('idempotency-body'), runs]).toEqual([201, 'omitted', 1])
   })
 
-  it.each<[string, (reply: FastifyReply) => unknown]>([
-    ['at once', (reply) => void reply.hijack().raw.destroy()],
-    [
-      'in the middle',
-      (reply) =>
-        void reply
-          .hijack()
-          .raw.writeHead(201)
-          .write('half', () => reply.raw.destroy()),
-    ],
-    ['after it has returned', (reply) => void setImmediate(() => reply.hijack().raw.destroy())],
-  ])('that destroys its response past Fastify frees its key: %s', async (_name, destroy) => {
-    let runs = 0
-    const ledger = newLedger()
-    const origin = await listen((app) => {
-      app.post('/orders', (_request, reply) => {
-        if (++runs === 1) destroy(reply)
-        else reply.send('done')
-      })
-    }, ledger)
-    const sent = { key: 'one', body: '{}' }
-    await expect(call(origin, sent)).rejects.toThrow()
-    while (await ledger.find('public', 'one')) await new Promise((resolve) => setImmediate(resolve))
-    expect((await call(origin, sent)).body.toString()).toBe('done')
-  })
-
   it('that returns nothing to a caller who has hung up is done', async () => {
     const [entered, held] = [gate(), gate()]
     const ledger = newLedger()

@@ -43,7 +43,9 @@ async function timedOut(external = false): Promise<Scene> {
   const unseen = new Promise<Answer | undefined>((resolve) => {
     answer = resolve
   })
-  expect(await session.fail(new Error('too late'), { answer: TIMEOUT, unseen })).toBeUndefined()
+  expect((await session.fail(new Error('too late'), { answer: TIMEOUT, unseen }))?.headers).toEqual([
+    ['idempotency-retention', '86400'],
+  ])
   return {
     clock,
     events,

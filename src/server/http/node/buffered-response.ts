@@ -8,34 +8,21 @@ import {
   replacingHeaders,
 } from '../handler-answer.ts'
 import type { Answer, StreamedAnswer } from '../port.ts'
+import { BufferedChunks } from './buffered-chunks.ts'
+import { HeldClose } from './held-close.ts'
 import {
   checkStatus,
   type Done,
   type Interception,
   impliedHead,
   interceptResponse,
-  isHttp1,
   type ResponseListener,
   taken,
 } from './intercept-response.ts'
-import { headOf, type ResponseHead, responseHeaders, restoreHead, setHeaders } from './send-answer.ts'
+import type { ResponseRecorder } from './response-recorder.ts'
+import { headOf, type ResponseHead, replaceFields, responseHeaders, restoreHead } from './send-answer.ts'
 
-/** The session of the handler, as far as its response is concerned. */
-export interface ResponseRecorder {
-  /** Bytes that are buffered at most. */
-  readonly limit: number
-  /** Is the answer recorded? If not, the response is sent from its first byte on. */
-  records(): boolean
-  /** Records the answer. Returns the answer to send. */
-  complete(answer: Answer): Promise<Answer>
-  /** The handler has destroyed the response before its answer: the handler has failed. */
-  onDestroyed(error: unknown): void
-  /** The response is closed before its answer; called again when the handler then begins one. */
-  onClosed(): void
-  onError(error: unknown): void
-}
-
-type State = 'buffering' | 'recording' | 'sending'
+type State = 'buffering' | 'recording' | 'streaming' | 'sending'
 
 /** A response that is buffered until its answer is recorded. */
 export class BufferedResponse implements ResponseListener {
@@ -47,19 +34,21 @@ export class BufferedResponse implements ResponseListener {
   #kept: HeaderList
   readonly #interception: Interception
   #state: State = 'buffering'
-  #chunks: { readonly chunk: Buffer; readonly done: Done }[] = []
-  #size = 0
-  /** The connection is closed, and `close` was not emitted yet. */
+  readonly #chunks = new BufferedChunks()
+  /** The answer that is sent as it comes. */
+  #streamed: StreamedAnswer | undefined
+  /** The connection is closed. */
   isClosed = false
+  readonly #close: HeldClose
   /** The handler called `res.destroy()`. */
   #destroyed = false
-  #ended: Done[] = []
   headersSent = false
   writableEnded = false
 
   constructor(res: ServerResponse, recorder: ResponseRecorder) {
     this.#res = res
     this.#recorder = recorder
+    this.#close = new HeldClose(res)
     this.before = headOf(res)
     this.#kept = this.before.headers
     this.#interception = interceptResponse(res, this)
@@ -68,6 +57,11 @@ export class BufferedResponse implements ResponseListener {
   /** The answer is complete: the handler can't change it any more. */
   get isAnswered(): boolean {
     return this.#state !== 'buffering'
+  }
+
+  /** The answer is sent as it comes, and the handler has not ended it. */
+  get isStreaming(): boolean {
+    return this.#streamed !== undefined && this.#state !== 'sending' && !this.writableEnded
   }
 
   /** The effect has an answer. Headers that are set later belong to an answer of the handler. */
@@ -85,7 +79,7 @@ export class BufferedResponse implements ResponseListener {
       restoreHead(this.#res, { status: answer.status, headers })
       end(answer.body ?? undefined)
     }
-    this.#callAll()
+    this.#chunks.callAll()
   }
 
   /** As before the handler. */
@@ -94,9 +88,10 @@ export class BufferedResponse implements ResponseListener {
     if (!this.#res.headersSent) restoreHead(this.#res, this.before)
   }
 
-  /** The handler has failed after its answer: a body that is half sent must not look whole. */
+  /** The handler has failed after the head of its answer: a body that is half sent must not look whole. */
   cutShort(): void {
-    if (this.#state === 'sending' && !this.#res.writableEnded) this.#res.destroy()
+    if (this.#streamed) this.#stopBuffering('seal')
+    if (this.#state === 'sending' && !this.#res.writableEnded) this.#interception.own.destroy()
   }
 
   passes(): boolean {
@@ -123,12 +118,13 @@ export class BufferedResponse implements ResponseListener {
   write(chunk: Buffer, done: Done): boolean {
     if (this.writableEnded || this.#isReturned) return taken(done)
     this.#impliedHead()
-    this.#size += chunk.length
-    const fits = this.#state === 'buffering' && this.#size <= this.#recorder.limit
-    this.#chunks.push({ chunk, done: fits ? undefined : done })
+    if (this.#state === 'streaming') return this.#interception.own.write(chunk, done) as boolean
+    this.#chunks.size += chunk.length
+    const fits = this.#state === 'buffering' && this.#chunks.size <= this.#recorder.limit
+    this.#chunks.push(chunk, fits ? undefined : done)
     if (fits) return taken(done)
     if (this.#state === 'buffering') this.#recordOwn()
-    // Backpressure: `drain` is emitted when the answer is recorded.
+    // Backpressure: `drain` is emitted when the head is sent.
     return false
   }
 
@@ -138,26 +134,26 @@ export class BufferedResponse implements ResponseListener {
     this.#impliedHead()
     if (chunk) this.write(chunk, undefined)
     this.writableEnded = true
-    this.#ended.push(done)
+    this.#chunks.onEnd(done)
     if (this.#state === 'buffering') this.#recordOwn()
+    else if (this.#state === 'streaming') void this.#endStream()
   }
 
   destroys(error: Error | undefined): void {
-    this.#destroyed = this.#state === 'buffering'
+    this.#destroyed = this.#state === 'buffering' || this.isStreaming
     this.#interception.own.destroy(error)
     if (!this.#destroyed) return
     // Its `close` came when the caller hung up, and was not emitted.
-    if (this.isClosed) this.#emitClose()
+    this.#close.emit()
     this.#recorder.onDestroyed(error ?? new Error('The handler destroyed its response before it gave an answer'))
   }
 
   closes(): boolean {
     if (this.#state === 'sending' || this.#destroyed || !this.#recorder.records()) return true
     this.isClosed = true
-    // A pipeline would stop at a closed response.
-    this.#setClosed(false)
+    if (!this.#streamed) this.#close.hold()
     this.#recorder.onClosed()
-    return false
+    return this.#streamed !== undefined
   }
 
   /** The answer was returned, not sent: what the handler sends now comes too late. */
@@ -182,9 +178,9 @@ export class BufferedResponse implements ResponseListener {
     const all = responseHeaders(this.#res)
     const headers = headersOfHandler(all, this.before.headers)
     const answer: HandlerAnswer = { status: this.#res.statusCode, headers, body: null, isHandlers: true }
-    const streamed: StreamedAnswer = { ...answer, streamed: true }
-    const isWhole = this.#size <= this.#recorder.limit && !isEventStream(all)
-    void this.answer(isWhole ? { ...answer, body: this.#body() } : streamed)
+    const isWhole = this.#chunks.size <= this.#recorder.limit && !isEventStream(all)
+    if (isWhole) void this.answer({ ...answer, body: this.#chunks.body() })
+    else void this.#stream({ ...answer, streamed: true })
   }
 
   /** Records the answer and sends it: also that of a handler that returns it. */
@@ -201,49 +197,54 @@ export class BufferedResponse implements ResponseListener {
 
   #send(answer: Answer, outgoing: Answer): void {
     this.#stopBuffering('open')
-    if (this.isClosed) return void this.#callAll()
-    const kept = new Set(outgoing.headers.map(([name]) => name))
-    for (const [name] of answer.headers) if (!kept.has(name)) this.#res.removeHeader(name)
-    setHeaders(this.#res, outgoing.headers)
+    if (!this.isClosed) replaceFields(this.#res, answer.headers, outgoing.headers)
+    this.#sendEnd(outgoing.body ?? undefined)
+  }
+
+  #sendEnd(chunk?: Uint8Array): void {
+    if (this.isClosed) return void this.#chunks.callAll()
     // Not as arguments: not all wrappers take a callback.
-    this.#res.once('finish', () => this.#callAll())
-    if ('streamed' in outgoing) this.#flush()
-    else this.#interception.own.end(outgoing.body ?? undefined)
+    this.#res.once('finish', () => this.#chunks.callAll())
+    this.#interception.own.end(chunk)
   }
 
-  /** Sends what was buffered; later calls go to the response. */
-  #flush(): void {
-    const { own } = this.#interception
-    if (this.#chunks.length === 0) own.flushHeaders()
-    let flows: unknown = true
-    for (const { chunk, done } of this.#chunks.splice(0)) flows = own.write(chunk, done)
-    if (this.writableEnded) own.end()
-    else if (flows) own.emit('drain')
+  async #stream(answer: StreamedAnswer): Promise<void> {
+    this.#state = 'recording'
+    this.#streamed = answer
+    try {
+      const outgoing = await this.#recorder.stream(answer)
+      // The handler has failed meanwhile.
+      if (this.#state !== 'recording') return
+      if (!isHandlers(outgoing)) return this.replace(outgoing)
+      this.#state = 'streaming'
+      this.#interception.sendHead(() => replaceFields(this.#res, answer.headers, outgoing.headers))
+      this.#close.emit()
+      let flows: unknown = true
+      for (const { chunk, done } of this.#chunks.take()) flows = this.#interception.own.write(chunk, done)
+      if (this.writableEnded) void this.#endStream()
+      else if (flows) this.#interception.own.emit('drain')
+    } catch (error) {
+      this.#recorder.onError(error)
+    }
   }
 
-  #body(): Buffer | null {
-    return this.#size === 0 ? null : Buffer.concat(this.#chunks.map(({ chunk }) => chunk))
+  /** The caller must not see the end of an answer that is not on record. */
+  async #endStream(): Promise<void> {
+    try {
+      const recorded = await this.#recorder.complete(this.#streamed as StreamedAnswer)
+      if (!isHandlers(recorded) && recorded.status >= 400) return this.cutShort()
+      this.#stopBuffering('open')
+      this.#sendEnd()
+    } catch (error) {
+      this.cutShort()
+      this.#recorder.onError(error)
+    }
   }
 
   /** From now on the response works as itself. */
   #stopBuffering(how: 'open' | 'seal' | 'stop'): void {
     this.#state = 'sending'
     this.#interception[how]()
-    if (this.isClosed && !this.#destroyed) this.#emitClose()
-  }
-
-  /** Now the handler may know that the caller has hung up. */
-  #emitClose(): void {
-    this.#setClosed(true)
-    this.#res.emit('close')
-  }
-
-  #setClosed(closed: boolean): void {
-    if (isHttp1(this.#res)) Object.assign(this.#res, { destroyed: closed, _closed: closed })
-  }
-
-  #callAll(): void {
-    for (const { done } of this.#chunks.splice(0)) done?.()
-    for (const done of this.#ended.splice(0)) done?.()
+    this.#close.emit()
   }
 }

@@ -44,11 +44,16 @@ type Call = (...given: unknown[]) => unknown
 export interface Interception {
   /** The response's own methods, past the listener and past wrappers that were set after ours. */
   readonly own: Readonly<Record<Method, Call>>
+  /** Sends the head, which `change` may change first. Later calls still go to the listener. */
+  sendHead(change: () => void): void
   /** Later calls go to the response. */
   open(): void
   /** Like `open`, but once the response has ended, later calls are ignored: they are not about this answer. */
   seal(): void
-  /** Removes our methods together with the later wrappers, which have begun an answer that is dropped. */
+  /**
+   * Removes our methods together with the later wrappers, which have begun an answer that is dropped: the bytes that
+   * they still send, as compression does in its own time, are not about the answer that follows.
+   */
   stop(): void
 }
 
@@ -58,11 +63,12 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
   const own = ownMethods(res)
   let isOpen = false
   let isSealed = false
+  let isStopped = false
   const open = (): void => {
     isOpen = true
-    for (const name of ['headersSent', 'writableEnded']) Reflect.deleteProperty(res, name)
+    for (const name of Object.keys(properties)) Reflect.deleteProperty(res, name)
   }
-  const isIgnored = (name: Method): boolean => isSealed && res.writableEnded && name !== 'destroy'
+  const isIgnored = (name: Method): boolean => name !== 'destroy' && (isStopped || (isSealed && res.writableEnded))
   const redirected = (name: Method, to: Call): [Method, Call] => [
     name,
     (...given) => {
@@ -76,19 +82,31 @@ export function interceptResponse(res: ServerResponse, listener: ResponseListene
     !isOpen && (event === 'finish' || (event === 'close' && !listener.closes()))
   const emit: Call = (...event) => !isHeld(event[0]) && own.emit(...event)
   Object.assign(res, Object.fromEntries(methods), { emit })
-  Object.defineProperties(res, {
+  const properties = {
     headersSent: { configurable: true, get: () => listener.headersSent },
     writableEnded: { configurable: true, get: () => listener.writableEnded },
-  })
+    // Sessions and compression call the platform's own method, which fails if the head is complete but was not sent.
+    _implicitHeader: { configurable: true, value: () => impliedHead(res) },
+  }
+  Object.defineProperties(res, properties)
+  const sendHead = (change: () => void): void => {
+    open()
+    change()
+    own.writeHead(res.statusCode)
+    own.flushHeaders()
+    isOpen = false
+    Object.defineProperties(res, properties)
+  }
   const seal = (): void => {
     open()
     isSealed = true
   }
   const stop = (): void => {
     open()
+    isStopped = true
     Object.assign(res, before)
   }
-  return { own, open, seal, stop }
+  return { own, sendHead, open, seal, stop }
 }
 
 function ownMethods(res: ServerResponse): Interception['own'] {

@@ -11,6 +11,7 @@ import { type FetchAnswer, fetchAnswer, isFetchResponse } from '../fetch-handler
 import { headersBeside } from '../handler-answer.ts'
 import type { Answer } from '../port.ts'
 import { BufferedResponse } from './buffered-response.ts'
+import { HandlersAtWork } from './handlers-at-work.ts'
 import { LateResponse } from './late-response.ts'
 import { hasHungUp } from './node-request.ts'
 import { isError, type NextFunction } from './route-handlers.ts'
@@ -28,9 +29,7 @@ export class NodeExchange {
   readonly #session: Session
   readonly #limit: number
   readonly #response: BufferedResponse
-  /** Handlers that have neither returned nor called `next`. */
-  #atWork = 0
-  readonly #onIdle: (() => void)[] = []
+  readonly #handlers = new HandlersAtWork()
   readonly #failures = new Set<unknown>()
   /** With what the handler destroyed its response: a pipeline destroys it and rejects with the same error. */
   #destroyedWith: unknown
@@ -57,6 +56,8 @@ export class NodeExchange {
     this.#response = new BufferedResponse(given.res, {
       limit,
       records: () => session.records,
+      stream: async (answer) =>
+        this.#unseen.isAwaited ? answer : (session.streamed(answer) ?? session.complete(answer)),
       complete: (answer) => this.#complete(answer),
       onDestroyed: (error) => this.#onDestroyed(error),
       onClosed: () => this.#onClosed(),
@@ -83,22 +84,24 @@ export class NodeExchange {
 
   /** Runs a handler; `next` gets its errors, and what it says to its own `next`. Never rejects. */
   async run(handle: (next: NextFunction) => unknown, next: NextFunction): Promise<void> {
-    const end = this.#beginWork()
+    const call = this.#handlers.begin()
     try {
       const returning = handle((said) => {
         // An error after the handler has gone on to the next one is a timeout's.
-        if (!end() && isTimeout({ error: said })) this.#timeOut()
+        if (!call.goOn() && isTimeout({ error: said })) this.#timeOut()
         if (isError(said)) this.pass(said, next)
         else next(said)
       })
       const given = await this.#answerOf(await returning)
       this.#returned = given?.answer
-      if (!end()) return
+      const hasGoneOn = !call.goOn()
+      call.end()
+      if (hasGoneOn) return
       if (given && !this.#response.isAnswered) return await this.#send(given)
       this.#hasEnded ||= isThenable(returning)
       this.#onClosed()
     } catch (thrown) {
-      end()
+      call.end()
       // To `next`, a value such as undefined would be no error.
       const error = thrown || new Error('The handler threw, or rejected with, a value that is no error')
       if (!this.#failures.has(error)) await this.#fail(error, next)
@@ -111,18 +114,6 @@ export class NodeExchange {
     else if (error !== this.#destroyedWith) next(error)
   }
 
-  /** Returns how to end it: false if that was done before. */
-  #beginWork(): () => boolean {
-    let isAtWork = true
-    this.#atWork++
-    return () => {
-      if (!isAtWork) return false
-      isAtWork = false
-      if (--this.#atWork === 0) for (const call of this.#onIdle.splice(0)) call()
-      return true
-    }
-  }
-
   async #fail(error: unknown, next: NextFunction): Promise<void> {
     this.#failures.add(error)
     if (this.#isRestored) return next(error)
@@ -132,7 +123,7 @@ export class NodeExchange {
       return next(error)
     }
     this.#unseen.end(undefined)
-    const instead = await this.#session.fail(error)
+    const instead = await this.#session.fail(error, { late: this.#ended() })
     if (wasAnswered) this.#response.cutShort()
     else if (instead) this.#response.replace(instead)
     else return this.#giveUp(error, next)
@@ -170,11 +161,11 @@ export class NodeExchange {
   }
 
   #onClosed(): void {
-    const { isClosed, isAnswered } = this.#response
-    if (!isClosed || isAnswered || this.#unseen.isAwaited) return
+    const { isClosed, isAnswered, isStreaming } = this.#response
+    if (!isClosed || (isAnswered && !isStreaming) || this.#unseen.isAwaited) return
     // Nobody gets the answer that the framework is about to give: nothing is recorded of it.
-    if (this.#thrown) return void this.#session.fail(this.#thrown.error)
-    if (this.#atWork > 0 || !this.#mayBeLeft()) return
+    if (this.#thrown) return void this.#session.fail(this.#thrown.error, { late: this.#ended() })
+    if (this.#handlers.hasOneInCharge || !this.#mayBeLeft()) return
     const error = new Error('The response was closed before its end')
     void this.#session.fail(error, { unseen: this.#unseen.wait() })
   }
@@ -192,13 +183,13 @@ export class NodeExchange {
     if (this.#unseen.isAwaited) return this.#unseen.end(answer)
     const isFailure = answer.status >= 400
     // A handler that has just sent this answer itself has then returned.
-    if (isFailure && this.#atWork > 0) await yieldToEventLoop()
-    const late = isFailure && this.#atWork > 0 ? this.#lateAnswer() : undefined
+    if (isFailure && this.#handlers.areRunning) await yieldToEventLoop()
+    const late = isFailure && this.#handlers.areRunning ? this.#lateAnswer() : undefined
     const unseen =
       isFailure && !late && this.#isOfTimeout(answer) ? this.#unseen.waitBehind(this.#served.res) : undefined
-    // After an error, error middleware may have let another handler do the work.
-    const isRecovered = !isFailure && !session.isExternal
-    const hasFailed = this.#thrown || unseen || (this.#isUnseen && isFailure)
+    // After an error, error middleware may have let another handler do the work, but not that of an effect which threw.
+    const isRecovered = !isFailure && !session.isExternal && !session.isRolledBack
+    const hasFailed = this.#thrown || unseen || (this.#isUnseen && (isFailure || session.isRolledBack))
     if (isRecovered || !hasFailed) return session.complete(answer, late)
     const { error } = this.#thrown ?? { error: new Error(`A handler behind the ledger failed with ${answer.status}`) }
     return (await session.fail(error, { answer, late, unseen })) ?? answer
@@ -215,14 +206,20 @@ export class NodeExchange {
   /** What the handler gives if it is still at work although its request is answered, by a timeout for example. */
   #lateAnswer(): Promise<Answer | undefined> {
     const response = new LateResponse(this.#served.res, () => {})
-    return new Promise((resolve) => this.#onIdle.push(() => resolve(this.#returned ?? response.answer)))
+    return this.#handlers.ended().then(() => this.#returned ?? response.answer)
+  }
+
+  /** For a handler that has failed and is still at work: it has no answer any more. The reply of its effect stands. */
+  #ended(): Promise<undefined> | undefined {
+    const isAwaited = this.#handlers.areRunning && this.#session.answersWith !== 'effect'
+    return isAwaited ? this.#handlers.ended().then(() => undefined) : undefined
   }
 
   /** A handler that works by callbacks has returned before its effect has ended: its reply is sent here. */
   async #afterEffect(): Promise<void> {
     // A handler that is not seen may send its own answer, or throw, right after its effect.
     if (this.#isUnseen) await yieldToEventLoop()
-    const isLeft = this.#atWork === 0 && !this.#response.isAnswered
+    const isLeft = !this.#handlers.hasOneInCharge && !this.#response.isAnswered
     if (isLeft && this.#session.answersWith === 'effect') await this.#response.answer(NOTHING)
   }
 

@@ -33,6 +33,13 @@ export function setHeaders(res: ServerResponse, headers: HeaderList): void {
   }
 }
 
+/** In place of the fields `old`. */
+export function replaceFields(res: ServerResponse, old: HeaderList, headers: HeaderList): void {
+  const kept = new Set(headers.map(([name]) => name))
+  for (const [name] of old) if (!kept.has(name)) res.removeHeader(name)
+  setHeaders(res, headers)
+}
+
 export function sendAnswer(res: ServerResponse, answer: Answer): void {
   res.statusCode = answer.status
   setHeaders(res, answer.headers)
