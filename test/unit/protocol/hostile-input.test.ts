@@ -73,7 +73,7 @@ describe('a hostile form costs less than ten times a plain body of its size:', (
     ['beginnings of delimiters', '\n-', 'a'],
     ['dashes, and a boundary of dashes', '-', '-'.repeat(70)],
     ['beginnings of a long delimiter', `\n${'-'.repeat(71)}`, '-'.repeat(70)],
-  ])('%s', (_, piece, boundary) => {
+  ])('%s', { timeout: 60_000 }, (_, piece, boundary) => {
     const body = repeated(piece, 10 * MIB)
     expect(cost(() => fingerprinted(body, `multipart/form-data; boundary=${boundary}`))).toBeLessThan(10 * plain)
   })
