@@ -34,7 +34,7 @@ const MOST_ROWS = 2_147_483_647
 export function runBatch(database: SqliteDatabase, commands: readonly JournalCommand[]): JournalResult[] {
   const statements = statementsOf(database)
   // Writers take the lock at once: a reader that turns into a writer later is refused when others wrote meanwhile.
-  const readsOnly = commands.every((command) => READS.has(command.do))
+  const readsOnly = commands.every((command) => onlyReads(statements, command))
   const begin = readsOnly ? statements.beginRead : statements.beginWrite
   begin.run()
   try {
@@ -45,6 +45,16 @@ export function runBatch(database: SqliteDatabase, commands: readonly JournalCom
     // Some failures have already rolled back.
     if (database.inTransaction) statements.rollback.run()
   }
+}
+
+/** A sweep that finds nothing is a read: it must not make a caller wait for the lock that an open transaction has. */
+function onlyReads(statements: SqliteStatements, command: JournalCommand): boolean {
+  if (command.do !== 'drop') return READS.has(command.do)
+  return 'expiredBy' in command && !hasExpired(statements, command.expiredBy)
+}
+
+function hasExpired(statements: SqliteStatements, by: number): boolean {
+  return statements.firstExpired.get(by) !== undefined
 }
 
 /** Does the batch drop a namespace, of which no copy may stay in the file? */
@@ -84,6 +94,8 @@ function runCommand(statements: SqliteStatements, command: JournalCommand): Jour
       return surveyRows(statements, command)
     case 'drop':
       if ('namespace' in command) return statements.dropNamespace.run(command.namespace).changes
+      // Even one that drops nothing would take the lock.
+      if (!hasExpired(statements, command.expiredBy)) return 0
       return statements.dropExpired.run(command.expiredBy, bounded(command.limit)).changes
     default:
       return unreachable(command)

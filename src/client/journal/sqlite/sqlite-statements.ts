@@ -18,6 +18,8 @@ const BEHIND = `(lane_until IS NOT NULL AND EXISTS (SELECT 1 FROM holdfast_opera
   WHERE h.namespace = o.namespace AND h.lane = o.lane AND h.lane_until IS NOT NULL AND h.place < o.place))`
 const FENCED = 'WHERE namespace = ? AND key = ? AND owner = ? AND epoch = ?'
 
+const EXPIRED = 'WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0'
+
 const SOURCES = {
   beginWrite: 'BEGIN IMMEDIATE',
   beginRead: 'BEGIN',
@@ -62,8 +64,9 @@ const SOURCES = {
     ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND
       origin NOT IN (SELECT value FROM json_each(@exceptOrigins))) OR ${TO_DELIVER})`,
   dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
-  dropExpired: `DELETE FROM holdfast_operations WHERE place IN (SELECT place FROM holdfast_operations
-    WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0 ORDER BY expires_at LIMIT ?)`,
+  firstExpired: `SELECT place FROM holdfast_operations ${EXPIRED} LIMIT 1`,
+  dropExpired: `DELETE FROM holdfast_operations WHERE place IN
+    (SELECT place FROM holdfast_operations ${EXPIRED} ORDER BY expires_at LIMIT ?)`,
   setAside: `UPDATE holdfast_operations SET set_aside = 1, owner = NULL, lease_until = 0 ${FENCED}`,
 } as const
 
