@@ -249,7 +249,10 @@ declare const EXPECTED: {
         "ledger-cut-off",
         "work-throws-refusal",
         "work-ends-transaction",
-        "framework-timeout"
+        "framework-timeout",
+        "router-answers",
+        "router-retries",
+        "program-exits"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
