@@ -15,7 +15,8 @@ export interface RowsWanted {
 export async function fillJournal(journal: Journal, wanted: RowsWanted): Promise<void> {
   const batch: JournalCommand[] = []
   for (let number = 0; number < wanted.count; number++) {
-    const row = { ...encodeRecord(record(wanted, number)), body: bytes(`{"number":${number}}`), responseBody: null }
+    const made = record(wanted, number)
+    const row = { ...encodeRecord(made), body: made.request.body, responseBody: null }
     batch.push({ do: 'append', row })
     if (batch.length === 2000 || number === wanted.count - 1) await journal.execute(batch.splice(0))
   }
@@ -24,6 +25,7 @@ export async function fillJournal(journal: Journal, wanted: RowsWanted): Promise
 function record({ origin, status, path = '/charges' }: RowsWanted, number: number): OperationRecord {
   const now = Date.now()
   const isDone = status === 'succeeded'
+  const body = bytes(`{"number":${number}}`)
   return {
     namespace: 'default',
     key: randomUUID(),
@@ -38,9 +40,9 @@ function record({ origin, status, path = '/charges' }: RowsWanted, number: numbe
       origin,
       headers: [['content-type', 'application/json']],
       withheld: [],
-      body: null,
+      body,
     },
-    fingerprint: String(nodeDigest(['POST', `${origin}${path}`], null)),
+    fingerprint: String(nodeDigest(['POST', `${origin}${path}`], body)),
     honoursKeys: true,
     acceptedAt: now,
     horizonAt: now + 3_600_000,
