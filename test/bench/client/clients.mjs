@@ -83,6 +83,7 @@ function holdfastClients({ base, directory }) {
       post: () => full.post('/charges', { json: BODY }).json(),
       close: () => full.close(),
     },
+    'Holdfast, server that shows no keys': { post: () => full.post('/keyless/charges', { json: BODY }).json() },
     "Holdfast, durability 'process'": {
       post: () => relaxed.post('/charges', { json: BODY }).json(),
       close: () => relaxed.close(),

@@ -1,5 +1,5 @@
 // A plain server in its own process: answers every request with the same 100 bytes of JSON, unless it is for a file of
-// the folder that is its argument.
+// the folder that is its argument. Each answer shows that the server knows keys, but those below /keyless.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { extname, join } from 'node:path'
@@ -15,7 +15,8 @@ const server = createServer((request, response) => {
   const type = files.has(request.url) ? TYPES[extname(request.url)] : TYPES['.json']
   request.resume()
   request.on('end', () => {
-    response.writeHead(200, { 'content-type': type, 'content-length': body.length })
+    const keys = request.url.startsWith('/keyless') ? {} : { 'idempotency-retention': '86400' }
+    response.writeHead(200, { 'content-type': type, 'content-length': body.length, ...keys })
     response.end(body)
   })
 })
