@@ -62,11 +62,7 @@ function isThisRecord(found: OperationRecord, { record, fence }: LiveOperation):
  * A store that lost its connection at the wrong moment may have the record after all. The caller is told that
  * nothing was done, so nothing may be found by a resume; where that can't be made sure, the error says so.
  */
-async function takenBack(
-  engine: Parts,
-  operation: LiveOperation,
-  failure: FailedWrite,
-): Promise<HoldfastError> {
+async function takenBack(engine: Parts, operation: LiveOperation, failure: FailedWrite): Promise<HoldfastError> {
   const { record, fence } = operation
   const { cause, named } = failure
   const { message, code } = cause
