@@ -170,7 +170,7 @@ const cases: Record<string, Case> = {
     requests: 5,
     left: ['failed'],
   },
-  'only 408, 425 or 429 until the end': {
+  'only 425 or 429 until the end': {
     steps: always({ status: 429, headers: { 'retry-after': '60' } }),
     sees: {
       name: 'RejectedError',
@@ -182,8 +182,8 @@ const cases: Record<string, Case> = {
     requests: 1,
     left: ['failed'],
   },
-  'only 5xx until the end': {
-    steps: always({ status: 503 }),
+  'only 408 or 5xx until the end': {
+    steps: [{ status: 408 }, { status: 503 }, { status: 503 }, { status: 503 }, { status: 408 }],
     sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
     requests: 5,
     left: ['failed'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KeyReuseError, memoryJournal } from '../../src/index.ts'
-import { failure, rejection, scenario } from '../support/client-scenario.ts'
+import { elapse, failure, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
 
 /** Each time that a form is written, the platform makes a new boundary for it. */
 function form(text = 'five'): FormData {
@@ -58,5 +58,26 @@ describe('a form', () => {
     expect(second?.text).toBe(first?.text)
     expect(second?.headers['content-type']).toBe(first?.headers['content-type'])
     expect(first?.text).toContain('receipt.pdf')
+  })
+
+  it('that is asked for again after a refusal, whose record has no body any more, goes out with its own boundary', async () => {
+    const journal = memoryJournal()
+    const { client, fetch, clock } = scenario([{ status: 403, body: 'no' }, { fault: 'reset' }, { status: 201 }], {
+      ...ONCE,
+      journal,
+    })
+    const call = () => ({ method: 'POST', headers: { 'Idempotency-Key': 'sdk-1' }, body: form() })
+    await client.fetch('/charges', call())
+    await client.flush()
+    expect((await rowsOf(journal))[0]).toMatchObject({ status: 'rejected', body: null })
+    await rejection(client.fetch('/charges', call()))
+    await elapse(clock, 60_000, client.retry('sdk-1'))
+    for (const { headers, text } of fetch.calls) {
+      const [, boundary] = /boundary=(.+)$/.exec(headers['content-type'] ?? '') ?? []
+      expect(text).toContain(`--${boundary}`)
+    }
+    const [first, second, third] = fetch.calls
+    expect(second?.text).not.toBe(first?.text)
+    expect(third?.text).toBe(second?.text)
   })
 })

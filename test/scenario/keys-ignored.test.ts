@@ -14,7 +14,7 @@ describe('a server that ignores keys', () => {
     ['a timeout', { hang: true }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
     ['a 500', { status: 500 }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
     ['a 503', { status: 503 }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
-    ['a 408', { status: 408 }, { name: 'RejectedError', effect: 'none', reason: 'status' }],
+    ['a 408', { status: 408 }, { name: 'IndeterminateError', effect: 'unknown', reason: 'not-replayable' }],
   ]
   for (const method of ['POST', 'PATCH']) {
     it.each(once)(`gets a ${method} once: after %s`, async (_, step, expected) => {

@@ -81,9 +81,9 @@ function isSuccess({ status, answersGet }: AnswerFacts): boolean {
   return status >= 200 && status < 300 && !answersGet
 }
 
-/** May it be sent again to a server that does not know its key? Where the server turned it away, or the caller's rule says so of a 4xx. */
+/** May it be sent again to a server that does not know its key? If the server turned it away, or the caller's rule says so of a refusal. */
 function isCertainlyUndone(answer: AnswerFacts, { override }: Circumstances): boolean {
-  return answer.status === 429 || isTurnedAway(answer) || (override === true && isRefusal(answer))
+  return isTurnedAway(answer) || (isRefusal(answer) && (answer.status === 429 || override === true))
 }
 
 function shouldRetry(answer: AnswerFacts, circumstances: Circumstances, said: 'retry' | undefined): boolean {

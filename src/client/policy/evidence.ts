@@ -1,5 +1,5 @@
 import type { Effect } from '../../errors/reason.ts'
-import { HEADER, isReplayed } from '../../protocol/header-names.ts'
+import { HEADER, isReplayed, readRetention } from '../../protocol/header-names.ts'
 import { type HeaderList, headerValue } from '../../protocol/headers.ts'
 import { parseKey } from '../../protocol/idempotency-key.ts'
 import { PROBLEM, PROBLEM_PREFIX, type ProblemDetails } from '../../protocol/problem-details.ts'
@@ -8,8 +8,8 @@ import { PROBLEM, PROBLEM_PREFIX, type ProblemDetails } from '../../protocol/pro
  * What an answer, or the lack of one, proves. `none` is a claim that callers act on: they do it again with a new key. So
  * `none` needs a proof, and everything without one is `unknown`:
  *
- *   of one attempt       our own transport saw that no byte left; or the answer is a 4xx
- *   of earlier attempts  the answer is a final 4xx, and shows that its server looks keys up
+ *   of one attempt       our own transport saw that no byte left; or the answer is a refusal
+ *   of earlier attempts  the answer is a final refusal, and shows that its server has looked the key up
  */
 
 /** An answer that was accepted as the API's own. */
@@ -52,7 +52,7 @@ export function effectOfFault(fault: FaultFacts): Effect {
 }
 
 /**
- * What this attempt alone may have done, if it is not a success: a 4xx, nothing; a 5xx or a redirect, perhaps. An in-flight
+ * What this attempt alone may have done, if it is not a success: refused, nothing; a 5xx or a redirect, perhaps. An in-flight
  * answer says that another attempt is being done right now, so the whole is unknown.
  */
 export function effectOfAnswer(answer: AnswerFacts, before: Before): Effect {
@@ -61,14 +61,17 @@ export function effectOfAnswer(answer: AnswerFacts, before: Before): Effect {
   return isRefusal(answer) ? 'none' : 'unknown'
 }
 
+/** Whoever gave these stopped waiting, a time limit in front of a handler say: the work may go on. */
+const STOPPED_WAITING = new Set([408, 499])
+
 /** A 4xx of the server that was asked. */
 export function isRefusal({ status, redirected }: AnswerFacts): boolean {
-  return status >= 400 && status < 500 && !redirected
+  return status >= 400 && status < 500 && !redirected && !STOPPED_WAITING.has(status)
 }
 
-/** A 503 that says when to come back is a server that did not begin. */
+/** A 503 of the server that was asked, which says when to come back: it did not begin. */
 export function isTurnedAway(answer: AnswerFacts): boolean {
-  return answer.status === 503 && namesRetryTime(answer)
+  return answer.status === 503 && !answer.redirected && namesRetryTime(answer)
 }
 
 /** A 409 that means "the first one is still being worked on", not "your version is stale". */
@@ -83,24 +86,32 @@ export function namesRetryTime({ headers }: AnswerFacts): boolean {
 }
 
 /**
- * Statuses that a gate in front of the operation gives (log-in, rate limit, proxy, dedup window): they say
- * that this attempt did nothing, but nothing about an earlier one.
+ * Statuses that a gate in front of the operation gives (log-in, rate limit, proxy, dedup window), or that speak of another
+ * attempt: they say that this attempt did nothing, but nothing about an earlier one.
  */
-const GATE_STATUSES = new Set([401, 403, 405, 407, 408, 412, 413, 414, 421, 425, 429, 431, 451])
+const GATE_STATUSES = new Set([401, 403, 405, 407, 409, 412, 413, 414, 421, 425, 429, 431, 451])
 
-/** Refusals of our own server half that come before it looks the key up. */
-const BEFORE_LOOK_UP: ReadonlySet<unknown> = new Set([PROBLEM.keyMissing, PROBLEM.keyMalformed])
+/** Refusals of our own server half that come before it looks the key up, or that were not compared with our own request. */
+const NO_PROOF: ReadonlySet<unknown> = new Set([PROBLEM.keyMissing, PROBLEM.keyMalformed, PROBLEM.keyReused])
+
+/** Of which operation an answer is, and how long ago it was accepted. */
+export interface Asked {
+  readonly key: string
+  readonly ageMs: number
+}
 
 /**
- * Does a final answer also prove that no earlier attempt was done? Only a 4xx of a server that shows that it looks keys up:
- * such a server would have answered with the result of the earlier attempt. A router, a proxy or an API that ignores keys
- * says the same 4xx after the work was done.
+ * Does a final answer also prove that no earlier attempt was done? Only a 4xx of a server that shows that it looks keys up, and
+ * has not forgotten this one: such a server would have answered with the result of the earlier attempt. A router, a proxy or
+ * an API that ignores keys says the same 4xx after the work was done.
  */
-export function clearsEarlierAttempts(answer: AnswerFacts, key: string): boolean {
+export function clearsEarlierAttempts(answer: AnswerFacts, { key, ageMs }: Asked): boolean {
   if (!isRefusal(answer)) return false
   if (isReplayed(answer.headers)) return true
-  if (GATE_STATUSES.has(answer.status) || BEFORE_LOOK_UP.has(answer.problem?.type)) return false
-  return showsKeyKnown(answer, key)
+  // What is for now says nothing of before.
+  if (GATE_STATUSES.has(answer.status) || namesRetryTime(answer) || NO_PROOF.has(answer.problem?.type)) return false
+  const windowMs = readRetention(answer.headers) ?? Number.POSITIVE_INFINITY
+  return ageMs < windowMs && showsKeyKnown(answer, key)
 }
 
 /**

@@ -43,6 +43,11 @@ export function outgoingAnswer(guard: Retention & RefusalOptions, answer: Answer
   return { ...outgoing, headers: [...handlerHeaders(outgoing.headers), retentionHeader(guard)] }
 }
 
+/** An answer from before the look-up of the key: it says nothing of keys, so that no client takes it for a proof. */
+export function uninvolvedAnswer(answer: Answer): Answer {
+  return { ...answer, headers: handlerHeaders(answer.headers) }
+}
+
 /** They describe the bytes of a body that is not sent. */
 const BODY_HEADERS: readonly string[] = ['content-encoding', 'content-range', 'digest', 'content-digest']
 

@@ -5,7 +5,7 @@ import type { Entry, RecordedAnswer } from '../entry/entry.ts'
 import type { EffectReturn } from '../entry/reply.ts'
 import { refuseSealed } from '../entry/sealed-answer.ts'
 import type { Answer, Inbound } from '../http/port.ts'
-import { answerOfReturned, outgoingAnswer, replayedAnswer } from './answer.ts'
+import { answerOfReturned, outgoingAnswer, replayedAnswer, uninvolvedAnswer } from './answer.ts'
 import { type ClaimResult, claimKey, type KeyRequest, reclaimKey } from './claim-key.ts'
 import type { IdempotencyContext } from './context.ts'
 import { describeRequest, keyGivenBy, scopeOf } from './describe-request.ts'
@@ -103,7 +103,7 @@ export async function screen(
   const receivedAt = guard.clock.now()
   const forbidden = await guard.authorize?.(inbound.native)
   if (forbidden) {
-    return { kind: 'answered', answer: outgoingAnswer(guard, await answerOfReturned(forbidden, 'authorize()')) }
+    return { kind: 'answered', answer: uninvolvedAnswer(await answerOfReturned(forbidden, 'authorize()')) }
   }
   const { method, path, headers } = inbound
   const given = keyFrom && guard.methods.has(method) ? await keyGivenBy(guard, keyFrom, inbound) : undefined

@@ -10,6 +10,9 @@ import type { Caller } from './caller.ts'
 type Parts = Pick<Engine, 'keeper' | 'clock' | 'upkeep' | 'fingerprints'>
 /** Did the caller name the operation? Then an earlier call may have made it. */
 type Naming = Pick<Unrecorded, 'named'>
+interface FailedWrite extends Naming {
+  readonly cause: StorageError
+}
 
 /**
  * Makes the record durable before anything is sent. Where its id or key is already there, that record is the
@@ -22,7 +25,7 @@ export async function writeAhead(
 ): Promise<OperationRecord | undefined> {
   for (let isPruned = false; ; isPruned = true) {
     const existing = await engine.keeper.append(operation.record).then(
-      (result) => (result.appended ? undefined : result.existing()),
+      (result) => (result.appended ? undefined : result.existing().catch(unreadable(operation))),
       async (cause: StorageError) => {
         throw await takenBack(engine, operation, { cause, ...naming })
       },
@@ -33,6 +36,14 @@ export async function writeAhead(
       return existing
     }
     await engine.upkeep.pruner.prune(engine)
+  }
+}
+
+/** What is there may be the very record that was to be written: a resume that can read it goes on with it. */
+function unreadable({ record }: LiveOperation): (cause: StorageError) => never {
+  return (cause) => {
+    const { message, code } = cause
+    throw new StorageError(message, { code, cause, operation: refOf(record), effect: 'unknown', pending: true })
   }
 }
 
@@ -51,11 +62,7 @@ function isThisRecord(found: OperationRecord, { record, fence }: LiveOperation):
  * A store that lost its connection at the wrong moment may have the record after all. The caller is told that
  * nothing was done, so nothing may be found by a resume; where that can't be made sure, the error says so.
  */
-async function takenBack(
-  engine: Parts,
-  operation: LiveOperation,
-  failure: Naming & { readonly cause: StorageError },
-): Promise<HoldfastError> {
+async function takenBack(engine: Parts, operation: LiveOperation, failure: FailedWrite): Promise<HoldfastError> {
   const { record, fence } = operation
   const { cause, named } = failure
   const { message, code } = cause
@@ -76,16 +83,22 @@ async function takenBack(
 }
 
 /**
- * What the journal has under its id or key. A look does not see what a process that is just dying may yet commit under the
- * same name; to append it once more does, since the journal holds the one until the other has ended.
+ * What the journal has under its id or key. A look does not see a write that is still in doubt, or what a process that is just
+ * dying may yet commit under the same name; to append it once more does, since the journal holds the one until the other
+ * has ended.
  */
 async function lookAgain(
   { keeper }: Pick<Engine, 'keeper'>,
   { record, fence }: LiveOperation,
-  { named }: Naming,
+  { named, cause }: FailedWrite,
 ): Promise<OperationRecord | undefined> {
-  const again = named ? await keeper.append(record).catch(() => undefined) : undefined
-  if (again) return again.appended ? record : again.existing()
+  const isInDoubt = cause.effect !== 'none'
+  if (isInDoubt || named) {
+    const again = await keeper.append(record).catch((error: unknown) => {
+      if (isInDoubt) throw error
+    })
+    if (again) return again.appended ? record : again.existing()
+  }
   return keeper.read(fence.namespace, record.id ?? fence.key)
 }
 

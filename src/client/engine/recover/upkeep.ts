@@ -18,6 +18,8 @@ export class Upkeep {
   isAttended = false
   /** How often the namespace was forgotten: a call from before that must not be accepted after it. */
   forgets = 0
+  /** When this client last heard that it was (epoch ms). */
+  forgottenAt = Number.NEGATIVE_INFINITY
   /** How many of these are under way: meanwhile nothing of the namespace is taken up. */
   forgetting = 0
   readonly pruner = new Pruner()
@@ -86,12 +88,13 @@ function isOrphan(
 
 /** What another runner said of an origin, or of an operation that is waited for here. */
 export function receivePeerMessage(
-  { containments, leases, live, options }: Engine,
+  { containments, leases, live, options, upkeep, clock }: Engine,
   { is, namespace, key, level, lane }: PeerMessage,
 ): void {
   if (is === 'level') containments.restore(key, level)
   if (namespace !== options.namespace) return
   if (is === 'forgotten') {
+    upkeep.forgottenAt = clock.now()
     leases.checkAll()
     for (const follower of live.followers) follower.notify()
   }
@@ -146,9 +149,10 @@ async function abortOverdue({ live, clock }: Engine): Promise<void> {
 }
 
 /** Log-out: stops what is running here and drops everything that the namespace holds. Other tabs and processes are told. */
-export async function forgetAll({ upkeep, live, keeper, options, coordination }: Engine): Promise<number> {
+export async function forgetAll({ upkeep, live, keeper, options, coordination, clock }: Engine): Promise<number> {
   const { namespace } = options
   upkeep.forgets++
+  upkeep.forgottenAt = clock.now()
   upkeep.forgetting++
   try {
     for (const caller of [...live.callers]) caller.leaveIfRefused()

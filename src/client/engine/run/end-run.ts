@@ -66,11 +66,12 @@ export function refuse(run: RunState, reason: Reason, status: 'rejected' | 'fail
 }
 
 /** What is on record, unless the answer proves that no attempt was done. */
-function effectOfRefusal({ operation, last }: RunState, reason: Reason): Effect {
-  const { key, effect, honoursKeys } = operation.record
+function effectOfRefusal({ engine, operation, call, last }: RunState, reason: Reason): Effect {
+  const { key, effect, honoursKeys, acceptedAt } = operation.record
   // If a success had arrived before, a refusal only shows that the server does not honour the key.
-  if (effect === 'applied' || !honoursKeys || reason === 'key-reuse' || last?.facts.is !== 'answer') return effect
-  return clearsEarlierAttempts(last.facts, key) ? 'none' : effect
+  if (effect === 'applied' || !(call.keyed && honoursKeys) || reason === 'key-reuse') return effect
+  const asked = { key, ageMs: engine.clock.now() - acceptedAt }
+  return last?.facts.is === 'answer' && clearsEarlierAttempts(last.facts, asked) ? 'none' : effect
 }
 
 /** Attempts, time, budget or breaker are used up: settled as failed, or kept where it is to be carried on. */

@@ -13,6 +13,8 @@ import { fromHeaderObject, toRawHeaders, toWireBody } from './wire-format.ts'
 /** One `send`: what all of its hops share. */
 export interface Sending {
   readonly dispatcher: Dispatcher
+  /** Does the dispatcher say it of each try when a socket is there? Else not to have heard of one proves nothing. */
+  readonly isCandid: boolean
   readonly request: TransportRequest
   /** A second outcome goes nowhere: a promise settles once. */
   readonly resolve: (outcome: TransportOutcome) => void
@@ -55,7 +57,7 @@ export class Exchange implements StreamFeed, DecoderSink {
     this.#sending = sending
     this.#hop = hop
     // The server that answered an earlier hop has had the request.
-    this.#mayHaveArrived = hop.redirects > 0
+    this.#mayHaveArrived = hop.redirects > 0 || !sending.isCandid
     this.#stopListening = onAbort(sending.request.signal, () => this.#abort())
   }
 
@@ -244,6 +246,5 @@ export class Exchange implements StreamFeed, DecoderSink {
 }
 
 /** undici asks for an error; a signal's reason may be anything. */
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('The request was given up', { cause: reason })
-}
+const asError = (reason: unknown): Error =>
+  reason instanceof Error ? reason : new Error('The request was given up', { cause: reason })

@@ -29,10 +29,12 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Required<
       const { signal } = request
       if (signal.aborted) return resolve(abortedFault(signal, { mayHaveArrived: false }))
       try {
-        const dispatcher = explicit ?? applicationDispatcher() ?? ownAgent(undici)
+        const given = explicit ?? applicationDispatcher()
+        const dispatcher = given ?? ownAgent(undici)
+        const isCandid = given === undefined || isPlainDispatcher(given)
         // A dispatcher of another copy of undici may call the handler's methods by their older names.
         const Handler = dispatcher instanceof undici.Dispatcher ? Exchange : LegacyExchange
-        new Handler({ dispatcher, request, resolve }, firstHop(request)).dispatch()
+        new Handler({ dispatcher, isCandid, request, resolve }, firstHop(request)).dispatch()
       } catch (error) {
         // A URL that can't be parsed, or a dispatcher that is none.
         resolve({ ...toNodeFault(error), mayHaveArrived: false, transient: false })
@@ -111,14 +113,25 @@ function untouchedDispatcher(): Dispatcher | undefined {
   return dispatcher && isUntouchedAgent(dispatcher) ? dispatcher : undefined
 }
 
+/** The classes of undici whose handlers hear of each try, whichever copy of undici they are from. */
+const PLAIN = /^((Mock|Proxy|EnvHttpProxy)?Agent|(Mock|Balanced|RoundRobin)?Pool|(Mock)?Client)$/
+
+/** An interceptor, a RetryAgent or a dispatcher of the application's own may have sent a request without its handler's knowledge. */
+function isPlainDispatcher(dispatcher: Dispatcher): boolean {
+  return PLAIN.test(dispatcher.constructor.name) && !isComposed(dispatcher)
+}
+
+/** One with interceptors hides behind a Proxy, which shows another `dispatch` than its class has. */
+function isComposed(dispatcher: Dispatcher): boolean {
+  return dispatcher.dispatch !== Object.getPrototypeOf(dispatcher).dispatch
+}
+
 /**
  * An Agent as `new Agent()` makes it. Only asked for what was there before us: an application that has set such a
  * one gets the same connections from ours. What can't be recognised counts as set on purpose.
  */
 function isUntouchedAgent(dispatcher: Dispatcher): boolean {
-  if (dispatcher.constructor.name !== 'Agent') return false
-  // One with interceptors hides behind a Proxy, which shows another `dispatch` than its class has.
-  if (dispatcher.dispatch !== Object.getPrototypeOf(dispatcher).dispatch) return false
+  if (dispatcher.constructor.name !== 'Agent' || isComposed(dispatcher)) return false
   const options = ownSymbolValue(dispatcher, 'options')
   const factory = ownSymbolValue(dispatcher, 'factory')
   if (typeof options !== 'object' || options === null || typeof factory !== 'function') return false

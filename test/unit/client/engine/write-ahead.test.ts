@@ -3,10 +3,11 @@ import { writeAhead } from '../../../../src/client/engine/call/write-ahead.ts'
 import { Upkeep } from '../../../../src/client/engine/recover/upkeep.ts'
 import { LiveOperation } from '../../../../src/client/engine/run/live-operation.ts'
 import { memoryJournal } from '../../../../src/client/journal/memory/memory-journal.ts'
+import type { AppendResult, JournalResult } from '../../../../src/client/journal/port.ts'
 import { RecordKeeper } from '../../../../src/client/journal/record-keeper.ts'
 import { Fingerprints } from '../../../../src/client/operation/fingerprints.ts'
 import type { OperationRecord } from '../../../../src/client/operation/record.ts'
-import { KeyReuseError } from '../../../../src/errors/classes.ts'
+import { KeyReuseError, StorageError } from '../../../../src/errors/classes.ts'
 import { nodeDigest } from '../../../../src/foundation/node-digest.ts'
 import { manualClock } from '../../../../src/testing/manual-clock.ts'
 import { faultJournal, on } from '../../../support/fault-journal.ts'
@@ -23,6 +24,10 @@ async function onRecord(earlier?: OperationRecord) {
   return { journal, stored, engine }
 }
 
+function isFound(result: JournalResult): result is AppendResult & { readonly appended: false } {
+  return typeof result === 'object' && result !== null && 'existing' in result
+}
+
 describe('writing ahead, where a record with the same key, owner and epoch is there', () => {
   it('goes on where it is the very record that was to be written', async () => {
     const { engine } = await onRecord(freshRecord())
@@ -34,6 +39,19 @@ describe('writing ahead, where a record with the same key, owner and epoch is th
     await expect(writeAhead(engine, new LiveOperation(freshRecord()), { named: false })).rejects.toBeInstanceOf(
       KeyReuseError,
     )
+  })
+
+  it('says unknown where the record that is there can not be read: it may be its own, and a resume may read it', async () => {
+    const { engine, journal } = await onRecord(freshRecord())
+    const memory = journal.execute
+    journal.execute = async (batch, now) => {
+      const results = await memory(batch, now)
+      for (const result of results) if (isFound(result)) Object.assign(result.existing, { head: '{' })
+      return results
+    }
+    const written = writeAhead(engine, new LiveOperation(freshRecord()), { named: false })
+    const operation = { key: freshRecord().key }
+    await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true, operation })
   })
 
   const earlier: Record<string, Partial<OperationRecord>> = {
@@ -56,6 +74,22 @@ describe('writing ahead, where the write fails', () => {
     const written = writeAhead(engine, new LiveOperation(freshRecord()), { named: false })
     await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'none', pending: false })
     expect(await stored()).toBeUndefined()
+  })
+
+  it('says unknown while a transaction in doubt may still commit: a look does not see it, and holds its key', async () => {
+    const { engine, journal, stored } = await onRecord()
+    const memory = journal.execute
+    let isHeld = true
+    // As a database does it whose commit hangs: the row is not seen, and no other can be written in its place.
+    journal.execute = async (batch, now) => {
+      if (!isHeld || !batch.some((command) => command.do === 'append')) return memory(batch, now)
+      throw new StorageError('No answer', { effect: 'unknown' })
+    }
+    const written = writeAhead(engine, new LiveOperation(freshRecord()), { named: false })
+    await expect(written).rejects.toMatchObject({ name: 'StorageError', effect: 'unknown', pending: true })
+    isHeld = false
+    await engine.keeper.append(freshRecord())
+    expect(await stored()).toMatchObject({ status: 'pending' })
   })
 
   it('leaves alone what an earlier call with the same key, owner and epoch left', async () => {

@@ -56,11 +56,12 @@ describe('an answer', () => {
       const name = `${verdict.is} ${verdict.effect}`
       verdicts.set(name, [...(verdicts.get(name) ?? []), status])
     }
-    expect(verdicts.get('retry none')).toEqual([408, 425, 429])
-    expect(verdicts.get('retry unknown')).toEqual([500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530])
+    expect(verdicts.get('retry none')).toEqual([425, 429])
+    expect(verdicts.get('retry unknown')).toEqual([408, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530])
     expect(verdicts.get('unauthorized none')).toEqual([401])
-    expect(verdicts.get('final none')).toHaveLength(100 - 4)
-    expect(verdicts.get('final unknown')).toHaveLength(100 + 100 - 11)
+    // A 499 is that of a proxy that stopped waiting.
+    expect(verdicts.get('final none')).toHaveLength(100 - 5)
+    expect(verdicts.get('final unknown')).toHaveLength(100 + 100 - 11 + 1)
   })
 
   test('409 is in flight by its problem, by Retry-After, or by an earlier attempt of unknown fate', () => {
@@ -98,9 +99,8 @@ describe('an answer', () => {
     expect(judge(500, [['retry-after', '1']])).toMatchObject(unknown)
     expect(judge(429)).toMatchObject({ is: 'retry', effect: 'none' })
     expect(judge(503, [['retry-after', '1']])).toMatchObject({ is: 'retry', effect: 'none', floorMs: 1000 })
-    for (const status of [408, 425]) {
-      expect(judge(status)).toMatchObject({ is: 'final', reason: 'status', effect: 'none', settles: 'rejected' })
-    }
+    expect(judge(408)).toMatchObject(unknown)
+    expect(judge(425)).toMatchObject({ is: 'final', reason: 'status', effect: 'none', settles: 'rejected' })
   })
 
   test("the caller's rule decides, below do-not-retry and key reuse", () => {
@@ -178,7 +178,7 @@ describe("the caller's rule about an answer that can not be sent again safely", 
     classify({ ...answer(status), ...more } as AttemptFacts, circumstances({ replayable: false, override: true }))
 
   test('is followed for a 4xx, which did nothing', () => {
-    for (const status of [400, 404, 499]) expect(judge(status)).toMatchObject({ is: 'retry', effect: 'none' })
+    for (const status of [400, 404, 498]) expect(judge(status)).toMatchObject({ is: 'retry', effect: 'none' })
   })
 
   test('is not followed where something may have been done', () => {

@@ -3,6 +3,7 @@ import { type AnswerFacts, clearsEarlierAttempts, showsKeyKnown } from '../../..
 import { PROBLEM, PROBLEM_PREFIX } from '../../../../src/protocol/problem-details.ts'
 
 const KEY = 'k'
+const ASKED = { key: KEY, ageMs: 59_999 }
 const answer = (status: number, over: Partial<AnswerFacts> = {}): AnswerFacts => ({
   is: 'answer',
   status,
@@ -41,29 +42,44 @@ describe('an answer shows that its server knows keys', () => {
 
 describe('a final answer proves that no earlier attempt was done', () => {
   test('if it is a 4xx, and shows that its server looks keys up', () => {
-    for (const status of [400, 404, 409, 410, 415, 422]) {
-      expect(clearsEarlierAttempts(answer(status, { headers: RETENTION }), KEY)).toBe(true)
-      expect(clearsEarlierAttempts(answer(status), KEY)).toBe(false)
+    for (const status of [400, 404, 410, 415, 422]) {
+      expect(clearsEarlierAttempts(answer(status, { headers: RETENTION }), ASKED)).toBe(true)
+      expect(clearsEarlierAttempts(answer(status), ASKED)).toBe(false)
     }
   })
 
   test('and not if a gate in front of the operation gave it, unless it is a recorded answer', () => {
-    for (const status of [401, 403, 405, 407, 408, 412, 413, 414, 421, 425, 429, 431, 451]) {
-      expect(clearsEarlierAttempts(answer(status, { headers: RETENTION }), KEY)).toBe(false)
-      expect(clearsEarlierAttempts(answer(status, { headers: REPLAYED }), KEY)).toBe(true)
+    for (const status of [401, 403, 405, 407, 409, 412, 413, 414, 421, 425, 429, 431, 451]) {
+      expect(clearsEarlierAttempts(answer(status, { headers: RETENTION }), ASKED)).toBe(false)
+      expect(clearsEarlierAttempts(answer(status, { headers: REPLAYED }), ASKED)).toBe(true)
     }
   })
 
-  test('and not if our server half refused it before the look-up', () => {
-    for (const type of [PROBLEM.keyMissing, PROBLEM.keyMalformed]) {
-      expect(clearsEarlierAttempts(answer(400, { headers: RETENTION, problem: { type } }), KEY)).toBe(false)
+  test('and not if our server half refused it before the look-up, or found another request under the key', () => {
+    for (const type of [PROBLEM.keyMissing, PROBLEM.keyMalformed, PROBLEM.keyReused]) {
+      expect(clearsEarlierAttempts(answer(400, { headers: RETENTION, problem: { type } }), ASKED)).toBe(false)
     }
+  })
+
+  test('and not if it says when to come back, or if a time limit gave it', () => {
+    const headers = [...RETENTION, ['retry-after', '1']] as const
+    expect(clearsEarlierAttempts(answer(423, { headers }), ASKED)).toBe(false)
+    for (const status of [408, 499]) {
+      expect(clearsEarlierAttempts(answer(status, { headers: RETENTION }), ASKED)).toBe(false)
+    }
+  })
+
+  test('and not if its server has forgotten the key by then', () => {
+    const late = { key: KEY, ageMs: 60_000 }
+    expect(clearsEarlierAttempts(answer(404, { headers: RETENTION }), late)).toBe(false)
+    expect(clearsEarlierAttempts(answer(404, { headers: REPLAYED }), late)).toBe(true)
+    expect(clearsEarlierAttempts(answer(404, { headers: [['idempotency-key', 'k']] }), late)).toBe(true)
   })
 
   test('and not if it came from elsewhere, or is no 4xx', () => {
-    expect(clearsEarlierAttempts(answer(404, { headers: RETENTION, redirected: true }), KEY)).toBe(false)
+    expect(clearsEarlierAttempts(answer(404, { headers: RETENTION, redirected: true }), ASKED)).toBe(false)
     for (const status of [200, 302, 399, 500, 503]) {
-      expect(clearsEarlierAttempts(answer(status, { headers: REPLAYED }), KEY)).toBe(false)
+      expect(clearsEarlierAttempts(answer(status, { headers: REPLAYED }), ASKED)).toBe(false)
     }
   })
 })
