@@ -3,7 +3,7 @@ import type { CodesOf } from '../errors/codes.ts'
 import { readChunksUpTo } from '../foundation/join-chunks.ts'
 import { isBodyOmitted } from '../protocol/header-names.ts'
 import { isResponse, toResponse } from '../protocol/stored-message.ts'
-import { addAwaitingFrames } from './call-site.ts'
+import { CallSite } from './call-site.ts'
 import type { Answer, HandleSource } from './engine/call/caller.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 
@@ -17,6 +17,7 @@ const decoder = new TextDecoder()
 export class OperationHandle implements Promise<Response> {
   readonly [Symbol.toStringTag] = 'OperationHandle'
   readonly #source: HandleSource
+  readonly #site = new CallSite()
   #isObserved = false
   #unnoticed: Promise<never> | undefined
   #response: Promise<Response> | undefined
@@ -38,9 +39,9 @@ export class OperationHandle implements Promise<Response> {
 
   /** Resolves when the record is durable, with the level reached. */
   get accepted(): Promise<DurabilityLevel> {
-    return new ObservedPromise(() => {
+    return new ObservedPromise(this.#site, () => {
       this.#observe()
-      return this.#source.accepted
+      return this.#source.accepted.catch(this.#site.rethrow)
     })
   }
 
@@ -77,25 +78,26 @@ export class OperationHandle implements Promise<Response> {
     onFulfilled?: ((value: Response) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
+    this.#site.capture(this.then)
     return this.#asResponse().then(onFulfilled, onRejected)
   }
 
   catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Response | B> {
-    return this.#asResponse().catch(onRejected)
+    return this.then(undefined, onRejected)
   }
 
   finally(onFinally?: (() => void) | null): Promise<Response> {
-    return this.#asResponse().finally(onFinally)
+    return this.then().finally(onFinally)
   }
 
   #asResponse(): Promise<Response> {
     this.#observe()
-    this.#response ??= this.#source.answer.then(({ response, rest }) => toResponse(response, rest), rethrow)
+    this.#response ??= this.#source.answer.then(({ response, rest }) => toResponse(response, rest), this.#site.rethrow)
     return this.#response
   }
 
   #read<T>(parse: (bytes: Uint8Array, answer: Answer) => T): Promise<T> {
-    return new ObservedPromise(() => {
+    return new ObservedPromise(this.#site, () => {
       this.#observe()
       return this.#source.answer
         .then((answer) => {
@@ -104,7 +106,7 @@ export class OperationHandle implements Promise<Response> {
           const bytes = this.#bytes
           return bytes instanceof Promise ? bytes.then((read) => parse(read, answer)) : parse(bytes, answer)
         })
-        .catch(rethrow)
+        .catch(this.#site.rethrow)
     })
   }
 
@@ -122,12 +124,6 @@ export class OperationHandle implements Promise<Response> {
   #fail(error: unknown): void {
     if (!this.#isObserved) this.#unnoticed ??= Promise.reject(error)
   }
-}
-
-/** The last step before the caller's own promise: the error gets the frames of the functions that await it. */
-function rethrow(error: unknown): never {
-  addAwaitingFrames(error, rethrow as () => never)
-  throw error
 }
 
 function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array> {
@@ -177,10 +173,12 @@ function unreadableAnswer(
 /** A promise that is made when it is first handled: until then it can't raise an unhandled rejection. */
 class ObservedPromise<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Promise'
+  readonly #site: CallSite
   readonly #make: () => Promise<T>
   #promise: Promise<T> | undefined
 
-  constructor(make: () => Promise<T>) {
+  constructor(site: CallSite, make: () => Promise<T>) {
+    this.#site = site
     this.#make = make
   }
 
@@ -189,6 +187,7 @@ class ObservedPromise<T> implements Promise<T> {
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
+    this.#site.capture(this.then)
     this.#promise ??= this.#make()
     return this.#promise.then(onFulfilled, onRejected)
   }
