@@ -1,5 +1,5 @@
-import { BodyError } from '../errors/classes.ts'
-import { isHoldfastError } from '../errors/holdfast-error.ts'
+import { type AnswerDetails, BodyError } from '../errors/classes.ts'
+import { type ErrorDetails, type HoldfastError, isHoldfastError } from '../errors/holdfast-error.ts'
 import { brandFetch, globalFetch } from '../foundation/own-fetch.ts'
 import { toResponse } from '../protocol/stored-message.ts'
 import { CallSite } from './call-site.ts'
@@ -55,7 +55,28 @@ function answerOrThrow(error: unknown, site: CallSite): Response {
   const isMistake = error.reason === 'status' && error.cause !== undefined
   // An answer from before is not this one's: where the last attempt got none, fetch would reject.
   if (!isMistake && response && error.attempts.at(-1)?.status !== undefined) return response
-  throw site.addTo(error.reason === 'aborted' ? abortError(error) : failed(error))
+  throw site.addTo(error.reason === 'aborted' ? abortError(error) : failed(withPlatformCode(error)))
+}
+
+/**
+ * Programs read `error.cause.code` of a fetch that failed, and find there what the platform would say. Ours stands beside it. A
+ * new error, because callers of one operation may share theirs.
+ */
+function withPlatformCode(error: HoldfastError): Error {
+  const code = platformCode(error.cause, 0)
+  if (code === undefined) return error
+  const Same = error.constructor as new (message: string, details: ErrorDetails & AnswerDetails) => HoldfastError
+  const { response } = error as AnswerDetails
+  const shown = new Same(error.message, { ...error, cause: error.cause, response })
+  return Object.assign(shown, { code, holdfastCode: error.code, stack: error.stack ?? '' })
+}
+
+const DEEPEST_CAUSE = 10
+
+function platformCode(error: unknown, depth: number): string | undefined {
+  if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return undefined
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : platformCode(error.cause, depth + 1)
 }
 
 /** Of the very class that fetch throws: tools compare it, and know the message. */

@@ -92,7 +92,10 @@ export class OperationHandle implements Promise<Response> {
 
   #asResponse(): Promise<Response> {
     this.#observe()
-    this.#response ??= this.#source.answer.then(({ response, rest }) => toResponse(response, rest), this.#site.rethrow)
+    this.#response ??= this.#source.answer.then(
+      (answer) => toResponse(answer.response, restOf(answer, this.#source.signal)),
+      this.#site.rethrow,
+    )
     return this.#response
   }
 
@@ -127,7 +130,7 @@ export class OperationHandle implements Promise<Response> {
 }
 
 function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array> {
-  const { response, rest, operation, attempts } = answer
+  const { response, rest } = answer
   if (!rest && !response.body && (response.bodyOmitted || isBodyOmitted(response.headers))) {
     const message = 'It was done, but its recorded answer has no body: larger than maxResponseBytes'
     throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
@@ -136,10 +139,38 @@ function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array
   return readUpTo(limit, isResponse(rest) ? rest.body : rest).then(
     (whole) => within(answer, limit, whole),
     (cause: unknown) => {
-      const message = 'It was done, but its answer was cut off'
-      throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
+      throw cutOff(answer, cause)
     },
   )
+}
+
+/** For a `Response`: a stream that fails with our error. It locks the rest only when it is read, as other readers may be first. */
+function restOf(answer: Answer, signal: AbortSignal | undefined): Answer['rest'] {
+  const { rest } = answer
+  if (!rest || isResponse(rest)) return rest
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          reader ??= rest.getReader()
+          const { value } = await reader.read()
+          if (value) controller.enqueue(value)
+          else controller.close()
+        } catch (cause) {
+          // The caller's own abort has its own reason, as fetch has it.
+          controller.error(signal?.aborted ? cause : cutOff(answer, cause))
+        }
+      },
+      cancel: (reason) => (reader ?? rest).cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function cutOff({ operation, attempts }: Answer, cause: unknown): IndeterminateError {
+  const message = 'It was done, but its answer was cut off'
+  return new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
 }
 
 /** Undefined: there is more than that. Compressed, an answer of a few hundred kilobytes can fill the memory. */

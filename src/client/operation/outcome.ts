@@ -9,6 +9,7 @@ import {
 } from '../../errors/classes.ts'
 import type { HoldfastError, OperationRef } from '../../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
+import { isSafeMethod } from '../../protocol/methods.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
 import { type AnswerRest, toResponse } from '../../protocol/stored-message.ts'
 import { effectOf, isSettled, type OperationRecord } from './record.ts'
@@ -190,7 +191,9 @@ function describe({ record, reason, pending }: FailedOperation, effect: Effect):
   const last = lastAttempt(record)
   const isLimit = last !== undefined && LIMITS.has(reason)
   const happened = isLimit ? last.inShort : last ? `${why}: ${last.detail}` : why
-  const sentences = [`${method} ${origin}${pathname}: ${happened}.`, SO[effect]]
+  const sentences = [`${method} ${origin}${pathname}: ${happened}.`]
+  // Nothing is done by a safe method: that it may have arrived changes nothing for the caller.
+  if (effect !== 'unknown' || !isSafeMethod(method)) sentences.push(SO[effect])
   if (isLimit) sentences.push(`Stopped: ${why}.`)
   if (pending) sentences.push('It stays pending: resume() goes on with it.')
   return sentences.join(' ')
