@@ -74,7 +74,7 @@ export interface Client {
   patch(url: string | URL, options?: CallOptions): OperationHandle
   /** DELETE: journaled before it is sent, with one idempotency key for all attempts. */
   delete(url: string | URL, options?: CallOptions): OperationHandle
-  /** Any method but CONNECT, TRACE and TRACK; other than GET, HEAD and OPTIONS it is journaled. */
+  /** Any method but CONNECT, TRACE and TRACK; other than GET, HEAD, OPTIONS and QUERY it is journaled. */
   request(method: string, url: string | URL, options?: CallOptions): OperationHandle
   /** A drop-in `fetch`: same retries, key and journal; resolves with any final response, rejects as fetch does. */
   readonly fetch: FetchLike

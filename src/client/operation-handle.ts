@@ -3,7 +3,7 @@ import type { CodesOf } from '../errors/codes.ts'
 import { readChunksUpTo } from '../foundation/join-chunks.ts'
 import { isBodyOmitted } from '../protocol/header-names.ts'
 import { isResponse, toResponse } from '../protocol/stored-message.ts'
-import { addAwaitingFrames } from './call-site.ts'
+import { CallSite } from './call-site.ts'
 import type { Answer, HandleSource } from './engine/call/caller.ts'
 import type { DurabilityLevel } from './journal/port.ts'
 
@@ -17,6 +17,7 @@ const decoder = new TextDecoder()
 export class OperationHandle implements Promise<Response> {
   readonly [Symbol.toStringTag] = 'OperationHandle'
   readonly #source: HandleSource
+  readonly #site = new CallSite()
   #isObserved = false
   #unnoticed: Promise<never> | undefined
   #response: Promise<Response> | undefined
@@ -38,9 +39,9 @@ export class OperationHandle implements Promise<Response> {
 
   /** Resolves when the record is durable, with the level reached. */
   get accepted(): Promise<DurabilityLevel> {
-    return new ObservedPromise(() => {
+    return new ObservedPromise(this.#site, () => {
       this.#observe()
-      return this.#source.accepted
+      return this.#source.accepted.catch(this.#site.rethrow)
     })
   }
 
@@ -77,25 +78,29 @@ export class OperationHandle implements Promise<Response> {
     onFulfilled?: ((value: Response) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
+    this.#site.capture(this.then)
     return this.#asResponse().then(onFulfilled, onRejected)
   }
 
   catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Response | B> {
-    return this.#asResponse().catch(onRejected)
+    return this.then(undefined, onRejected)
   }
 
   finally(onFinally?: (() => void) | null): Promise<Response> {
-    return this.#asResponse().finally(onFinally)
+    return this.then().finally(onFinally)
   }
 
   #asResponse(): Promise<Response> {
     this.#observe()
-    this.#response ??= this.#source.answer.then(({ response, rest }) => toResponse(response, rest), rethrow)
+    this.#response ??= this.#source.answer.then(
+      (answer) => toResponse(answer.response, restOf(answer, this.#source.signal)),
+      this.#site.rethrow,
+    )
     return this.#response
   }
 
   #read<T>(parse: (bytes: Uint8Array, answer: Answer) => T): Promise<T> {
-    return new ObservedPromise(() => {
+    return new ObservedPromise(this.#site, () => {
       this.#observe()
       return this.#source.answer
         .then((answer) => {
@@ -104,7 +109,7 @@ export class OperationHandle implements Promise<Response> {
           const bytes = this.#bytes
           return bytes instanceof Promise ? bytes.then((read) => parse(read, answer)) : parse(bytes, answer)
         })
-        .catch(rethrow)
+        .catch(this.#site.rethrow)
     })
   }
 
@@ -124,14 +129,8 @@ export class OperationHandle implements Promise<Response> {
   }
 }
 
-/** The last step before the caller's own promise: the error gets the frames of the functions that await it. */
-function rethrow(error: unknown): never {
-  addAwaitingFrames(error, rethrow as () => never)
-  throw error
-}
-
 function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array> {
-  const { response, rest, operation, attempts } = answer
+  const { response, rest } = answer
   if (!rest && !response.body && (response.bodyOmitted || isBodyOmitted(response.headers))) {
     const message = 'It was done, but its recorded answer has no body: larger than maxResponseBytes'
     throw unreadableAnswer(answer, message, { code: 'HOLDFAST_BODY_OMITTED', body: null })
@@ -140,10 +139,38 @@ function bytesOf(answer: Answer, limit: number): Uint8Array | Promise<Uint8Array
   return readUpTo(limit, isResponse(rest) ? rest.body : rest).then(
     (whole) => within(answer, limit, whole),
     (cause: unknown) => {
-      const message = 'It was done, but its answer was cut off'
-      throw new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
+      throw cutOff(answer, cause)
     },
   )
+}
+
+/** For a `Response`: a stream that fails with our error. It locks the rest only when it is read, as other readers may be first. */
+function restOf(answer: Answer, signal: AbortSignal | undefined): Answer['rest'] {
+  const { rest } = answer
+  if (!rest || isResponse(rest)) return rest
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          reader ??= rest.getReader()
+          const { value } = await reader.read()
+          if (value) controller.enqueue(value)
+          else controller.close()
+        } catch (cause) {
+          // The caller's own abort has its own reason, as fetch has it.
+          controller.error(signal?.aborted ? cause : cutOff(answer, cause))
+        }
+      },
+      cancel: (reason) => (reader ?? rest).cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function cutOff({ operation, attempts }: Answer, cause: unknown): IndeterminateError {
+  const message = 'It was done, but its answer was cut off'
+  return new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
 }
 
 /** Undefined: there is more than that. Compressed, an answer of a few hundred kilobytes can fill the memory. */
@@ -177,10 +204,12 @@ function unreadableAnswer(
 /** A promise that is made when it is first handled: until then it can't raise an unhandled rejection. */
 class ObservedPromise<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Promise'
+  readonly #site: CallSite
   readonly #make: () => Promise<T>
   #promise: Promise<T> | undefined
 
-  constructor(make: () => Promise<T>) {
+  constructor(site: CallSite, make: () => Promise<T>) {
+    this.#site = site
     this.#make = make
   }
 
@@ -189,6 +218,7 @@ class ObservedPromise<T> implements Promise<T> {
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
+    this.#site.capture(this.then)
     this.#promise ??= this.#make()
     return this.#promise.then(onFulfilled, onRejected)
   }

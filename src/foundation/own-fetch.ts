@@ -3,10 +3,17 @@ type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<
 /** Shared by every copy of the package. */
 const BRAND = Symbol.for('holdfast.fetch')
 
-/** Marks a client's `fetch`, so that a client that finds it installed as the global one does not call itself; it has the length of a fetch. */
+/**
+ * Marks a client's `fetch`, so that a client that finds it installed as the global one does not call itself. Its name and
+ * length are those of a fetch, whatever a bundler calls the function.
+ */
 export function brandFetch(fetch: FetchLike): FetchLike {
   rememberFetch()
-  return Object.defineProperties(fetch, { [BRAND]: { value: true }, length: { value: 1 } })
+  return Object.defineProperties(fetch, {
+    [BRAND]: { value: true },
+    name: { value: 'fetch' },
+    length: { value: 1 },
+  })
 }
 
 /** Is it the `fetch` of a client, this one's or another's? */

@@ -1,5 +1,5 @@
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
+const IDEMPOTENT = new Set([...SAFE, 'PUT', 'DELETE'])
 
 /** Changes nothing on the server, so it needs neither key nor journal. */
 export function isSafeMethod(method: string): boolean {

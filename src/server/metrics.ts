@@ -5,7 +5,7 @@ import { withinStoreTime } from './guard/store-call.ts'
 
 /** Never rejects: the counters are wanted most when the store is down. */
 export async function readMetrics(guard: GuardOptions): Promise<LedgerMetrics> {
-  const store = await withinStoreTime(guard, guard.store.gauges(guard.clock.now())).catch((error: unknown) => {
+  const store = await withinStoreTime(guard, () => guard.store.gauges(guard.clock.now())).catch((error: unknown) => {
     emit(guard, { type: 'ledger.failed', error })
     return undefined
   })

@@ -37,6 +37,33 @@ const post = {
 } as const
 
 describe.each([
+  [
+    'client.fetch',
+    (origin: string, init: RequestInit) => createClient({ journal: false, retry: false }).fetch(origin, init),
+  ],
+  [
+    'client.fetch with headers of the client',
+    (origin: string, init: RequestInit) =>
+      createClient({ baseUrl: origin, headers: { 'x-a': '1' }, journal: false, retry: false }).fetch(origin, init),
+  ],
+] as const)('a GET by %s', (_, call) => {
+  test.each([
+    ['a redirect that is not allowed', '/there', { redirect: 'error' }],
+    ['redirects in a circle', '/', {}],
+  ] as const)('was not done after %s', async (_case, location, init) => {
+    const api = await redirecting(302, location)
+    const { cause } = (await call(api.origin, init).catch((error: unknown) => error)) as Error
+    expect(cause).toMatchObject({ effect: 'none', message: expect.not.stringContaining('may have been done') })
+  })
+
+  test('has no word of work that may have been done after a reset', async () => {
+    const api = await serving((request) => request.socket.destroy())
+    const { cause } = (await call(api.origin, {}).catch((error: unknown) => error)) as Error
+    expect(cause).toMatchObject({ effect: 'unknown', message: expect.not.stringContaining('may have been done') })
+  })
+})
+
+describe.each([
   ['undici', () => below],
   ['a fetch that was given', () => chooseNodeTransport({ fetch: platformFetch })],
   [

@@ -4,6 +4,8 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fetchTransport } from '../../src/client/transport/fetch/fetch-transport.ts'
 import { NODE_MEANS } from '../../src/client/transport/undici/choose-node-transport.ts'
 import { undiciTransport } from '../../src/client/transport/undici/undici-transport.ts'
+import { type Client, createClient } from '../../src/index.ts'
+import { failure } from '../support/client-scenario.ts'
 import { asFault, asResponse, drain, text, transportRequest } from '../support/transport-request.ts'
 import { httpServer, rawServer, type TestServer } from '../support/transport-servers.ts'
 
@@ -17,6 +19,22 @@ afterEach(async () => {
 })
 
 const MIB = 1024 * 1024
+
+test.each([
+  ['text() of the handle', (client: Client) => client.get('/').text()],
+  ['text() of its Response', async (client: Client) => (await client.get('/')).text()],
+  ['a copy of its Response', async (client: Client) => (await client.get('/')).clone().arrayBuffer()],
+])('a large answer that is cut off gives our error by %s', async (_, read) => {
+  server = await httpServer((request, response) => {
+    response.writeHead(200, { 'content-length': '100000' }).write('x'.repeat(50_000))
+    setImmediate(() => request.socket.destroy())
+  })
+  const client = createClient({ baseUrl: server.origin, journal: false, retry: false, maxResponseBytes: 1000 })
+  const error = await failure(read(client))
+  expect(error).toMatchObject({ name: 'IndeterminateError', effect: 'applied', reason: 'network' })
+  expect(error.operation?.key).toMatch(/-/)
+  expect(error.cause).toBeInstanceOf(Error)
+})
 
 describe.each([
   ['undici', below],

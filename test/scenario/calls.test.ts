@@ -34,6 +34,22 @@ describe('the verbs', () => {
     })
   }
 
+  it('QUERY is safe: with a body, but neither journaled nor keyed, and retried', async () => {
+    const { client, fetch, journal, clock } = scenario([{ status: 503 }, { fault: 'reset' }, { body: 'found' }])
+    const call = client.request('QUERY', '/search', { json: { name: 'Ada' } })
+    expect(await elapse(clock, 60_000, call.text())).toBe('found')
+    expect(fetch.calls.map(({ method }) => method)).toEqual(['QUERY', 'QUERY', 'QUERY'])
+    expect(fetch.calls[0]?.headers).not.toHaveProperty('idempotency-key')
+    expect(await rowsOf(journal)).toEqual([])
+  })
+
+  it('QUERY of client.fetch is retried without a key', async () => {
+    const { client, fetch, clock } = scenario([{ fault: 'reset' }, { body: 'found' }])
+    const call = client.fetch('/search', { method: 'QUERY', body: 'name=Ada' })
+    expect((await elapse(clock, 60_000, call)).status).toBe(200)
+    expect(fetch.calls).toHaveLength(2)
+  })
+
   it('request takes any method, standard ones in any letter case', async () => {
     const { client, fetch } = scenario(() => ({ status: 200 }))
     await client.request('post', '/a')

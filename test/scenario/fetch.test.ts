@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createClient, isHoldfastError, memoryJournal } from '../../src/index.ts'
+import { createClient, isHoldfastError, memoryJournal, NotSentError } from '../../src/index.ts'
 import { elapse, ORIGIN, rejection, rowsOf, scenario } from '../support/client-scenario.ts'
 
 const MINUTE = 60_000
@@ -42,6 +42,20 @@ describe('client.fetch', () => {
         effect: fault === 'refused' || fault === 'dns' ? 'none' : 'unknown',
       })
     }
+  })
+
+  it('shows the code of the platform on the cause, as fetch does, and ours beside it', async () => {
+    const { client, clock } = scenario(() => ({ fault: 'refused' }), { honoursKeys: true })
+    const { cause } = (await elapse(clock, MINUTE, rejection(client.fetch('/a', post)))) as Error
+    expect(cause).toMatchObject({ name: 'NotSentError', code: 'ECONNREFUSED', holdfastCode: 'HOLDFAST_NOT_SENT' })
+    expect(isHoldfastError(cause) && [cause.effect, cause.attempts.length]).toEqual(['none', 5])
+    expect(cause).toBeInstanceOf(NotSentError)
+  })
+
+  it('has our code on the cause where the platform has none', async () => {
+    const { client, clock } = scenario(() => ({ fault: new TypeError('Failed to fetch') }), { honoursKeys: true })
+    const { cause } = (await elapse(clock, MINUTE, rejection(client.fetch('/a', post)))) as Error
+    expect(cause).toMatchObject({ code: 'HOLDFAST_INDETERMINATE' })
   })
 
   it('rejects where the last attempt got no answer, also where one before did', async () => {

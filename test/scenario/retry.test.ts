@@ -165,8 +165,14 @@ describe('shouldRetry', () => {
     expect(error.effect).toBe('unknown')
     expect(fetch.calls).toHaveLength(1)
   })
-  it('that gives a promise is refused: a promise is not true', async () => {
-    const promising = (async () => false) as unknown as () => boolean
+  it('that is async is refused at once: a promise is not true', () => {
+    const shouldRetry = (async () => false) as unknown as () => boolean
+    const refused = /`retry\.shouldRetry` must be a function that answers at once/
+    expect(() => scenario([], { retry: { shouldRetry } })).toThrow(refused)
+    expect(() => scenario([]).client.post('/a', { retry: { shouldRetry } })).toThrow(refused)
+  })
+  it('that gives a promise ends the call, also if the promise rejects', async () => {
+    const promising = (() => Promise.reject(new Error('late'))) as unknown as () => boolean
     const { client, clock, fetch } = scenario(() => ({ status: 503 }), { retry: { shouldRetry: promising } })
     const error = await elapse(clock, MINUTE, failure(client.post('/a')))
     expect(error.cause).toBeInstanceOf(TypeError)

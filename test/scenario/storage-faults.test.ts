@@ -1,9 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { StorageError } from '../../src/index.ts'
+import { memoryJournal, StorageError } from '../../src/index.ts'
 import { isCommit } from '../../src/testing/command-meaning.ts'
 import { on } from '../support/fault-journal.ts'
 import { LEASE_MS, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
+
+describe('a journal of the caller’s own', () => {
+  it('that throws where it should reject is a journal that failed', async () => {
+    const journal = memoryJournal()
+    journal.open = () => {
+      throw new Error('broken')
+    }
+    const { error } = await outcome(neighbourhood(journal).client().post('/charges', { body: 'one' }))
+    expect(error).toMatchObject({ name: 'StorageError', effect: 'none', cause: { message: 'broken' } })
+  })
+})
 
 describe('a disk that fails', () => {
   it('before a retry: the caller is told what is known, and a resume goes on', async () => {

@@ -76,7 +76,9 @@ export class RecordKeeper {
 
   /** Opens once; a failed opening may be tried again. */
   open(): Promise<void> {
-    this.#opening ??= this.#journal.open().then(
+    // A journal of the caller's own may throw in place of rejecting.
+    const open = async (): Promise<void> => this.#journal.open()
+    this.#opening ??= open().then(
       async () => {
         if (this.#terms.levels) await readLevels(this.#journal, this.#terms.levels)
         this.#opened = true

@@ -9,6 +9,7 @@ import {
 } from '../../errors/classes.ts'
 import type { HoldfastError, OperationRef } from '../../errors/holdfast-error.ts'
 import type { Effect, Reason } from '../../errors/reason.ts'
+import { isSafeMethod } from '../../protocol/methods.ts'
 import { readProblem } from '../../protocol/problem-details.ts'
 import { type AnswerRest, toResponse } from '../../protocol/stored-message.ts'
 import { effectOf, isSettled, type OperationRecord } from './record.ts'
@@ -165,18 +166,43 @@ const BECAUSE: Record<Reason, string> = {
   lane: 'an earlier operation of its lane has not succeeded',
 }
 
+/** These end the retries of a failure that is another one: the message names that failure first. */
+const LIMITS = new Set<Reason | undefined>([
+  'attempts',
+  'deadline',
+  'horizon',
+  'budget',
+  'breaker',
+  'do-not-retry',
+  'not-replayable',
+])
+
 const SO: Record<Effect, string> = {
   none: 'It was not done.',
   unknown: 'It may have been done.',
   applied: 'It was done, but its answer was cut off.',
 }
 
+/** What happened, then what that means for the caller, then which limit ended it, then what comes next. */
 function describe({ record, reason, pending }: FailedOperation, effect: Effect): string {
   const { method, url } = record.request
   const { origin, pathname } = new URL(url)
-  const last = record.response ? `status ${record.response.status}` : record.error?.detail
-  const status = last ? ` (last: ${last})` : ''
   const why = reason ? BECAUSE[reason] : isSettled(record) ? record.status : 'Holdfast itself failed, see the cause'
-  const next = pending ? ' It stays pending: resume() goes on with it.' : ''
-  return `${method} ${origin}${pathname}: ${why}${status}. ${SO[effect]}${next}`
+  const last = lastAttempt(record)
+  const isLimit = last !== undefined && LIMITS.has(reason)
+  const happened = isLimit ? last.inShort : last ? `${why}: ${last.detail}` : why
+  const sentences = [`${method} ${origin}${pathname}: ${happened}.`]
+  // Nothing is done by a safe method: that it may have arrived changes nothing for the caller.
+  if (effect !== 'unknown' || !isSafeMethod(method)) sentences.push(SO[effect])
+  if (isLimit) sentences.push(`Stopped: ${why}.`)
+  if (pending) sentences.push('It stays pending: resume() goes on with it.')
+  return sentences.join(' ')
+}
+
+function lastAttempt(record: OperationRecord): { readonly inShort: string; readonly detail: string } | undefined {
+  const { response, error, attempts, attemptCount } = record
+  const count = `after ${attemptCount} ${attemptCount === 1 ? 'attempt' : 'attempts'}`
+  if (response) return { inShort: `status ${response.status} ${count}`, detail: `status ${response.status}` }
+  const detail = error?.detail ?? attempts.at(-1)?.fault
+  return detail === undefined ? undefined : { inShort: `no answer ${count}: ${detail}`, detail }
 }

@@ -24,10 +24,18 @@ export function resolveRetry(given: RetryOptions | false | undefined, fallback: 
     cap: [fallback.capMs, checkDuration],
     maxAttempts: [fallback.maxAttempts, wholeFrom(1)],
     statuses: [fallback.statuses, checkStatuses],
-    shouldRetry: [fallback.shouldRetry, checkFunction<ResolvedRetry['shouldRetry']>],
+    shouldRetry: [fallback.shouldRetry, checkRule],
   })
   if (cap < base) refuseOption('retry.cap', `at least \`retry.base\` (${base} ms)`, cap)
   return Object.freeze({ ...rest, baseMs: base, capMs: cap })
+}
+
+/** An async function is always truthy in its answer, and a retry is decided at once. */
+function checkRule(option: string, value: ResolvedRetry['shouldRetry']): ResolvedRetry['shouldRetry'] {
+  const isAsync = Object.prototype.toString.call(value) === '[object AsyncFunction]'
+  return isAsync
+    ? refuseOption(option, 'a function that answers at once, and not an async one', value)
+    : checkFunction(option, value)
 }
 
 function checkStatuses(option: string, value: unknown): ReadonlySet<number> {

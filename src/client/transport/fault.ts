@@ -5,15 +5,19 @@ import type { TransportFault } from './port.ts'
 export type ToFault = (error: unknown) => TransportFault
 
 /**
- * Errors of these kinds come from the program. A `TypeError` does not count: it is how every fetch reports the network,
+ * Errors of these kinds come from the program. A `TypeError` alone does not count: it is how every fetch reports the network,
  * and its message may be in any language. msw throws an `InternalError` for a request that has no handler.
  */
 const PROGRAM_ERROR = /^(Range|Reference|Syntax|Eval|URI|Internal)Error$/
 
+/** What V8, SpiderMonkey and JavaScriptCore say of a program's own mistake. They say it in English everywhere. */
+const MISTAKE =
+  /\bis not (a function|a constructor|iterable|an object)\b|^Cannot (read|set|destructure|convert) |^can't (access|convert) |^(undefined|null) is not |\bis (undefined|null)$|^Assignment to constant/
+
 /** By the kind of the error alone: browsers say no more. A custom fetch may throw anything. */
 export function toFault(error: unknown): TransportFault {
   const name = error instanceof Error ? error.name : ''
-  const transient = !PROGRAM_ERROR.test(name)
+  const transient = !PROGRAM_ERROR.test(name) && !(error instanceof TypeError && MISTAKE.test(error.message))
   const aborted = name === 'AbortError' || name === 'TimeoutError'
   const code = aborted ? 'aborted' : transient ? 'network' : name
   return { kind: 'fault', code, mayHaveArrived: true, transient, cause: error }

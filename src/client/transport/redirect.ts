@@ -60,16 +60,17 @@ export function followRedirect(
   rules: Pick<TransportRequest, 'method' | 'redirect' | 'trusts' | 'publicHeaders'>,
 ): Hop | TransportFault | undefined {
   if (!isRedirect(answer.status) || rules.redirect === 'manual') return undefined
-  if (rules.redirect === 'error') return redirectFault('redirect-refused', 'A redirect, and redirects are not allowed')
+  if (rules.redirect === 'error')
+    return redirectFault(rules, 'redirect-refused', 'A redirect, and redirects are not allowed')
   if (answer.location === undefined) return undefined
   const url = resolveLocation(answer.location, from.url.href)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    return redirectFault('bad-redirect', 'A redirect to something that is no HTTP URL')
+    return redirectFault(rules, 'bad-redirect', 'A redirect to something that is no HTTP URL')
   }
   if (from.redirects >= MOST_REDIRECTS) {
-    return redirectFault('too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
+    return redirectFault(rules, 'too-many-redirects', `More than ${MOST_REDIRECTS} redirects`)
   }
-  if (url.hasUserInfo) return redirectFault('bad-redirect', 'A redirect to a URL with credentials')
+  if (url.hasUserInfo) return redirectFault(rules, 'bad-redirect', 'A redirect to a URL with credentials')
   const next = nextHop(from, url, answer.status)
   if (rules.trusts(url.origin)) return next
   return isSafeMethod(rules.method) ? { ...next, headers: rules.publicHeaders } : untrustedRedirect(url.origin)
@@ -111,10 +112,12 @@ function asUtf8(location: string): string {
 }
 
 function redirectFault(
+  { method }: Pick<TransportRequest, 'method'>,
   code: 'redirect-refused' | 'bad-redirect' | 'too-many-redirects',
   message: string,
 ): TransportFault {
   // Only 'redirect-refused' is what the caller asked for; the other two are a server's mistake, and those get mended.
   const transient = code !== 'redirect-refused'
-  return { kind: 'fault', code, mayHaveArrived: true, transient, cause: new Error(message) }
+  // A safe method that was answered by a redirect has done nothing.
+  return { kind: 'fault', code, mayHaveArrived: !isSafeMethod(method), transient, cause: new Error(message) }
 }

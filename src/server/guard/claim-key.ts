@@ -54,8 +54,10 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const heldFrom = momentOf(guard.clock)
     const draft = draftOf(guard, request, protection)
-    const insertion = await withinStoreTime(guard, guard.store.insert(draft), (late) =>
-      late.kind === 'inserted' ? guard.store.release(late.claim) : undefined,
+    const insertion = await withinStoreTime(
+      guard,
+      () => guard.store.insert(draft),
+      (late) => (late.kind === 'inserted' ? guard.store.release(late.claim) : undefined),
     )
     if (insertion.kind === 'inserted') {
       return { kind: 'claimed', claim: insertion.claim, heldFrom, from: undefined, next: 'run' }
@@ -66,8 +68,10 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
     if (admission.kind === 'refuse') return refused(entry, admission.reason)
     const taking = takeOverDraft(entry, draft, admission.next)
     const undo = admission.next === 'run' && !taking.external ? 'release' : 'abandon'
-    const claim = await withinStoreTime(guard, guard.store.takeOver(entry, taking), (late) =>
-      late ? guard.store[undo](late, guard.clock.now()) : undefined,
+    const claim = await withinStoreTime(
+      guard,
+      () => guard.store.takeOver(entry, taking),
+      (late) => (late ? guard.store[undo](late, guard.clock.now()) : undefined),
     )
     const from = entry.state === 'done' ? undefined : entry
     if (claim) return { kind: 'claimed', claim, heldFrom, from, next: admission.next }
@@ -104,11 +108,11 @@ export async function reclaimKey(
   guard: GuardOptions,
   { request, protection, claim }: Reclaiming,
 ): Promise<Held | undefined> {
-  const entry = await withinStoreTime(guard, guard.store.find(request.scope, request.key))
+  const entry = await withinStoreTime(guard, () => guard.store.find(request.scope, request.key))
   if (entry?.token !== claim.token) return undefined
   const heldFrom = momentOf(guard.clock)
   const draft = draftOf(guard, request, protection)
-  const taking = guard.store.takeOver(entry, draft)
+  const taking = () => guard.store.takeOver(entry, draft)
   const fresh = await withinStoreTime(guard, taking, (late) => late && guard.store.release(late))
   return fresh && { claim: fresh, heldFrom }
 }

@@ -14,7 +14,7 @@ const POLICY = { external: false, onAbandoned: undefined, canReconcile: false } 
 export async function holdEntry(guard: GuardOptions, draft: EntryDraft): Promise<void> {
   try {
     const claim = await claimFor(guard, { ...draft, external: true, durable: true })
-    if (!claim || !(await withinStoreTime(guard, guard.store.abandon(claim, guard.clock.now())))) return
+    if (!claim || !(await withinStoreTime(guard, () => guard.store.abandon(claim, guard.clock.now())))) return
     emitForEntry(guard, draft, { type: 'entry.abandoned', status: undefined, error: undefined })
   } catch (error) {
     emit(guard, { type: 'ledger.failed', error })
@@ -23,9 +23,9 @@ export async function holdEntry(guard: GuardOptions, draft: EntryDraft): Promise
 
 /** Undefined: another request has the key, or has answered under it. */
 async function claimFor(guard: GuardOptions, draft: EntryDraft): Promise<Claim | undefined> {
-  const inserted = await withinStoreTime(guard, guard.store.insert(draft))
+  const inserted = await withinStoreTime(guard, () => guard.store.insert(draft))
   if (inserted.kind === 'inserted') return inserted.claim
   const { found } = inserted
   const isFree = admit(found, draft.fingerprint, POLICY).kind === 'take-over'
-  return isFree ? withinStoreTime(guard, guard.store.takeOver(found.entry, draft)) : undefined
+  return isFree ? withinStoreTime(guard, () => guard.store.takeOver(found.entry, draft)) : undefined
 }

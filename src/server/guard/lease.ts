@@ -100,13 +100,13 @@ export class HeldLease {
   }
 
   #isRenewed(now: number): Promise<boolean> {
-    return withinStoreTime(this.#guard, this.#guard.store.renew(this.#claim, { leaseMs: this.#leaseMs, now }))
+    return withinStoreTime(this.#guard, () => this.#guard.store.renew(this.#claim, { leaseMs: this.#leaseMs, now }))
   }
 
   /** Committed in a transaction of the caller, or abandoned by a reaper: still the entry of this claim. */
   async #isSettledByUs(): Promise<boolean> {
     const { scope, key, token } = this.#claim
-    const entry = await withinStoreTime(this.#guard, this.#guard.store.find(scope, key))
+    const entry = await withinStoreTime(this.#guard, () => this.#guard.store.find(scope, key))
     return entry?.token === token && entry.state !== 'running'
   }
 

@@ -27,7 +27,7 @@ export function emitOutcome(guard: GuardOptions, claimed: ClaimedRequest | null,
 export async function isCommitted(guard: GuardOptions, claimed: ClaimedRequest, answer: Answer): Promise<boolean> {
   const { scope, key, token } = claimed.claim
   // Fails on a handle whose transaction is still open: not committed.
-  const entry = await withinStoreTime(guard, guard.store.find(scope, key)).catch(() => undefined)
+  const entry = await withinStoreTime(guard, () => guard.store.find(scope, key)).catch(() => undefined)
   if (entry?.state !== 'done' || entry.token !== token) return false
   emitOutcome(guard, claimed, { kind: 'recorded', writes: 'committed', answer })
   return true

@@ -41,7 +41,7 @@ export class ReaperWatch {
   }
 
   async #report(guard: GuardOptions): Promise<void> {
-    const { at, oldestExpiresAt } = await withinStoreTime(guard, guard.store.gauges(guard.clock.now()))
+    const { at, oldestExpiresAt } = await withinStoreTime(guard, () => guard.store.gauges(guard.clock.now()))
     if (oldestExpiresAt === undefined || at - oldestExpiresAt <= HOUR_MS) return
     emit(guard, { type: 'reaper.overdue', oldestExpiredAt: oldestExpiresAt })
     this.#warn(OVERDUE)

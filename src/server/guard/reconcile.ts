@@ -34,7 +34,7 @@ export async function reconcileClaim(
     return { kind: 'abandoned' }
   }
   const answer = recordedAnswer(await answerOfReturned(found, 'reconcile()'), guard)
-  const isRecorded = await withinStoreTime(guard, guard.store.complete(claimed.claim, answer, guard.clock.now()))
+  const isRecorded = await withinStoreTime(guard, () => guard.store.complete(claimed.claim, answer, guard.clock.now()))
   if (!isRecorded) return { kind: 'lost' }
   const { status, bodyOmitted } = answer
   emitForEntry(guard, claimed.request, { type: 'entry.recorded', status, bodyOmitted })

@@ -97,7 +97,7 @@ export class ScopeQuota {
   }
 
   async #count(guard: GuardOptions, scope: string, limit: number): Promise<Counted> {
-    const count = await withinStoreTime(guard, guard.store.count(scope, limit))
+    const count = await withinStoreTime(guard, () => guard.store.count(scope, limit))
     // As the last one of the map, whose first one is the oldest.
     this.#counted.delete(scope)
     const counted = Object.assign(this.#of(scope), { count, added: 0, countedAt: guard.clock.now() })
@@ -113,7 +113,7 @@ export async function refusalByQuota(
 ): Promise<RefusalReason | undefined> {
   try {
     if (!guard.quota || (await guard.quota.hasRoom(guard, scope))) return undefined
-    const entry = await withinStoreTime(guard, guard.store.find(scope, key))
+    const entry = await withinStoreTime(guard, () => guard.store.find(scope, key))
     return entry ? undefined : 'quota-exceeded'
   } catch (error) {
     emit(guard, { type: 'ledger.failed', error })

@@ -71,7 +71,7 @@ async function completeLater(guard: GuardOptions, claimed: ClaimedRequest, answe
   while (clock.now() < until) {
     const lease = { leaseMs, now: clock.now() }
     // Its failure is not emitted: that of the next `complete` is.
-    withinStoreTime(guard, guard.store.renew(claimed.claim, lease)).catch(() => {})
+    withinStoreTime(guard, () => guard.store.renew(claimed.claim, lease)).catch(() => {})
     await sleepInBackground(clock, pauseMs, background.closing).catch(() => {})
     const completed = await tryToComplete(guard, claimed, answer)
     if (completed === 'lost') emitForEntry(guard, claimed.request, { type: 'claim.lost' })
@@ -83,7 +83,7 @@ async function completeLater(guard: GuardOptions, claimed: ClaimedRequest, answe
 async function tryToComplete(guard: GuardOptions, claimed: ClaimedRequest, answer: RecordedAnswer): Promise<Completed> {
   const { claim, request } = claimed
   try {
-    const isRecorded = await withinStoreTime(guard, guard.store.complete(claim, answer, guard.clock.now()))
+    const isRecorded = await withinStoreTime(guard, () => guard.store.complete(claim, answer, guard.clock.now()))
     // An earlier try may have been committed although its answer was lost.
     if (!isRecorded && !(await isDone(guard, claim))) return 'lost'
     const { status, bodyOmitted } = answer
@@ -96,7 +96,7 @@ async function tryToComplete(guard: GuardOptions, claimed: ClaimedRequest, answe
 }
 
 async function isDone(guard: GuardOptions, { scope, key, token }: Claim): Promise<boolean> {
-  const entry = await withinStoreTime(guard, guard.store.find(scope, key))
+  const entry = await withinStoreTime(guard, () => guard.store.find(scope, key))
   return entry?.token === token && entry.state === 'done'
 }
 
@@ -122,7 +122,7 @@ export async function endInDoubt(guard: GuardOptions, claimed: ClaimedRequest | 
 
 async function releaseClaim(guard: GuardOptions, { claim, request }: ClaimedRequest, cause: Cause): Promise<void> {
   try {
-    const isReleased = await withinStoreTime(guard, guard.store.release(claim))
+    const isReleased = await withinStoreTime(guard, () => guard.store.release(claim))
     const { status, error } = cause
     if (isReleased) emitForEntry(guard, request, { type: 'entry.released', status, error })
   } catch (error) {
@@ -134,7 +134,7 @@ export async function abandonClaim(guard: GuardOptions, claimed: ClaimedRequest,
   const { claim, request } = claimed
   try {
     const { status, error, unknownSince } = cause
-    const abandoning = guard.store.abandon(claim, guard.clock.now(), unknownSince)
+    const abandoning = () => guard.store.abandon(claim, guard.clock.now(), unknownSince)
     const isAbandoned = await withinStoreTime(guard, abandoning)
     if (isAbandoned) emitForEntry(guard, request, { type: 'entry.abandoned', status, error, unknownSince })
   } catch (error) {

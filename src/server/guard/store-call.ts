@@ -2,13 +2,17 @@ import { ConfigurationError, StorageError } from '../../errors/classes.ts'
 import { waitAtMost } from '../../foundation/wait.ts'
 import type { GuardOptions } from './guard-options.ts'
 
-/** A store that does not answer in time counts as down. What it does later all the same is undone. */
+/**
+ * A store that does not answer in time counts as down. What it does later all the same is undone. A store of the caller's
+ * own may throw in place of rejecting.
+ */
 export async function withinStoreTime<T>(
   guard: Pick<GuardOptions, 'clock' | 'storeTimeoutMs'>,
-  work: Promise<T>,
+  ask: () => Promise<T>,
   undo?: (late: T) => Promise<unknown> | undefined,
 ): Promise<T> {
   let isLate = false
+  const work = ask()
   work.then((value) => (isLate ? undo?.(value) : undefined)).catch(() => {})
   return waitAtMost(guard.clock, work, {
     ms: guard.storeTimeoutMs,

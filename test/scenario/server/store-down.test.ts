@@ -156,6 +156,20 @@ describe('a store that is down', () => {
     expect((await answer).status).toBe(200)
   })
 
+  it('and throws in place of rejecting, while an answer is recorded in the background: recorded when it is up again', async () => {
+    const shop = protectedShop()
+    const { complete, renew } = shop.store
+    const broken = (): never => {
+      throw new Error('broken')
+    }
+    Object.assign(shop.store, { complete: broken, renew: broken })
+    const handler = shop.serve(async () => new Response('done', { status: 201 }))
+    expect((await handler(ask('k'))).status).toBe(201)
+    Object.assign(shop.store, { complete, renew })
+    await shop.clock.advance('10s')
+    expect(await shop.ledger.find('public', 'k')).toMatchObject({ state: 'done' })
+  })
+
   it('and an observer that throws changes nothing', async () => {
     const shop = protectedShop({
       observe: () => {

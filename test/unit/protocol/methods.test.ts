@@ -11,6 +11,8 @@ test.each([
   ['PATCH', false, false],
   ['CUSTOM', false, false],
   ['', false, false],
+  ['QUERY', true, true],
+  ['query', false, false],
 ])('%j is safe: %s, idempotent: %s', (method, safe, idempotent) => {
   expect(isSafeMethod(method)).toBe(safe)
   expect(isIdempotentMethod(method)).toBe(idempotent)

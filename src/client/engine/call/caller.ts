@@ -27,6 +27,8 @@ export interface HandleSource {
   readonly answer: Promise<Answer>
   /** How much of the answer `json`, `text` and `bytes` take into memory. */
   readonly maxReadBytes: number
+  /** The caller's. */
+  readonly signal?: AbortSignal | undefined
   cancel(): Promise<void>
   /** The answer is waited for only once it is asked for; until then no failure has to be noticed. */
   readonly isLazy?: boolean

@@ -1,3 +1,4 @@
+import { isThenable } from '../../../foundation/thenable.ts'
 import { readableHeaders } from '../../../protocol/stored-message.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { RetryOptions } from '../../options.ts'
@@ -27,6 +28,7 @@ export function askShouldRetry(
       fault,
     })
     if (decision === undefined || typeof decision === 'boolean') return { decision }
+    if (isThenable(decision)) decision.then(undefined, () => {})
     throw new TypeError('shouldRetry must answer true, false or undefined, and not a promise')
   } catch (error) {
     return { decision: false, error }

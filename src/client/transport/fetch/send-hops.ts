@@ -61,6 +61,7 @@ async function sendHop(route: FetchRoute, call: FetchHop, hop: Hop): Promise<Tra
  * that answered an earlier hop has had the request. Of a safe method nothing can have been done, however far it came.
  */
 function withFate({ followsUnasked }: FetchRoute, call: FetchHop, fault: TransportFault): TransportFault {
+  if (fault.code === 'refused-by-fetch' && isSafeMethod(call.method)) return { ...fault, mayHaveArrived: false }
   const isOneHop = call.redirect !== 'follow' && !followsUnasked
   const isCertain = call.redirects === 0 && (isOneHop || isSafeMethod(call.method))
   return isCertain ? fault : { ...fault, mayHaveArrived: true }

@@ -51,10 +51,36 @@ describe('the sentence of an error', () => {
     expect(said(idle, 'deadline', true)).toMatch(/ It was not done\. It stays pending: resume\(\) goes on with it\.$/)
   })
 
-  it('names the last answer, or else the last failure', () => {
-    const failed = { ...idle, error: { detail: 'ECONNRESET', retryAt: undefined } }
-    expect(said(failed, 'attempts')).toContain('all attempts failed (last: ECONNRESET). ')
-    expect(said({ ...failed, response }, 'attempts')).toContain('all attempts failed (last: status 503). ')
+  const tried = {
+    ...idle,
+    attemptCount: 3,
+    attempts: [{ number: 3, startedAt: 0, durationMs: 1, fault: 'ECONNREFUSED' }],
+  }
+
+  it.each<[Reason, string]>([
+    ['attempts', 'all attempts failed'],
+    ['deadline', 'deadline exceeded'],
+    ['horizon', 'horizon exceeded, the server may have forgotten the idempotency key'],
+    ['budget', 'retry budget exhausted for this origin'],
+    ['breaker', 'circuit breaker is open for this origin'],
+    ['do-not-retry', 'the server said not to retry'],
+    ['not-replayable', 'not replayable, a server that ignores idempotency keys could do it twice'],
+  ])('begins with the failure, and ends with the limit %s', (reason, limit) => {
+    expect(said(tried, reason)).toBe(
+      `POST https://api.example.com/charges: no answer after 3 attempts: ECONNREFUSED. It was not done. Stopped: ${limit}.`,
+    )
+  })
+
+  it('names the last answer, or else the last failure in its own words', () => {
+    const error = { detail: 'ECONNRESET: socket hang up', retryAt: undefined }
+    const failed = { ...tried, error, attemptCount: 1 }
+    expect(said(failed, 'attempts')).toContain('/charges: no answer after 1 attempt: ECONNRESET: socket hang up. ')
+    expect(said({ ...tried, error, response }, 'budget')).toContain('/charges: status 503 after 3 attempts. ')
+  })
+
+  it('adds the answer or the failure to a reason that is no limit', () => {
+    expect(said({ ...tried, response }, 'status')).toContain('/charges: the server rejected it: status 503. It was')
+    expect(said(tried, 'auth')).toContain('/charges: credentials refused or missing: ECONNREFUSED. It was')
   })
 
   it('says how it ended, or that we failed ourselves, where there is no reason', () => {

@@ -4,7 +4,18 @@ import { toNodeFault } from '../../../../src/client/transport/node-fault.ts'
 
 const coded = (code: string, more: object = {}): Error => Object.assign(new Error(code), { code, ...more })
 const named = (name: string): Error => Object.assign(new Error(name), { name })
+type Loose = { call: () => unknown; headers: Iterable<unknown> & { get: unknown }; Agent: new () => unknown }
+const loose = {} as Loose
 const failed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause })
+
+/** As the engine itself words what a program got wrong. */
+function broken(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}
 
 type Row = readonly [name: string, error: unknown, code: string, mayHaveArrived: boolean, transient: boolean]
 
@@ -54,6 +65,23 @@ const rows: readonly Row[] = [
   ],
   ['a request without a handler in msw', named('InternalError'), 'InternalError', true, false],
   ['a misspelt name in a custom fetch', new ReferenceError('x is not defined'), 'ReferenceError', true, false],
+  ['a function that a custom fetch does not have', broken(() => loose.call()), 'TypeError', true, false],
+  ['a value that a custom fetch does not have', broken(() => loose.headers.get), 'TypeError', true, false],
+  ['a value that is null in a custom fetch', broken(() => JSON.parse('null').headers), 'TypeError', true, false],
+  ['a loop over nothing in a custom fetch', broken(() => [...loose.headers]), 'TypeError', true, false],
+  ['a class that a custom fetch does not have', broken(() => new loose.Agent()), 'TypeError', true, false],
+  [
+    'the same in Firefox',
+    new TypeError('can\'t access property "get", a.headers is undefined'),
+    'TypeError',
+    true,
+    false,
+  ],
+  ['the same in Safari', new TypeError("undefined is not an object (evaluating 'a.b.c')"), 'TypeError', true, false],
+  ['the network in Chromium', new TypeError('Failed to fetch'), 'network', true, true],
+  ['the network in Firefox', new TypeError('NetworkError when attempting to fetch resource.'), 'network', true, true],
+  ['the network in Safari', new TypeError('Load failed'), 'network', true, true],
+  ['the network in French', new TypeError('Une erreur réseau est survenue'), 'network', true, true],
   ['an error without detail', new Error('the network is down'), 'network', true, true],
   ['something that is no error', 'oops', 'network', true, true],
   ['nothing', undefined, 'network', true, true],

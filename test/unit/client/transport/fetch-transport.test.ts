@@ -257,7 +257,7 @@ describe('redirects followed by hand', () => {
   test('are left to the caller who wants them, and refused for the one who does not', async () => {
     const left = await playing([moved(302, '/b')]).transport.send(transportRequest(url, { redirect: 'manual' }))
     expect(asResponse(left)).toMatchObject({ status: 302, redirected: false })
-    const none = await playing([moved(302, '/b')]).transport.send(transportRequest(url, { redirect: 'error' }))
+    const none = await playing([moved(302, '/b')]).transport.send(transportRequest(url, { ...post, redirect: 'error' }))
     expect(summary(none)).toEqual({ code: 'redirect-refused', mayHaveArrived: true, transient: false })
   })
 

@@ -25,8 +25,10 @@ describe('a location', () => {
     ['of another scheme', 'file:///etc/passwd'],
     ['with credentials', 'https://user:word@api.example/'],
   ])('%s is a fault', (_, location) => {
-    const fault = { kind: 'fault', code: 'bad-redirect', mayHaveArrived: true, transient: true }
-    expect(followRedirect(from, { status: 302, location }, rules)).toMatchObject(fault)
+    const fault = { kind: 'fault', code: 'bad-redirect', transient: true }
+    const follow = (method: string) => followRedirect(from, { status: 302, location }, { ...rules, method })
+    expect(follow('POST')).toMatchObject({ ...fault, mayHaveArrived: true })
+    expect(follow('GET')).toMatchObject({ ...fault, mayHaveArrived: false })
   })
 })
 
