@@ -205,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "reason !== 'do-not-retry' && ",
     replace: '',
     breaks: ['P7'],
-    from: 558,
+    from: 3165,
     within: 2000,
   },
   {
@@ -214,8 +214,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: '  return showsKeyKnown(answer, key)',
     replace: '  return showsKeyKnown(answer, key) || answer.status === 404',
     breaks: ['P3'],
-    from: 1,
-    within: 3000,
+    from: 250,
+    within: 1000,
   },
   {
     name: 'telling of a success before it is on disk, though the server may ignore keys',
@@ -223,8 +223,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'return !record.honoursKeys || !response || ',
     replace: 'return record.key === "" && ',
     breaks: ['P3'],
-    from: 1,
-    within: 6000,
+    from: 860,
+    within: 1500,
   },
   {
     name: 'saying nothing of a possible repetition',
@@ -268,7 +268,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (compared === 'different') return refuse('key-reused')",
     replace: '',
     breaks: ['P3'],
-    from: 1651,
+    from: 2780,
     within: 2000,
   },
   {
@@ -277,7 +277,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (!isCommitted) undo.rollBack()',
     replace: "if (outcome.kind !== 'recorded') undo.rollBack()",
     breaks: ['P3'],
-    from: 1527,
+    from: 1690,
     within: 4000,
   },
   {
@@ -394,7 +394,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (record.lane === undefined || record.holdsLane) return true',
     replace: 'operation.record = { ...record, holdsLane: record.lane !== undefined }; return true',
     breaks: ['lanes'],
-    from: 1520,
+    from: 2400,
     within: 2000,
   },
 ]

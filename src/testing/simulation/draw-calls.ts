@@ -49,9 +49,11 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
   if (faults.has('lanes')) {
     for (const n of [3, 4]) calls.push(drawCall(diceFor(seed, `lanes ${n}`), { slots, faults, n }))
   }
+  // Two uses of one key are most interesting where the second one asks the server again, as only a fetch does.
+  const fetchedShare = faults.has('same-key') ? 0.5 : 0.2
   // Calls of one operation mostly come the same way.
   const fetched = new Set(
-    calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(0.2)),
+    calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(fetchedShare)),
   )
   return calls.map((call, n) => {
     const isFetch = fetched.has(call.label) !== diceFor(seed, `otherwise ${n}`).chance(0.05)
