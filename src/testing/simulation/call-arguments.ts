@@ -4,8 +4,10 @@ import type { CallPlan } from './plan.ts'
 
 /** What a planned call gives to the client: to a verb, or to `client.fetch`. */
 
-export function pathOf({ label, signature }: CallPlan): string {
-  return signature === undefined ? `/${label}` : `/${label}?signature=${signature}${SECRET}`
+/** A path, where the operation is for the API of the client that is called. */
+export function urlOf({ label, origin, signature }: CallPlan, baseUrl: string): string {
+  const path = `${origin === baseUrl ? '' : origin}/${label}`
+  return signature === undefined ? path : `${path}?signature=${signature}${SECRET}`
 }
 
 export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {

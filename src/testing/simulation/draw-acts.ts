@@ -1,6 +1,6 @@
 import { type Dice, diceFor } from './dice.ts'
 import type { Cast } from './draw-calls.ts'
-import { type Act, MINUTE, type PlannedCrash, SECOND } from './plan.ts'
+import { type Act, MINUTE, type PlannedCrash, type RecordChange, SECOND } from './plan.ts'
 import { CLIENT_POINTS, type Fault } from './vocabulary.ts'
 
 export function drawActs(seed: number | string, cast: Cast & { readonly machines: number }): Act[] {
@@ -35,6 +35,9 @@ export function drawActs(seed: number | string, cast: Cast & { readonly machines
   act('power-cut', (_, at) => ({ do: 'power-cut', at }))
   act('outage', (dice, at) => ({ do: 'outage', at, ms: dice.pick([2 * SECOND, 30 * SECOND, 3 * MINUTE, 12 * MINUTE]) }))
   act('disk-full', (dice, at) => ({ do: 'disk-full', at, ms: dice.pick([100, 5 * SECOND, 40 * SECOND]) }))
+  act('handlers-away', (dice, at) => ({ do: 'handlers-away', at, ms: dice.pick([13 * MINUTE, 20 * MINUTE]) }))
+  const what = (dice: Dice): RecordChange => dice.pick(['origin', 'origin', 'url', 'body'])
+  act('record-changed', (dice, at) => ({ do: 'change-record', at, what: what(dice) }))
   const jump = (dice: Dice): number => dice.pick([2 * SECOND, 40 * SECOND, 4 * MINUTE])
   const machine = (dice: Dice): number => dice.between(0, machines - 1)
   act('clock-ahead', (dice, at) => ({ do: 'jump', at, machine: machine(dice), ms: jump(dice) }))

@@ -1,5 +1,5 @@
 import { type Dice, diceFor } from './dice.ts'
-import { type CallPlan, RUN_DEADLINE_MS, SECOND } from './plan.ts'
+import { type CallPlan, ORIGIN, OTHER_ORIGIN, RUN_DEADLINE_MS, SECOND } from './plan.ts'
 import type { Fault } from './vocabulary.ts'
 
 export interface Cast {
@@ -49,11 +49,15 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
   if (faults.has('lanes')) {
     for (const n of [3, 4]) calls.push(drawCall(diceFor(seed, `lanes ${n}`), { slots, faults, n }))
   }
+  // Two uses of one key are most interesting where the second one asks the server again, as only a fetch does.
+  const fetchedShare = faults.has('same-key') ? 0.5 : 0.2
   // Calls of one operation mostly come the same way.
   const fetched = new Set(
-    calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(0.2)),
+    calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(fetchedShare)),
   )
-  return calls.map((call, n) => {
+  const origins = faults.has('two-apis') ? [ORIGIN, OTHER_ORIGIN] : [ORIGIN]
+  return calls.map((drawn, n) => {
+    const call = { ...drawn, origin: diceFor(seed, `origin ${drawn.label}`).pick(origins) }
     const isFetch = fetched.has(call.label) !== diceFor(seed, `otherwise ${n}`).chance(0.05)
     return isFetch ? throughFetch(call) : faults.has('lanes') ? inLane(call, diceFor(seed, `lane ${call.label}`)) : call
   })
@@ -76,6 +80,7 @@ function throughFetch(call: CallPlan): CallPlan {
 function drawCall(dice: Dice, { slots, faults, n }: Cast & { readonly n: number }): CallPlan {
   const call: CallPlan = {
     label: `op${n}`,
+    origin: ORIGIN,
     slot: dice.between(0, slots - 1),
     at: dice.pick([0, 0, dice.between(0, 500), dice.between(0, 20 * SECOND), dice.between(0, 60 * SECOND)]),
     id: dice.chance(0.3) ? `order-${n}` : undefined,

@@ -3,11 +3,15 @@ import { drawActs, drawCrashes } from './draw-acts.ts'
 import { drawCalls } from './draw-calls.ts'
 import { drawLedger } from './draw-ledger.ts'
 import {
+  type Act,
   DEDUP_WINDOW_MS,
   HORIZON_MS,
+  ORIGIN,
+  OTHER_ORIGIN,
   type Plan,
   SECOND,
   SHORT_HORIZON_MS,
+  SHORT_RETENTION_MS,
   SHORT_WINDOW_MS,
   type SlotPlan,
 } from './plan.ts'
@@ -45,14 +49,17 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
   const shape = diceFor(seed, 'shape')
   // Tabs share a store, and so a machine.
   const machines = shape.chance(0.3) && platform === 'processes' ? 2 : 1
-  const slots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
+  const drawnSlots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
+  const origins = faults.has('two-apis') ? [ORIGIN, OTHER_ORIGIN] : [ORIGIN]
+  const slots = drawnSlots.map((slot, n) => ({ ...slot, origin: diceFor(seed, `api ${n}`).pick(origins) }))
   const calls = drawCalls(seed, { slots: slots.length, faults })
   const acts = drawActs(seed, { slots: slots.length, machines, faults })
-  const last = Math.max(...calls.map((call) => call.at + call.deadlineMs), ...acts.map((act) => act.at))
+  const last = Math.max(...calls.map((call) => call.at + call.deadlineMs), ...acts.map(waitsUntil))
   return {
     seed,
     faults,
     slots,
+    origins,
     machines,
     calls,
     acts,
@@ -65,11 +72,17 @@ export function drawPlan(seed: number | string, without: ReadonlySet<string> = n
     windowMs: faults.has('short-window') ? SHORT_WINDOW_MS : DEDUP_WINDOW_MS,
     // Headers that take their time are interesting where little of it is left.
     horizonMs: diceFor(seed, 'horizon').chance(faults.has('headers-slow') ? 0.5 : 0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
+    retentionMs: faults.has('handlers-away') ? SHORT_RETENTION_MS : DEDUP_WINDOW_MS,
     server: drawServer(diceFor(seed, 'which server'), faults),
     ledger: drawLedger(seed, faults),
     honoursKeys: drawHonoursKeys(diceFor(seed, 'honours-keys'), faults),
     endsAt: last + shape.between(0, 40) * SECOND,
   }
+}
+
+/** Only handlers are waited for: other faults may last into the calm, and end with it. */
+function waitsUntil(act: Act): number {
+  return act.do === 'handlers-away' ? act.at + act.ms : act.at
 }
 
 function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fault> {
@@ -106,6 +119,7 @@ function drawHonoursKeys(dice: Dice, faults: ReadonlySet<Fault>): boolean {
 
 function drawSlot(dice: Dice, machines: number): SlotPlan {
   return {
+    origin: ORIGIN,
     machine: dice.between(0, machines - 1),
     handlers: dice.pick(['all', 'named', 'named', 'none']),
     headers: dice.pick(['full', 'full', 'full', 'poor']),

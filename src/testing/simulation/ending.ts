@@ -31,9 +31,10 @@ export class Ending {
     const world = this.#world
     world.calmDown()
     await world.timeline.run(this.#slots.thawedAt)
-    const caretaker = this.#slots.caretaker(1)
+    const caretakers = world.plan.origins.map((origin, n) => this.#slots.caretaker(n + 1, origin))
+    for (const caretaker of caretakers) await this.#listDeadLetters(caretaker)
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      if (!this.#isOver()) await this.#round(caretaker)
+      if (!this.#isOver()) await this.#round(caretakers)
       else {
         await world.timeline.run(world.timeline.now + STRAGGLERS_MS)
         if (this.#isOver()) return
@@ -41,20 +42,34 @@ export class Ending {
     }
   }
 
-  async #round(caretaker: Program): Promise<void> {
-    const { timeline, oracle } = this.#world
+  /** Before anything is delivered at last. */
+  async #listDeadLetters(caretaker: Program): Promise<void> {
+    const { timeline, plan } = this.#world
+    if (!plan.faults.has('handlers-away')) return
     let over = false
-    void caretaker.resume().then(() => {
+    void caretaker.listDeadLetters().then(() => {
       over = true
     })
     await timeline.run(timeline.now + ROUND_MS, () => over)
-    for (const shadow of oracle.shadows.values()) if (shadow.open) this.#askFor(caretaker, shadow)
+  }
+
+  async #round(caretakers: readonly Program[]): Promise<void> {
+    const { timeline, oracle } = this.#world
+    let over = false
+    void Promise.all(caretakers.map((caretaker) => caretaker.resume())).then(() => {
+      over = true
+    })
+    await timeline.run(timeline.now + ROUND_MS, () => over)
+    for (const shadow of oracle.shadows.values()) {
+      if (shadow.open) for (const caretaker of caretakers) this.#askFor(caretaker, shadow)
+    }
     await timeline.run(timeline.now + ROUND_MS, () => this.#isOver())
   }
 
   /** A parked operation is only sent again by `retry`. */
   #askFor(caretaker: Program, shadow: Shadow): void {
     if (shadow.head.heldBy !== 'poison' || this.#asked.has(shadow.key)) return
+    if (!shadow.url.startsWith(caretaker.origin)) return
     this.#asked.add(shadow.key)
     const call = this.#world.plan.calls.find((plan) => plan.label === labelOf(shadow))
     if (call) caretaker.retry(shadow.key, call)

@@ -16,6 +16,7 @@ import { SimulatedDisk } from './simulated-disk.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
 import { Slots } from './slots.ts'
 import { WrittenTrace } from './trace.ts'
+import type { Fault } from './vocabulary.ts'
 import type { WireServer } from './wire.ts'
 import { World } from './world.ts'
 
@@ -110,19 +111,25 @@ interface Stage {
   readonly browser: SimulatedBrowser
 }
 
+/** These are a part of the plan: there is no moment at which they strike. */
+const FROM_THE_BEGINNING: readonly Fault[] = [
+  'same-id',
+  'key-reuse',
+  'short-window',
+  'keys-ignored',
+  'lanes',
+  'same-key',
+  'fresh-signature',
+  'two-apis',
+]
+
 function schedule(world: World, stage: Stage): void {
   const { timeline } = world
   const { plan, slots } = stage
   slots.startAll()
   for (const call of plan.calls) timeline.at(call.at, () => slots.call(call))
   for (const act of plan.acts) timeline.at(act.at, () => !world.calm && perform(world, act, stage))
-  if (plan.faults.has('same-id')) world.happened('same-id')
-  if (plan.faults.has('key-reuse')) world.happened('key-reuse')
-  if (plan.faults.has('short-window')) world.happened('short-window')
-  if (plan.faults.has('keys-ignored')) world.happened('keys-ignored')
-  if (plan.faults.has('lanes')) world.happened('lanes')
-  if (plan.faults.has('same-key')) world.happened('same-key')
-  if (plan.faults.has('fresh-signature')) world.happened('fresh-signature')
+  for (const fault of FROM_THE_BEGINNING) if (plan.faults.has(fault)) world.happened(fault)
 }
 
 function perform(world: World, act: Act, { slots, disk, server, browser }: Stage): void {
@@ -133,6 +140,9 @@ function perform(world: World, act: Act, { slots, disk, server, browser }: Stage
     case 'offline':
       browser.goOffline(act.ms)
       break
+    case 'change-record':
+      disk.changeRecord(act.what)
+      break
     case 'disk-full':
       disk.fillUp(act.ms)
       break
@@ -141,6 +151,9 @@ function perform(world: World, act: Act, { slots, disk, server, browser }: Stage
       world.say('world', 'the power is cut')
       disk.cutPower()
       slots.killAll('loses its power')
+      break
+    case 'handlers-away':
+      world.sendHandlersAway(act.ms)
       break
     case 'jump':
       world.setClock(act.machine, act.ms)

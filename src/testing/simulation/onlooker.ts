@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { isOverdue, judgeUnlisted } from './oracle/claim-rules.ts'
 import type { CallPlan } from './plan.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
@@ -23,6 +24,16 @@ export class Onlooker {
       }
     }
     look().catch(() => {})
+  }
+
+  /** A settlement that no handler has taken for longer than its retention is in this list. */
+  async listDeadLetters(): Promise<void> {
+    const { oracle, plan } = this.#world
+    const now = this.#process.clock.now()
+    const overdue = [...oracle.shadows.values()].filter((shadow) => isOverdue(shadow, plan, now))
+    const listed = new Set<string>()
+    for await (const { key } of this.#client.deadLetters()) listed.add(key)
+    for (const shadow of overdue) oracle.breaks(judgeUnlisted(shadow, listed))
   }
 
   /** Looks an operation up, and reads later what it found. */

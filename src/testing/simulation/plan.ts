@@ -13,11 +13,19 @@ export const HORIZON_MS = 4 * MINUTE
 /** How long a call by a resume, by key or through `client.fetch` may take. */
 export const RUN_DEADLINE_MS = 30 * SECOND
 export const SHORT_HORIZON_MS = 8 * SECOND
+/** `retention` where handlers stay away: longer than any call can come late, jumps of clocks included. */
+export const SHORT_RETENTION_MS = 12 * MINUTE
 /** A server with a shorter memory than it promised. */
 export const SHORT_WINDOW_MS = 20 * SECOND
 
+/** The API of most clients, and the one of the others. */
+export const ORIGIN = 'http://api.test'
+export const OTHER_ORIGIN = 'http://other.test'
+
 /** A place where one process after the other runs. */
 export interface SlotPlan {
+  /** The `baseUrl` of its clients. */
+  readonly origin: string
   readonly machine: number
   readonly handlers: 'all' | 'named' | 'none'
   /** Do its client's headers make the credentials? */
@@ -31,6 +39,8 @@ export interface SlotPlan {
 export interface CallPlan {
   /** The logical operation: calls that mean the same have the same label, and so the same bytes. */
   readonly label: string
+  /** Calls of one operation go to one API, whoever makes them. */
+  readonly origin: string
   readonly slot: number
   readonly at: number
   readonly id: string | undefined
@@ -63,7 +73,15 @@ export type Act =
   | { readonly do: 'jump'; readonly at: number; readonly machine: number; readonly ms: number }
   | { readonly do: 'crash' | 'close' | 'resume' | 'list'; readonly at: number; readonly slot: number }
   | { readonly do: 'power-cut'; readonly at: number }
-  | { readonly do: 'outage' | 'disk-full' | 'offline'; readonly at: number; readonly ms: number }
+  | { readonly do: 'change-record'; readonly at: number; readonly what: RecordChange }
+  | {
+      readonly do: 'outage' | 'disk-full' | 'offline' | 'handlers-away'
+      readonly at: number
+      readonly ms: number
+    }
+
+/** What of a row on disk no longer is as it was accepted. */
+export type RecordChange = 'origin' | 'url' | 'body'
 
 /** The process in that slot ends when it comes to this point for that time. */
 export interface PlannedCrash {
@@ -124,6 +142,8 @@ export interface Plan {
   readonly seed: number | string
   readonly faults: ReadonlySet<Fault>
   readonly slots: readonly SlotPlan[]
+  /** Of all APIs. */
+  readonly origins: readonly string[]
   readonly machines: number
   readonly calls: readonly CallPlan[]
   readonly acts: readonly Act[]
@@ -140,6 +160,7 @@ export interface Plan {
   readonly observed: boolean
   readonly windowMs: number
   readonly horizonMs: number
+  readonly retentionMs: number
   /** Does the server know keys, and does the client believe that it does? */
   readonly server: 'honours-keys' | 'ignores-keys' | 'ledger'
   readonly ledger: LedgerPlan

@@ -19,6 +19,11 @@ export class ProgramHandlers {
 
   take(handlers: SlotPlan['handlers']): void {
     if (handlers === 'none') return
+    const { handlersAwayMs } = this.#world
+    if (handlersAwayMs > 0) {
+      this.#process.later(handlersAwayMs, () => this.take(handlers))
+      return
+    }
     const name = handlers === 'all' ? '*' : 'order'
     const stop = this.#client.onSettled(name, (settlement) => this.#handle(settlement))
     this.#stop = () => {
@@ -43,6 +48,7 @@ export class ProgramHandlers {
     world.say(name, `handler is called: ${status}`)
     world.oracle.handling(operation.key, settlement)
     await this.#point('handler:called', 0)
+    if (world.handlersAwayMs > 0) throw new Error('The database of the handler is down')
     await this.#point(
       'handler:working',
       world.strikes('handler-slow') ? world.dice('handler').between(1000, 50_000) : 5,

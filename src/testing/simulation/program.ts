@@ -3,8 +3,9 @@ import { composeClient } from '../../client/compose-client.ts'
 import type { Coordination } from '../../client/coordination/port.ts'
 import type { ClientOptions } from '../../client/options.ts'
 import { isHoldfastError } from '../../errors/holdfast-error.ts'
+import type { Digest } from '../../foundation/digest.ts'
 import type { HoldfastEvent } from '../../observe/port.ts'
-import { callOptions, fetchInit, pathOf } from './call-arguments.ts'
+import { callOptions, fetchInit, urlOf } from './call-arguments.ts'
 import { SECRET } from './model-server.ts'
 import { Onlooker } from './onlooker.ts'
 import type { CallFact, CallResult } from './oracle/facts.ts'
@@ -15,8 +16,10 @@ import type { SimulatedNetwork } from './simulated-network.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
-export const ORIGIN = 'http://api.test'
 const LONGEST_WATCH_MS = 6_000
+
+/** What a slot says of its clients: their `baseUrl`, and what their headers make. */
+export type ClientPlan = Pick<SlotPlan, 'origin' | 'headers'>
 
 export interface Surroundings {
   readonly world: World
@@ -24,8 +27,7 @@ export interface Surroundings {
   readonly network: SimulatedNetwork
   /** How a process knows of its peers. */
   readonly coordinationOf: (process: SimulatedProcess) => Coordination
-  /** What the client's headers make. */
-  readonly headers: SlotPlan['headers']
+  readonly slot: ClientPlan
 }
 
 /** The program that runs in a process: it makes calls, takes settlements and resumes. */
@@ -33,7 +35,7 @@ export class Program {
   readonly process: SimulatedProcess
   readonly client: Client
   readonly #world: World
-  readonly #headers: SlotPlan['headers']
+  readonly #slot: ClientPlan
   readonly #onlooker: Onlooker
   readonly handlers: ProgramHandlers
   #closed = false
@@ -41,12 +43,11 @@ export class Program {
   constructor(process: SimulatedProcess, around: Surroundings) {
     this.process = process
     this.#world = around.world
-    this.#headers = around.headers
+    this.#slot = around.slot
     this.client = composeClient(
       {
         sendHeaders: true,
-        digest: (texts, bytes) =>
-          `${texts.join(' ')} ${bytes?.length ?? 0}:${bytes ? String.fromCharCode(...bytes) : ''}`,
+        digest: plainDigest,
         defaultJournal: () => around.disk.openIn(process),
         transport: () => around.network.transportOf(process),
         coordination: () => {
@@ -59,19 +60,24 @@ export class Program {
     )
     this.#onlooker = new Onlooker(this.client, process, around.world)
     this.handlers = new ProgramHandlers(this.client, process, around.world)
-    this.#world.oracle.processStarted(process)
+    this.#world.oracle.processStarted(process, around.slot.origin)
+  }
+
+  get origin(): string {
+    return this.#slot.origin
   }
 
   #options({ world }: Surroundings): ClientOptions {
     const { plan } = world
     return {
       ...plan.options,
-      baseUrl: ORIGIN,
+      baseUrl: this.#slot.origin,
       clock: this.process.clock,
       random: world.dice(`jitter ${this.process.name}`).random,
       deadline: RUN_DEADLINE_MS,
       dedupWindow: DEDUP_WINDOW_MS,
       horizon: plan.horizonMs,
+      retention: plan.retentionMs,
       headers: () => this.#credentials(),
       honoursKeys: plan.honoursKeys,
       observe: plan.observed || world.traced ? (event) => this.#observe(event) : undefined,
@@ -81,7 +87,7 @@ export class Program {
   /** Made afresh for each attempt. */
   #credentials(): Record<string, string> | Promise<Record<string, string>> {
     const made: Record<string, string> =
-      this.#headers === 'full' ? { authorization: `Bearer ${SECRET}` } : { 'x-tenant': 'acme' }
+      this.#slot.headers === 'full' ? { authorization: `Bearer ${SECRET}` } : { 'x-tenant': 'acme' }
     const slow = this.#world.strikes('headers-slow')
     if (this.#world.plan.credentials === 'at-hand' && !slow) return made
     const ms = slow ? this.#world.dice('headers-slow').pick([200, 1000, 3000, 6000, 6000, 20_000, 250_000]) : 0
@@ -112,6 +118,10 @@ export class Program {
     if (this.#closed) return
     this.#world.happened('listed')
     this.#onlooker.list()
+  }
+
+  listDeadLetters(): Promise<void> {
+    return this.#onlooker.listDeadLetters()
   }
 
   resume(): Promise<unknown> {
@@ -151,7 +161,7 @@ export class Program {
       this.#later(plan, plan.key ?? '', controller)
       return
     }
-    const handle = this.client[plan.method](pathOf(plan), callOptions(plan, controller.signal))
+    const handle = this.client[plan.method](urlOf(plan, this.#slot.origin), callOptions(plan, controller.signal))
     handle.accepted.then(
       () => process.alive && this.#world.oracle.accepted(fact),
       () => {},
@@ -166,7 +176,7 @@ export class Program {
 
   #fetch(plan: CallPlan, fact: CallFact, signal: AbortSignal): void {
     const at = (): number => this.#world.timeline.now
-    this.client.fetch(pathOf(plan), fetchInit(plan, signal)).then(
+    this.client.fetch(urlOf(plan, this.#slot.origin), fetchInit(plan, signal)).then(
       ({ ok }) => this.#recordResult(fact, { is: ok ? 'response' : 'other', at: at() }),
       (error: Error) => this.#recordResult(fact, this.#failure(error.cause)),
     )
@@ -236,3 +246,7 @@ function describeEvent(event: HoldfastEvent): string {
   const status = 'status' in event ? ` ${event.status}` : ''
   return `emits: ${event.type}${status}${reason}`
 }
+
+/** Readable in a trace, and without the colon that marks a fingerprint made with a secret. */
+const plainDigest: Digest = (texts, bytes) =>
+  `${texts.join(' ')} ${bytes?.length ?? 0} ${bytes ? String.fromCharCode(...bytes) : ''}`.replaceAll(':', ';')

@@ -1,7 +1,10 @@
 import type { Journal, JournalCommand, JournalResult } from '../../client/journal/port.ts'
 import { StorageError } from '../../errors/classes.ts'
 import type { IsSettled } from '../command-meaning.ts'
+import { ChangedRecords } from './changed-records.ts'
 import { wordOf } from './journal-words.ts'
+import { labelOf } from './oracle/shadow.ts'
+import type { RecordChange } from './plan.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Stage, Write } from './vocabulary.ts'
 import type { World } from './world.ts'
@@ -28,6 +31,7 @@ export class SimulatedDisk {
   readonly #world: World
   readonly #store: Journal
   readonly #underway = new Set<Batch>()
+  readonly #changed = new ChangedRecords()
   #fullUntil = 0
 
   constructor(world: World, store: Journal) {
@@ -49,6 +53,17 @@ export class SimulatedDisk {
     this.#fullUntil = this.#world.timeline.now + ms
     this.#world.happened('disk-full')
     this.#world.say('disk', `is full for ${ms} ms`)
+  }
+
+  /** Somebody writes to the file: a pending operation no longer is what was accepted. */
+  changeRecord(what: RecordChange): void {
+    const pending = [...this.#world.oracle.shadows.values()].filter((shadow) => shadow.open && !shadow.isUndelivered)
+    if (pending.length === 0) return
+    const shadow = this.#world.dice('record-changed').pick(pending)
+    this.#changed.change(shadow.key, what)
+    shadow.isChanged = true
+    this.#world.happened('record-changed')
+    this.#world.say('disk', `the ${what} of ${labelOf(shadow)} is changed on it`)
   }
 
   /** Is nothing on its way? */
@@ -100,7 +115,7 @@ export class SimulatedDisk {
     try {
       const results = await timeline.outside(this.#store.execute(batch.commands))
       this.#world.oracle.journaled(batch.process, batch.commands, results)
-      this.#answer(batch, results)
+      this.#answer(batch, this.#changed.show(batch.commands, results))
     } catch (error) {
       this.#answerLater(batch, () => batch.reject(error))
     }

@@ -1,13 +1,12 @@
-import type {
-  DropIn,
-  Transport,
-  TransportOutcome,
-  TransportRequest,
-  TransportResponse,
-} from '../../client/transport/port.ts'
+import { fetchTransport } from '../../client/transport/fetch/fetch-transport.ts'
+import { sendHops } from '../../client/transport/fetch/send-hops.ts'
+import { toNodeFault } from '../../client/transport/node-fault.ts'
+import type { DropIn, Transport, TransportOutcome, TransportRequest } from '../../client/transport/port.ts'
 import { onAbort } from '../../foundation/abort.ts'
 import { headerValue } from '../../protocol/headers.ts'
+import { Exchange } from './exchange.ts'
 import type { SimulatedBrowser } from './simulated-browser.ts'
+import { type Outgoing, simulatedFetch } from './simulated-fetch.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Reply, Sent, WireAnswer, WireServer } from './wire.ts'
 import type { World } from './world.ts'
@@ -39,13 +38,17 @@ export class SimulatedNetwork {
   }
 
   transportOf(process: SimulatedProcess): Transport {
-    return { send: (request) => new Promise((resolve) => this.#send(process, request, resolve)) }
+    const exchange = (request: Outgoing): Promise<TransportOutcome> =>
+      new Promise((resolve) => this.#send(process, request, resolve))
+    if (this.#world.plan.faults.has('fetch-retries'))
+      return fetchTransport(simulatedFetch(exchange), { send: sendHops, toFault: toNodeFault })
+    return { send: (request) => exchange(outgoing(request)) }
   }
 
-  #send(process: SimulatedProcess, request: TransportRequest, resolve: (outcome: TransportOutcome) => void): void {
+  #send(process: SimulatedProcess, request: Outgoing, resolve: (outcome: TransportOutcome) => void): void {
     if (!process.reach('send:leaving')) return
     const sent = this.#describe(request)
-    const isDropIn = request.dropIn !== undefined
+    const { isDropIn } = request
     const call = new Exchange(this.#world, { process, sent, resolve, isDropIn })
     this.#world.say(
       process.name,
@@ -99,10 +102,24 @@ export class SimulatedNetwork {
     this.#receive(call, (answer) => {
       const delay = dice.between(1, 30)
       if (halfOpen) return
-      if (lost || answer === 'reset') call.later(delay, () => call.fault('ECONNRESET'))
+      if (lost || answer === 'reset') call.later(delay, () => this.#lose(call))
       else if (answer.status < 300 && this.#world.strikes('body-lost')) call.later(delay, () => call.loseBody(answer))
       else call.later(delay, () => call.answer(answer))
     })
+  }
+
+  /** No answer comes. A fetch that tries again by itself shows only what became of its last try. */
+  #lose(call: Exchange): void {
+    if (!this.#world.strikes('fetch-retries')) {
+      call.fault('ECONNRESET')
+      return
+    }
+    const { sent } = call
+    this.#world.say('network', `the fetch of the program tries request ${sent.number} (${sent.label}) again`)
+    // A server that ignores keys does everything again that arrives: no client can help that.
+    const isRefused = this.#world.dice('fetch-retries').chance(0.6) || this.#world.plan.server === 'ignores-keys'
+    if (isRefused || !this.#server.listens()) call.later(1, () => call.refuse())
+    else this.#server.receive(sent, (answer) => call.later(1, () => call.end(answer)))
   }
 
   /** A router that gets no answer, or does not like it, sends the request again, and passes the second answer on. */
@@ -118,8 +135,7 @@ export class SimulatedNetwork {
     })
   }
 
-  #describe(request: TransportRequest): Sent {
-    const { method, url, headers, body } = request.dropIn ? asFetched(request, request.dropIn) : request
+  #describe({ method, url, headers, body }: Outgoing): Sent {
     const text = body ? decoder.decode(body) : ''
     return {
       number: ++this.#count,
@@ -133,97 +149,17 @@ export class SimulatedNetwork {
   }
 }
 
+function outgoing(request: TransportRequest): Outgoing {
+  const { method, url, headers, body, signal, dropIn } = request
+  if (dropIn) return { ...asFetched(request, dropIn), signal, isDropIn: true }
+  return { method, url, headers, body, signal, isDropIn: false }
+}
+
 /** As the platform's fetch would send it. */
-function asFetched({ method, headers }: TransportRequest, dropIn: DropIn): Omit<Sent, 'number' | 'key' | 'label'> {
+function asFetched({ method, headers }: TransportRequest, dropIn: DropIn): Omit<Outgoing, 'signal' | 'isDropIn'> {
   const { input, init } = dropIn.arguments()
   const all = new Headers(dropIn.headers)
   for (const [name, value] of headers) all.set(name, value)
   const body = typeof init.body === 'string' ? encoder.encode(init.body) : (init.body as Uint8Array | null)
   return { method, url: String(input), headers: [...all], body }
-}
-
-/** One request and what its process comes to know of it. */
-class Exchange {
-  readonly sent: Sent
-  readonly #world: World
-  readonly #process: SimulatedProcess
-  readonly #resolve: (outcome: TransportOutcome) => void
-  readonly #isDropIn: boolean
-  #over = false
-
-  constructor(
-    world: World,
-    parts: {
-      readonly isDropIn: boolean
-      readonly process: SimulatedProcess
-      readonly sent: Sent
-      readonly resolve: (outcome: TransportOutcome) => void
-    },
-  ) {
-    this.#world = world
-    this.#process = parts.process
-    this.sent = parts.sent
-    this.#isDropIn = parts.isDropIn
-    this.#resolve = parts.resolve
-  }
-
-  later(ms: number, happen: () => void): void {
-    this.#process.later(ms, happen)
-  }
-
-  refuse(): void {
-    this.#end('ECONNREFUSED', {
-      kind: 'fault',
-      code: 'ECONNREFUSED',
-      mayHaveArrived: false,
-      transient: true,
-      cause: undefined,
-    })
-  }
-
-  fault(code: string): void {
-    this.#end(code, { kind: 'fault', code, mayHaveArrived: true, transient: true, cause: undefined })
-  }
-
-  /** The head of a success arrives, and its body does not. */
-  loseBody(answer: WireAnswer): void {
-    // A fetch has its answer with the head; what becomes of the body is between the platform and its caller.
-    if (this.#isDropIn) {
-      this.answer(answer)
-      return
-    }
-    const { status, headers } = answer
-    const fault = {
-      kind: 'fault',
-      code: 'ECONNRESET',
-      mayHaveArrived: true,
-      transient: true,
-      cause: undefined,
-    } as const
-    this.#end(`${status} without its body`, { ...fault, head: { status, headers, redirected: false } })
-  }
-
-  answer({ status, headers, body }: WireAnswer): void {
-    if (this.#over || !this.#process.reach('send:answered')) return
-    const { url } = this.sent
-    const plain = { statusText: '', url, redirected: false, ...this.#contentOf({ status, headers, body }) }
-    this.#end(String(status), { kind: 'response', status, headers, ...plain })
-  }
-
-  #contentOf({ status, headers, body }: WireAnswer): Pick<TransportResponse, 'body' | 'rest'> {
-    if (!this.#isDropIn) return { body: encoder.encode(body) }
-    const rest = new Response(body, {
-      status,
-      headers: headers.map(([name, value]): [string, string] => [name, value]),
-    })
-    return { body: status === 409 || status === 422 ? encoder.encode(body) : null, rest }
-  }
-
-  #end(word: string, outcome: TransportOutcome): void {
-    if (this.#over || !this.#process.alive) return
-    this.#over = true
-    this.#world.say(this.#process.name, `gets the end of request ${this.sent.number} (${this.sent.label}): ${word}`)
-    this.#world.oracle.exchangeEnded(this.#process, this.sent, outcome)
-    this.#resolve(outcome)
-  }
 }

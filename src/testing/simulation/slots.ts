@@ -14,7 +14,7 @@ interface Trap extends PlannedCrash {
 /** The places where processes run, one after the other in each. */
 export class Slots {
   readonly #world: World
-  readonly #around: Omit<Surroundings, 'headers'>
+  readonly #around: Omit<Surroundings, 'slot'>
   readonly #browser: SimulatedBrowser
   readonly #traps: readonly Trap[]
   readonly #running: (Program | undefined)[] = []
@@ -48,8 +48,8 @@ export class Slots {
   }
 
   /** A program outside of the plan that only brings operations to their end. */
-  caretaker(n: number): Program {
-    const program = this.#spawn(`Z${n}`, { machine: 0, headers: 'full', endsAt: () => false })
+  caretaker(n: number, origin: string): Program {
+    const program = this.#spawn(`Z${n}`, { machine: 0, origin, headers: 'full', endsAt: () => false })
     program.start({ handlers: 'all', resume: 'none' })
     return program
   }
@@ -103,8 +103,7 @@ export class Slots {
     const life = (this.#lives[slot] ?? 0) + 1
     this.#lives[slot] = life
     const name = `${'ABC'[slot]}${life}`
-    const { machine, headers } = plan
-    const program = this.#spawn(name, { machine, headers, endsAt: (point) => this.#endsAt(slot, point) })
+    const program = this.#spawn(name, { ...plan, endsAt: (point) => this.#endsAt(slot, point) })
     this.#running[slot] = program
     program.process.onEnd = () => this.#restart(slot, plan, life)
     program.process.onSettling = () => program.handlers.leave(plan.handlers)
@@ -121,16 +120,16 @@ export class Slots {
     name: string,
     {
       machine,
-      headers,
       endsAt,
-    }: Pick<SlotPlan, 'machine' | 'headers'> & { endsAt: (point: SimulatedCrashPoint) => boolean },
+      ...slot
+    }: Pick<SlotPlan, 'machine' | 'origin' | 'headers'> & { endsAt: (point: SimulatedCrashPoint) => boolean },
   ): Program {
     const on = this.#world.machines[machine] ?? this.#world.machines[0]
     if (!on) throw new Error('A world needs a machine')
     const process = new SimulatedProcess(this.#world, { name, machine: on, endsAt })
     this.#processes.set(name, process)
     this.#world.say(name, 'starts')
-    const program = new Program(process, { ...this.#around, headers })
+    const program = new Program(process, { ...this.#around, slot })
     this.#programs.push(program)
     return program
   }

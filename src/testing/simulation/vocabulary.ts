@@ -78,6 +78,14 @@ export const FAULTS = [
   'router-retries',
   // The program again: it exits right after a success.
   'program-exits',
+  // Handlers that are away for longer than a settlement's retention.
+  'handlers-away',
+  // A fetch of the program's own, which tries again by itself.
+  'fetch-retries',
+  // Two APIs, each with clients of its own, on one journal.
+  'two-apis',
+  // Something else than a client changes a row of the journal.
+  'record-changed',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -180,6 +188,7 @@ export const TRANSITIONS = [
   'delivered',
   'drop',
   'pruned',
+  'set aside',
 ] as const
 export type Transition = (typeof TRANSITIONS)[number]
 

@@ -50,6 +50,7 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'router-answers': 0.25,
   'router-retries': 0.3,
   'program-exits': 0.5,
+  'fetch-retries': 0.5,
 }
 
 /** A machine has a clock of its own, which people and programs set. */
@@ -70,6 +71,7 @@ export class World {
   readonly #trace: Trace | undefined
   readonly #dice = new Map<string, Dice>()
   #calm = false
+  #handlersBackAt = 0
 
   constructor(
     plan: Plan,
@@ -101,6 +103,18 @@ export class World {
 
   happened(fault: Fault): void {
     this.coverage.saw('fault', fault)
+  }
+
+  /** Every handler's database is down for so long. */
+  sendHandlersAway(ms: number): void {
+    this.#handlersBackAt = Math.max(this.#handlersBackAt, this.timeline.now + ms)
+    this.happened('handlers-away')
+    this.say('world', `handlers are away for ${ms} ms`)
+  }
+
+  /** For how much longer no handler does anything. */
+  get handlersAwayMs(): number {
+    return this.#calm ? 0 : Math.max(0, this.#handlersBackAt - this.timeline.now)
   }
 
   get calm(): boolean {

@@ -10,14 +10,17 @@ const RESERVE_PER_SECOND = 0.1
 /** What one client may spend on requests that are not first ones: an account of its own beside the client's. */
 export class BudgetRule {
   readonly #burst: number
+  readonly #reservePerSecond: number
   #answered = 0
   #spent = 0
   #begun = 0
   readonly #since: number
 
-  constructor(burst: number, elapsedMs: number) {
-    this.#burst = burst
-    this.#since = elapsedMs
+  /** Each origin has a budget of its own. */
+  constructor({ burst, origins, since }: { readonly burst: number; readonly origins: number; readonly since: number }) {
+    this.#burst = burst * origins
+    this.#reservePerSecond = RESERVE_PER_SECOND * origins
+    this.#since = since
   }
 
   /** A call, or one that begins again because its journal failed it: its first request costs nothing. */
@@ -32,7 +35,7 @@ export class BudgetRule {
       return undefined
     }
     this.#spent++
-    const reserve = ((elapsedMs - this.#since) / 1000) * RESERVE_PER_SECOND
+    const reserve = ((elapsedMs - this.#since) / 1000) * this.#reservePerSecond
     const allowed = this.#burst + this.#begun + RATIO * this.#answered + reserve
     if (this.#spent <= allowed + 1e-6) return undefined
     return [

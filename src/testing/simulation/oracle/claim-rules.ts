@@ -5,7 +5,7 @@ import { MINUTE, type Plan } from '../plan.ts'
 import type { Fault } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import type { Violation } from './oracle.ts'
-import type { Shadow } from './shadow.ts'
+import { labelOf, type Shadow } from './shadow.ts'
 
 /** What an event, a view, a look-up or a handler says of an operation. */
 export interface EffectClaim {
@@ -61,6 +61,13 @@ export function judgeSentAgain(
   return ['P3', `request ${number} sends ${label} again, of which its program has a success`]
 }
 
+/** With these a lease changes hands while its runner still works: clocks jump, a cancel comes from outside, a page comes back. */
+const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
+
+export function leaseIsLaw({ faults }: Plan): boolean {
+  return !LAWLESS.some((fault) => faults.has(fault))
+}
+
 /** Where a clock jumps, or two differ, no process knows what a minute is. */
 export function knowsMinutes({ faults }: Plan): boolean {
   return !faults.has('clock-ahead') && !faults.has('clock-back')
@@ -83,6 +90,17 @@ export function judgeGone(error: unknown, { shadow, url, plan, now }: Gone): Vio
   if (shadow.url !== url) return undefined
   const recent = shadow.status !== 'pending' && now - shadow.decidedAt < MINUTE
   return recent ? ['P4', `the record of an operation is gone ${now - shadow.decidedAt} ms after it settled`] : undefined
+}
+
+/** Has its settlement waited for a handler for longer than its retention, by a clock that says so? */
+export function isOverdue({ isUndelivered, head }: Shadow, { retentionMs }: Plan, now: number): boolean {
+  return isUndelivered && (head.settledAt ?? now) + retentionMs < now
+}
+
+/** P4: a settlement that no handler takes is a dead letter once its retention is over, unless it was taken meanwhile. */
+export function judgeUnlisted(shadow: Shadow, listed: ReadonlySet<string>): Violation | undefined {
+  if (!shadow.isUndelivered || shadow.isChanged || listed.has(shadow.key)) return undefined
+  return ['P4', `${labelOf(shadow)} settled, no handler took it within its retention, and it is no dead letter`]
 }
 
 /** A tab without work releases its lock half a lease after its last renewal, which is up to a third before its last write. */

@@ -1,14 +1,40 @@
 import { headerValue } from '../../../protocol/headers.ts'
+import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
 import type { Violation } from './oracle.ts'
 
 const NAMES = ['authorization', 'cookie']
+/** Made by the clients' `headers`, and by no call. */
+const OF_CLIENTS = ['authorization', 'x-tenant']
 
 /** A resume never sends an operation without the credentials that its call had: a server may run it under another account. */
 export class CredentialsRule {
   readonly #had = new Map<string, readonly string[]>()
 
-  left(sent: Sent, { asked, life }: { readonly asked: boolean; readonly life: number }): Violation | undefined {
+  readonly #origins = new Map<string, string>()
+
+  /** A client with this `baseUrl`. */
+  started(process: SimulatedProcess, origin: string): void {
+    this.#origins.set(process.name, origin)
+  }
+
+  left(
+    process: SimulatedProcess,
+    sent: Sent,
+    call: { readonly asked: boolean; readonly life: number },
+  ): Violation | undefined {
+    return this.#misdirected(process, sent) ?? this.#incomplete(sent, call)
+  }
+
+  /** What a client's `headers` make goes to its own API only. */
+  #misdirected({ name }: SimulatedProcess, { number, url, headers }: Sent): Violation | undefined {
+    const own = OF_CLIENTS.find((header) => headerValue(headers, header) !== undefined)
+    const origin = this.#origins.get(name) ?? ''
+    if (own === undefined || url.startsWith(`${origin}/`)) return undefined
+    return ['P9', `request ${number} takes ${own} of a client of ${origin} to ${url}`]
+  }
+
+  #incomplete(sent: Sent, { asked, life }: { readonly asked: boolean; readonly life: number }): Violation | undefined {
     const has = NAMES.filter((name) => headerValue(sent.headers, name) !== undefined)
     // A key may have had another operation before, or the same one in an earlier life.
     const which = `${sent.key} ${sent.label} ${life}`

@@ -104,7 +104,11 @@ export class JournalAccount {
       const { heldBy } = shadow.head
       this.#followLane(process, shadow, command.change)
       if (heldBy) coverage.saw('state', heldBy === 'poison' ? 'parked' : 'held')
-    } else if (command.change !== 'set-aside') shadow.leaseUntil = command.change.leaseUntil
+    } else if (command.change === 'set-aside') {
+      shadow.setAside = true
+      shadow.owner = null
+      coverage.saw('transition', 'set aside')
+    } else shadow.leaseUntil = command.change.leaseUntil
   }
 
   #followLane(process: SimulatedProcess, shadow: Shadow, { laneUntil }: RowChange): void {

@@ -5,7 +5,7 @@ import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
 import { type CallPlan, MINUTE, type Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
-import type { Fault, Observation } from '../vocabulary.ts'
+import type { Observation } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
 import { CallBook } from './call-book.ts'
@@ -16,6 +16,7 @@ import {
   judgeRepeated,
   judgeSentAgain,
   knowsMinutes,
+  leaseIsLaw,
   lockLingerMs,
 } from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
@@ -26,9 +27,6 @@ import { judgeSecrets } from './journal-rules.ts'
 import { Roster } from './roster.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
-
-/** Where clocks jump, a cancel comes from outside or a page comes back, a lease changes hands while its runner still works. */
-const LAWLESS: readonly Fault[] = ['clock-ahead', 'clock-back', 'cancel', 'page-hidden']
 
 /** A broken promise and how it was broken. */
 export type Violation = readonly [promise: PromiseName, sentence: string]
@@ -74,8 +72,7 @@ export class Oracle {
       keptMs: knowsMinutes(terms.plan) ? MINUTE : 0,
       cancels: (process) => this.#cancelling.has(process),
     })
-    const { faults } = terms.plan
-    this.#leaseIsLaw = !LAWLESS.some((fault) => faults.has(fault))
+    this.#leaseIsLaw = leaseIsLaw(terms.plan)
   }
 
   /** What the journal holds, by key. */
@@ -98,10 +95,12 @@ export class Oracle {
 
   // The processes and the program.
 
-  processStarted(process: SimulatedProcess): void {
+  processStarted(process: SimulatedProcess, origin: string): void {
     this.roster.started(process)
-    const { burst } = this.#terms.plan
-    if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(burst, process.elapsedMs))
+    this.#credentials.started(process, origin)
+    const { burst, origins } = this.#terms.plan
+    const terms = { burst: burst ?? 0, origins: origins.length, since: process.elapsedMs }
+    if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(terms))
   }
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
@@ -218,7 +217,7 @@ export class Oracle {
     const again = this.#book.asksAgain(process, shadow)
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
-    this.breaks(this.#credentials.left(sent, { asked, life: shadow?.appendedAt ?? 0 }))
+    this.breaks(this.#credentials.left(process, sent, { asked, life: shadow?.appendedAt ?? 0 }))
     this.breaks(judgeSentAgain(sent, { isKnown: this.#successes.has(sent.label), plan: this.#terms.plan }))
     const law = { until: this.#book.allowedUntil(process, sent), leaseIsLaw: this.#leaseIsLaw && !again }
     this.breaks(judgeLeaving({ sent, process, shadow, shadows: this.shadows, ...law }))

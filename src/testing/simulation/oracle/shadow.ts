@@ -37,6 +37,10 @@ export class Shadow {
   verdictKnown = false
   /** It was cancelled after it had ended: it stops its lane no more. */
   freed = false
+  /** Something else than a client has changed its row. */
+  isChanged = false
+  /** It can't be read as what was accepted: nobody sends it any more. */
+  setAside = false
   /** How often a handler has taken its settlement. */
   taken = 0
 
@@ -66,9 +70,14 @@ export class Shadow {
     return this.removedBy === undefined
   }
 
+  /** Does its settlement wait for a handler? */
+  get isUndelivered(): boolean {
+    return this.open && this.status !== 'pending'
+  }
+
   /** Is there still something to be done about it? */
   get open(): boolean {
-    return this.there && (this.status === 'pending' || this.deliveryDue)
+    return this.there && !this.setAside && (this.status === 'pending' || this.deliveryDue)
   }
 
   holds({ owner, epoch }: Pick<Fence, 'owner' | 'epoch'>): boolean {
