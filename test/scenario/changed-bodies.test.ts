@@ -145,7 +145,9 @@ describe('the fingerprint beside a sealed body', () => {
       const pending = await twoPending({ encryption: before })
       const client = pending.place.client({ encryption: after })
       const again = { body: '{"amount":1}', id: 'alice' }
-      expect((await outcome(client.post('/alice/credit', { ...again, body: 'other' }))).error).toBeInstanceOf(KeyReuseError)
+      expect((await outcome(client.post('/alice/credit', { ...again, body: 'other' }))).error).toBeInstanceOf(
+        KeyReuseError,
+      )
       expect(await client.resume()).toMatchObject({ succeeded: 2 })
       expect((await client.post('/alice/credit', again)).status).toBe(201)
       expect(pending.bodies()).toEqual(['{"amount":1}', '{"amount":1000000}'])
@@ -158,7 +160,9 @@ describe('the fingerprint beside a sealed body', () => {
       const client = pending.place.client({ encryption: after })
       const again = { body: '{"amount":1}', id: 'alice' }
       expect((await client.post('/alice/credit', again)).status).toBe(201)
-      expect((await outcome(client.post('/alice/credit', { ...again, body: 'other' }))).error).toBeInstanceOf(KeyReuseError)
+      expect((await outcome(client.post('/alice/credit', { ...again, body: 'other' }))).error).toBeInstanceOf(
+        KeyReuseError,
+      )
       expect(pending.bodies()).toHaveLength(2)
     })
   }

@@ -126,7 +126,8 @@ async function mustRead(engine: Engine, { keyOrId, outbox }: StoredOperation): P
   const now = engine.clock.now()
   // Had a transaction that was over before this look been committed, the record would still be there, pending or settled.
   const isKept = outbox && now < outbox.preparedAt + SHORTEST_RETENTION_MS
-  if (isKept && outbox.hasEnded && engine.upkeep.forgottenAt < outbox.preparedAt) throw unknownOperation(keyOrId, { effect: 'none' })
+  if (isKept && outbox.hasEnded && engine.upkeep.forgottenAt < outbox.preparedAt)
+    throw unknownOperation(keyOrId, { effect: 'none' })
   // A transaction that is still open may commit; past the horizon nothing is sent.
   throw unknownOperation(keyOrId, { effect: 'unknown', pending: outbox !== undefined && now < outbox.horizonAt })
 }
