@@ -16,6 +16,7 @@ describe('the command line prints no credential', () => {
       'a header without its colon',
       ['resume', '--base-url', 'http://127.0.0.1:1', '--header', 'Authorization Bearer SECRETPW'],
     ],
+    ['a header of any name', ['resume', '--base-url', 'http://127.0.0.1:1', '--header', 'X-Tenant SECRETPW']],
     ['a misspelt URL of a database', ['list', '--db', 'postgres:/u:SECRETPW@h']],
     ['a path with a password', ['list', '--db', 'u:SECRETPW@h/db']],
   ])('of %s', async (_, args) => {

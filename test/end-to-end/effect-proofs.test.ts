@@ -112,6 +112,18 @@ describe('nothing is proven by', () => {
   })
 })
 
+test('a 2xx that was cut off before `accept` could be asked is no proof that it was done', async () => {
+  const server = await serve((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html', 'content-length': '100' }).write('<h1>Welcome to our hotel')
+    setImmediate(() => response.socket?.destroy())
+  })
+  const accept = ({ headers }: Response): boolean => headers.get('content-type') === 'application/json'
+  const post = (options: ClientOptions) =>
+    failure(newClient(server.origin, { retry: false, ...options }).post('/charges'))
+  expect(await post({ accept })).toMatchObject({ name: 'IndeterminateError', effect: 'unknown' })
+  expect(await post({})).toMatchObject({ name: 'IndeterminateError', effect: 'applied' })
+})
+
 describe('a server that ignores keys gets a POST once', () => {
   for (const [status, headers] of [
     [429, {}],

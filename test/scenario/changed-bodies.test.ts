@@ -16,15 +16,18 @@ function earlierAesGcm(): Encryption {
 }
 
 /** Two pending operations in a file, and a way to change it. */
-async function twoPending(options: ClientOptions) {
+async function twoPending(
+  options: ClientOptions,
+  [alices, bobs]: readonly [string, string] = ['/alice/credit', '/bob/credit'],
+) {
   const path = join(temporaryFolder(), 'a.db')
   const journal = sqliteJournal({ path, durability: 'process' })
   afterwards(() => journal.close())
   const place = neighbourhood(journal)
   const client = place.client({ onGiveUp: 'keep', retry: false, ...options })
   place.server.weather = () => ({ fault: 'refused' })
-  await outcome(client.post('/alice/credit', { body: '{"amount":1}', id: 'alice' }))
-  await outcome(client.post('/bob/credit', { body: '{"amount":1000000}', id: 'bob' }))
+  await outcome(client.post(alices, { body: '{"amount":1}', id: 'alice' }))
+  await outcome(client.post(bobs, { body: '{"amount":1000000}', id: 'bob' }))
   place.server.weather = () => 'fine'
   const file = new Database(path)
   afterwards(() => file.close())
@@ -81,7 +84,8 @@ describe('a body that is not the one that was accepted', () => {
     ['an encryption without secrets for fingerprints', earlierAesGcm()],
   ] as const) {
     it(`is not opened if ${what} has sealed it for another operation, even with its fingerprint`, async () => {
-      const pending = await twoPending({ encryption })
+      // To the same URL: only the place that it was sealed for tells the two apart.
+      const pending = await twoPending({ encryption }, ['/credit', '/credit'])
       pending.file.exec(
         `UPDATE holdfast_operations SET body = (SELECT body FROM holdfast_operations WHERE id = 'bob'),
           head = json_set(head, '$.fingerprint',

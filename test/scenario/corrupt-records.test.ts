@@ -72,6 +72,17 @@ describe('a corrupt record', () => {
     })
   }
 
+  it('whose row has the origin of a bank, and its URL another, gets no credentials of the bank', async () => {
+    const { place, tamper } = await threePending()
+    tamper('origin', 'https://bank.test')
+    const client = place.client({ baseUrl: 'https://bank.test', headers: { authorization: 'Bearer of-the-bank' } })
+    const before = place.server.calls.length
+    await client.resume()
+    expect(place.server.calls.slice(before)).toEqual([])
+    const failed = client.events.filter((event) => event.type === 'journal.failed')
+    expect(failed).toMatchObject([{ error: { code: 'HOLDFAST_RECORD_CORRUPT' } }])
+  })
+
   it('holds its lane until it is dropped', async () => {
     const { place, tamper, database } = await threePending('account:1')
     tamper('head', '{')

@@ -139,8 +139,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'taking a reused key for proof that nothing was done',
     file: 'src/client/engine/run/end-run.ts',
-    find: 'const { key, effect, honoursKeys } = operation.record',
-    replace: "const { key, effect, honoursKeys } = operation.record; if (reason === 'key-reuse') return 'none'",
+    find: 'const { key, effect, honoursKeys, acceptedAt } = operation.record',
+    replace:
+      "const { key, effect, honoursKeys, acceptedAt } = operation.record; if (reason === 'key-reuse') return 'none'",
     breaks: ['P3'],
     from: 353,
     within: 3000,
@@ -211,8 +212,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'taking the 404 of a router for proof that nothing was done',
     file: 'src/client/policy/evidence.ts',
-    find: '  return showsKeyKnown(answer, key)',
-    replace: '  return showsKeyKnown(answer, key) || answer.status === 404',
+    find: '  return ageMs < windowMs && showsKeyKnown(answer, key)',
+    replace: '  return (ageMs < windowMs && showsKeyKnown(answer, key)) || answer.status === 404',
     breaks: ['P3'],
     from: 250,
     within: 1000,

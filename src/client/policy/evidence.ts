@@ -61,12 +61,12 @@ export function effectOfAnswer(answer: AnswerFacts, before: Before): Effect {
   return isRefusal(answer) ? 'none' : 'unknown'
 }
 
-/** Whoever gave these stopped waiting, a time limit in front of a handler say: the work may go on. */
-const STOPPED_WAITING = new Set([408, 499])
-
-/** A 4xx of the server that was asked. */
+/**
+ * A 4xx of the server that was asked. Whoever gives a 408 or a 499 has stopped waiting, a time limit in front of a handler
+ * say: the work may go on.
+ */
 export function isRefusal({ status, redirected }: AnswerFacts): boolean {
-  return status >= 400 && status < 500 && !redirected && !STOPPED_WAITING.has(status)
+  return status >= 400 && status < 500 && !redirected && status !== 408 && status !== 499
 }
 
 /** A 503 of the server that was asked, which says when to come back: it did not begin. */

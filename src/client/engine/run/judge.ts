@@ -27,7 +27,8 @@ type Judged = AttemptResult | Promise<AttemptResult>
 export function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Judged {
   if (outcome.kind === 'response') return judgeAnswer(time, outcome, accept)
   const head = headOf(outcome)
-  if (!head) return faultResult(time.fault(outcome))
+  // A 2xx whose body was lost is one of the API only if `accept` says so, and it can't be asked without the body.
+  if (!head) return faultResult({ ...time.fault(outcome), ...(accept && { head: undefined }) })
   // Out of time, `accept` can't be asked.
   return judgeAnswer(time, head, time.signal.aborted ? undefined : accept)
 }
