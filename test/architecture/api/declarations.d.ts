@@ -249,7 +249,10 @@ declare const EXPECTED: {
         "ledger-cut-off",
         "work-throws-refusal",
         "work-ends-transaction",
-        "framework-timeout"
+        "framework-timeout",
+        "router-answers",
+        "router-retries",
+        "program-exits"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
@@ -1004,6 +1007,7 @@ interface HandleSource {
     readonly accepted: Promise<DurabilityLevel>;
     readonly answer: Promise<Answer>;
     readonly maxReadBytes: number;
+    readonly signal?: AbortSignal | undefined;
     cancel(): Promise<void>;
     readonly isLazy?: boolean;
 }
