@@ -93,6 +93,9 @@ export function joinToBase(text: string, baseUrl: URL): string {
   return SCHEME.test(path) || SLASHES.test(path) ? text : join(baseUrl, path)
 }
 
+const NO_BASE =
+  'a relative URL needs the option `baseUrl`, which is undefined: is the environment variable set that it comes from?'
+
 function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
   const text = String(input).trim()
   if (SLASHES.test(text)) {
@@ -101,7 +104,7 @@ function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
   try {
     return urlParts(baseUrl ? joinToBase(text, baseUrl) : text)
   } catch {
-    const why = baseUrl ? 'it does not resolve against baseUrl' : 'a relative URL needs the baseUrl option'
+    const why = baseUrl ? 'it does not resolve against baseUrl' : NO_BASE
     throw new ConfigurationError(`Not a URL: ${JSON.stringify(REDACTOR.url(text).split('?')[0])} (${why})`)
   }
 }

@@ -4,7 +4,7 @@ import { StorageError } from '../errors/classes.ts'
 import { BUILTIN_SQLITE, builtinSqliteDriver, hasBuiltinSqlite } from './builtin-sqlite.ts'
 import type { SqliteDriver } from './sqlite-driver.ts'
 
-/** What helps, by package manager. pnpm and Bun run no build script that was not approved. */
+/** What helps, by package manager. pnpm, Bun and npm from 12 on run no build script that was not approved. */
 const COMMANDS = {
   missing: {
     npm: '`npm install better-sqlite3`',
@@ -13,7 +13,7 @@ const COMMANDS = {
     bun: '`bun add better-sqlite3`',
   },
   unloadable: {
-    npm: '`npm rebuild better-sqlite3`',
+    npm: '`npm rebuild better-sqlite3` (from npm 12 on, `npm approve-scripts better-sqlite3` first)',
     pnpm: '`pnpm approve-builds` (or name it in `onlyBuiltDependencies`), then `pnpm rebuild better-sqlite3`',
     yarn: '`yarn rebuild better-sqlite3`',
     bun: '`bun pm trust better-sqlite3`',
@@ -27,13 +27,16 @@ interface Surroundings {
   readonly agent: string | undefined
   /** The version of Bun, where this runs in it. */
   readonly bun?: string | undefined
+  /** The version of Node. */
+  readonly node?: string | undefined
 }
 
 /** One sentence: what is wrong with the driver, and what to run. */
-export function sqliteAdvice(problem: Problem, { agent, bun }: Surroundings = surroundings()): string {
+export function sqliteAdvice(problem: Problem, { agent, bun, node }: Surroundings = surroundings()): string {
   if (bun !== undefined) {
     return 'better-sqlite3 does not run in Bun, and this Bun has no node:sqlite: update Bun, or give the client another journal'
   }
+  if (node !== undefined && isTooOld(node)) return `Holdfast needs Node 20.19 or newer, and this is ${node}`
   const commands: Readonly<Record<string, string>> = COMMANDS[problem]
   const known = commands[agent?.split('/')[0] ?? '']
   const run =
@@ -47,7 +50,13 @@ export function sqliteAdvice(problem: Problem, { agent, bun }: Surroundings = su
 }
 
 function surroundings(): Surroundings {
-  return { agent: process.env.npm_config_user_agent, bun: process.versions.bun }
+  return { agent: process.env.npm_config_user_agent, bun: process.versions.bun, node: process.versions.node }
+}
+
+/** As `engines` in package.json has it; npm only warns of it. */
+function isTooOld(node: string): boolean {
+  const [major = 0, minor = 0] = node.split('.').map(Number)
+  return major < 20 || (major === 20 && minor < 19)
 }
 
 /**

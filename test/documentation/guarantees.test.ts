@@ -208,7 +208,7 @@ const cases: Record<string, Case> = {
     requests: 2,
     left: ['rejected'],
   },
-  'a redirect to a foreign origin (GET, HEAD and OPTIONS are followed there), or `accept` said no': {
+  'a redirect to a foreign origin (GET, HEAD, OPTIONS and QUERY are followed there), or `accept` said no': {
     steps: always({ status: 200, url: 'https://portal.example/login' }),
     sees: { name: 'IndeterminateError', effect: 'unknown', reason: 'attempts', pending: false },
     requests: 5,

@@ -57,6 +57,13 @@ describe('createClient', () => {
     })
   }
 
+  it('names the option and its likely source if a call needs a baseUrl that is undefined', () => {
+    const client = createClient({ baseUrl: process.env.API_URL_THAT_IS_NOT_SET, journal: false })
+    const error = thrownBy(() => client.post('/charges'))
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect(error.message).toMatch(/`baseUrl`, which is undefined: is the environment variable set/)
+  })
+
   it('takes nothing at all, and opens nothing', () => {
     expect(() => createClient()).not.toThrow()
     expect(() => createClient({})).not.toThrow()

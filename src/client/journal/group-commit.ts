@@ -9,6 +9,8 @@ export type JournalQueue = CommandQueue<JournalCommand, StorageError>
 
 /** At most this many commands share one transaction, so that no caller waits for an endless one. */
 const LARGEST_BATCH = 512
+/** Bodies of more than this (bytes) do not share a transaction: the first caller would wait until the last body is written. */
+const LARGEST_BATCH_BYTES = 4 * 1024 * 1024
 const FAILED = 'The journal failed'
 /** After so many that fail alone as well it is not one command's fault: the disk is full, the file is locked. */
 const FAILURES_THAT_TELL = 2
@@ -49,7 +51,7 @@ export class GroupCommit implements JournalQueue {
   }
 
   readonly #flush = (): void => {
-    const batch = this.#queue.splice(0, LARGEST_BATCH)
+    const batch = this.#queue.splice(0, countForBatch(this.#queue))
     if (batch.length === 0) {
       this.#isFlushing = false
       for (const resolve of this.#onIdle.splice(0)) resolve()
@@ -95,4 +97,15 @@ export class GroupCommit implements JournalQueue {
       return false
     }
   }
+}
+
+function countForBatch(queue: readonly QueuedCommand[]): number {
+  let bytes = 0
+  let count = 0
+  for (const { command } of queue) {
+    if (command.do === 'append') bytes += command.row.body?.byteLength ?? 0
+    if (count === LARGEST_BATCH || (count > 0 && bytes > LARGEST_BATCH_BYTES)) break
+    count++
+  }
+  return count
 }

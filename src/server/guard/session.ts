@@ -91,17 +91,19 @@ export class Session {
   }
 
   /**
-   * The handler threw, or its answer failed. A final 4xx that the framework has made of the error is recorded, as an
-   * answer of the handler is. That of an external handler, which may have done something, is neither recorded nor sent
+   * The handler threw, or its answer failed. A final answer that the framework has made of the error (a 4xx, or a 5xx with
+   * `store5xx`) is recorded, as an answer of the handler is. That of an external handler, which may have done something, is neither recorded nor sent
    * unless `notDone()` was called. Returns the answer to send; undefined: the framework's, which is not known here.
    */
   async fail(error: unknown, { answer, late, unseen }: Failure = {}): Promise<Answer | undefined> {
     if (this.#ended) return void this.#emit({ type: 'handler.failed', error })
     this.#ended = 'failed'
-    const isFinal = answer !== undefined && answer.status >= 400 && answer.status < 500 && !this.#isTransient(answer)
-    const isItsWord = isFinal && !unseen && (!this.isExternal || this.#claimed?.notDone === true)
+    const isFinal = answer !== undefined && answer.status >= 400 && !this.#isTransient(answer)
+    const is5xx = isFinal && answer.status >= 500
+    const isOfTimeout = unseen !== undefined || (is5xx && late !== undefined)
+    const isItsWord = isFinal && !isOfTimeout && (!this.isExternal || this.#claimed?.notDone === true)
     // The caller of an external handler that threw must not take a 4xx for a proof that nothing was done.
-    const sent = isFinal && !isItsWord ? inDoubtRefusal() : answer
+    const sent = isFinal && !is5xx && !isItsWord ? inDoubtRefusal() : answer
     const instead = sent && this.#outgoing(sent)
     if (unseen) this.#waitOneLease()
     const awaited = late ?? unseen ?? this.#effect.workLeft

@@ -1007,6 +1007,7 @@ interface HandleSource {
     readonly accepted: Promise<DurabilityLevel>;
     readonly answer: Promise<Answer>;
     readonly maxReadBytes: number;
+    readonly signal?: AbortSignal | undefined;
     cancel(): Promise<void>;
     readonly isLazy?: boolean;
 }

@@ -184,14 +184,35 @@ describe.each(Object.keys(EXPRESSES) as (keyof typeof EXPRESSES)[])('idempotent(
     expect([scene.errors.length, await stateOf(scene)]).toEqual([1, 'done'])
   })
 
-  it.each([401, 408, 429, 500, 503])('frees the key where the error middleware answers %i', async (status) => {
+  it.each([
+    [401, true, false],
+    [408, true, false],
+    [429, true, false],
+    [500, false, false],
+    [503, false, false],
+    [500, true, true],
+    [503, true, true],
+  ])(
+    'where the error middleware answers %i, with store5xx %s, it is recorded: %s',
+    async (status, store5xx, isKept) => {
+      const scene = await serve(
+        (app, protect) => app.post('/orders', protect, async () => Promise.reject(refused(status))),
+        { store5xx },
+      )
+      const [first, second] = await twice(scene.origin)
+      expect([first.status, second.status, isReplay(second)]).toEqual([status, status, isKept])
+      expect([scene.errors.length, await stateOf(scene)]).toEqual(isKept ? [1, 'done'] : [2, 'absent'])
+    },
+  )
+
+  it('leaves the key of an external handler that threw unknown, with store5xx too', async () => {
     const scene = await serve(
-      (app, protect) => app.post('/orders', protect, async () => Promise.reject(refused(status))),
-      { store5xx: true },
+      (app, protect) => app.post('/orders', protect, async () => Promise.reject(refused(500))),
+      { ...EXTERNAL, store5xx: true },
     )
     const [first, second] = await twice(scene.origin)
-    expect([first.status, second.status, isReplay(second)]).toEqual([status, status, false])
-    expect([scene.errors.length, await stateOf(scene)]).toEqual([2, 'absent'])
+    expect([first.status, first.body.toString(), second.status]).toEqual([500, 'failed: refused 500', 409])
+    expect(await stateOf(scene)).toBe('unknown')
   })
 
   it.each(['in the route', 'in the app'])(

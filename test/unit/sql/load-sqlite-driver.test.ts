@@ -21,7 +21,8 @@ describe('where better-sqlite3 is missing', () => {
 
 describe('where better-sqlite3 cannot be loaded', () => {
   it.each([
-    [NPM, /`npm rebuild better-sqlite3`/],
+    // npm 12 runs no install script that `allowScripts` does not name.
+    [NPM, /`npm rebuild better-sqlite3`.*npm 12.*`npm approve-scripts better-sqlite3`/],
     // pnpm runs no build script that was not approved.
     [PNPM, /`pnpm approve-builds`.*`onlyBuiltDependencies`.*`pnpm rebuild better-sqlite3`/],
     [YARN, /`yarn rebuild better-sqlite3`/],
@@ -35,6 +36,18 @@ describe('where better-sqlite3 cannot be loaded', () => {
       const sentence = sqliteAdvice('unloadable', { agent })
       for (const name of ['npm', 'pnpm', 'yarn', 'bun']) expect(sentence).toMatch(new RegExp(`(^|\\W)${name}: `))
     }
+  })
+
+  it.each(['18.20.4', '16.0.0', '20.18.3'])('in Node %s, which is too old, says which Node is needed', (node) => {
+    for (const problem of ['missing', 'unloadable'] as const) {
+      expect(sqliteAdvice(problem, { agent: NPM, node })).toBe(
+        `Holdfast needs Node 20.19 or newer, and this is ${node}`,
+      )
+    }
+  })
+
+  it.each(['20.19.0', '22.0.0', '24.1.0'])('in Node %s does not', (node) => {
+    expect(sqliteAdvice('unloadable', { agent: NPM, node })).toContain('npm rebuild')
   })
 
   it('in Bun there is no command that helps', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { GroupCommit } from '../../../../src/client/journal/group-commit.ts'
 import type { DropExpired, Journal, JournalCommand } from '../../../../src/client/journal/port.ts'
 import { StorageError } from '../../../../src/errors/classes.ts'
+import { append } from '../../../../src/testing/contracts/journal/sample-row.ts'
 
 const prune = (expiredBy: number): JournalCommand => ({ do: 'drop', expiredBy, limit: 1 })
 
@@ -30,6 +31,18 @@ describe('group commit', () => {
     const { batches, writes } = journalThat(() => false)
     expect(await Promise.all([1, 2, 3].map((now) => run(writes, now)))).toEqual([1, 2, 3])
     expect(batches).toEqual([3])
+  })
+
+  it('gives large bodies transactions of their own, so that the first is accepted before the last is written', async () => {
+    const { batches, writes } = journalThat(() => false)
+    const sizes = [10, 3_000_000, 2_000_000, 10, 10_000_000, 10]
+    await Promise.all(
+      sizes.map((size) => {
+        const command = append(`of ${size}`, { body: new Uint8Array(size) })
+        return new Promise((resolve, reject) => writes.push({ command, resolve, reject }))
+      }),
+    )
+    expect(batches).toEqual([2, 2, 1, 1])
   })
 
   it('lets one command that cannot be written fail alone', async () => {
