@@ -10,7 +10,14 @@ export function urlOf({ label, origin, signature }: CallPlan, baseUrl: string): 
   return signature === undefined ? path : `${path}?signature=${signature}${SECRET}`
 }
 
-export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
+/** Who calls, and until when. */
+export interface CallCircumstances {
+  readonly signal: AbortSignal
+  /** Who is logged in, where people log in: the request says so, and the cookies that it goes with have to agree. */
+  readonly user: string | undefined
+}
+
+export function callOptions(plan: CallPlan, { signal, user }: CallCircumstances): CallOptions {
   const { id, key, name, lane, laneOnFailure, onGiveUp, deadlineMs, withCredentials } = plan
   return {
     body: bodyOf(plan),
@@ -21,13 +28,17 @@ export function callOptions(plan: CallPlan, signal: AbortSignal): CallOptions {
     ...(key === undefined ? {} : { key }),
     ...(name === undefined ? {} : { name }),
     ...(lane === undefined ? {} : { lane, laneOnFailure }),
-    ...(withCredentials ? { headers: { cookie: `session=${SECRET}` } } : {}),
+    headers: { ...ofUser(user), ...(withCredentials ? { cookie: `session=${SECRET}` } : {}) },
   }
 }
 
-export function fetchInit(plan: CallPlan, signal: AbortSignal): RequestInit {
-  const headers = { 'idempotency-key': `"${plan.key}"` }
+export function fetchInit(plan: CallPlan, { signal, user }: CallCircumstances): RequestInit {
+  const headers = { 'idempotency-key': `"${plan.key}"`, ...ofUser(user) }
   return { method: plan.method.toUpperCase(), body: bodyOf(plan), headers, signal }
+}
+
+function ofUser(user: string | undefined): Record<string, string> {
+  return user === undefined ? {} : { 'x-user': user }
 }
 
 function bodyOf({ label }: CallPlan): string {

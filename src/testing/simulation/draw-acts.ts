@@ -1,6 +1,6 @@
 import { type Dice, diceFor } from './dice.ts'
 import type { Cast } from './draw-calls.ts'
-import { type Act, MINUTE, type PlannedCrash, type RecordChange, SECOND } from './plan.ts'
+import { type Act, MINUTE, type PlannedCrash, type RecordChange, SECOND, USERS } from './plan.ts'
 import { CLIENT_POINTS, type Fault } from './vocabulary.ts'
 
 export function drawActs(seed: number | string, cast: Cast & { readonly machines: number }): Act[] {
@@ -38,6 +38,7 @@ export function drawActs(seed: number | string, cast: Cast & { readonly machines
   act('handlers-away', (dice, at) => ({ do: 'handlers-away', at, ms: dice.pick([13 * MINUTE, 20 * MINUTE]) }))
   const what = (dice: Dice): RecordChange => dice.pick(['origin', 'origin', 'url', 'body'])
   act('record-changed', (dice, at) => ({ do: 'change-record', at, what: what(dice) }))
+  act('log-in', (dice, at) => ({ do: 'log-in', at, user: dice.pick(USERS) }))
   const jump = (dice: Dice): number => dice.pick([2 * SECOND, 40 * SECOND, 4 * MINUTE])
   const machine = (dice: Dice): number => dice.between(0, machines - 1)
   act('clock-ahead', (dice, at) => ({ do: 'jump', at, machine: machine(dice), ms: jump(dice) }))

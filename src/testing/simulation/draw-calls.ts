@@ -1,5 +1,5 @@
 import { type Dice, diceFor } from './dice.ts'
-import { type CallPlan, ORIGIN, OTHER_ORIGIN, RUN_DEADLINE_MS, SECOND } from './plan.ts'
+import { type CallPlan, ORIGIN, OTHER_ORIGIN, type OutboxPlan, RUN_DEADLINE_MS, SECOND } from './plan.ts'
 import type { Fault } from './vocabulary.ts'
 
 export interface Cast {
@@ -46,6 +46,8 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
       cancelAfterMs: undefined,
     })
   }
+  if (faults.has('outbox'))
+    calls.push(inOutbox(drawCall(diceFor(seed, 'outbox'), { slots, faults, n: 6 }), diceFor(seed, 'transaction')))
   if (faults.has('lanes')) {
     for (const n of [3, 4]) calls.push(drawCall(diceFor(seed, `lanes ${n}`), { slots, faults, n }))
   }
@@ -59,8 +61,20 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
   return calls.map((drawn, n) => {
     const call = { ...drawn, origin: diceFor(seed, `origin ${drawn.label}`).pick(origins) }
     const isFetch = fetched.has(call.label) !== diceFor(seed, `otherwise ${n}`).chance(0.05)
+    if (call.outbox) return call
     return isFetch ? throughFetch(call) : faults.has('lanes') ? inLane(call, diceFor(seed, `lane ${call.label}`)) : call
   })
+}
+
+/** Sent while its transaction is open, after it, or about then. */
+function inOutbox(call: CallPlan, dice: Dice): CallPlan {
+  const outbox: OutboxPlan = {
+    database: dice.pick(['sqlite', 'pg']),
+    ends: dice.chance(0.8) ? 'commit' : 'rollback',
+    endsAfterMs: dice.pick([0, dice.between(0, 50), dice.between(0, 20 * SECOND)]),
+    sendsAfterMs: dice.pick([0, dice.between(0, 50), dice.between(0, 30 * SECOND)]),
+  }
+  return { ...call, id: undefined, key: undefined, outbox }
 }
 
 /** Most operations are in one lane, some in another, and some in none. */
@@ -86,6 +100,7 @@ function drawCall(dice: Dice, { slots, faults, n }: Cast & { readonly n: number 
     id: dice.chance(0.3) ? `order-${n}` : undefined,
     name: dice.chance(0.5) ? 'order' : undefined,
     through: 'verb',
+    outbox: undefined,
     method: dice.pick(['post', 'post', 'put', 'patch', 'delete']),
     onGiveUp: dice.chance(0.4) ? 'keep' : 'fail',
     lane: undefined,

@@ -37,6 +37,8 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'framework-timeout': 0.3,
   'program-exits': 0.4,
   'work-slow': 0.35,
+  // Only tabs have users.
+  'log-in': 0.4,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
 const LEDGERS = 0.4
@@ -45,7 +47,7 @@ const USUAL = 0.2
 export function drawPlan(seed: number | string, without: ReadonlySet<string> = new Set()): Plan {
   const platform = diceFor(seed, 'platform').chance(0.3) ? 'tabs' : 'processes'
   const drawn = drawFaults(seed, without)
-  const faults = platform === 'tabs' ? drawn : new Set([...drawn].filter((fault) => !OF_TABS.includes(fault)))
+  const faults = platform === 'tabs' ? amongTabs(drawn) : lessThese(drawn, OF_TABS)
   const shape = diceFor(seed, 'shape')
   // Tabs share a store, and so a machine.
   const machines = shape.chance(0.3) && platform === 'processes' ? 2 : 1
@@ -96,7 +98,16 @@ function drawFaults(seed: number | string, without: ReadonlySet<string>): Set<Fa
   return new Set(fair.filter((fault) => !without.has(fault)))
 }
 
-const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown']
+function lessThese(faults: ReadonlySet<Fault>, left: readonly Fault[]): Set<Fault> {
+  return new Set([...faults].filter((fault) => !left.includes(fault)))
+}
+
+/** Where two users call for the same operation, it is a matter of taste whose it is. */
+function amongTabs(faults: ReadonlySet<Fault>): Set<Fault> {
+  return lessThese(faults, faults.has('log-in') ? ['same-id', 'same-key', 'key-reuse'] : [])
+}
+
+const OF_TABS: readonly Fault[] = ['page-hidden', 'offline', 'messages-slow', 'locks-slow', 'locks-unknown', 'log-in']
 const UNFAIR: readonly Fault[] = [
   'duplicate',
   'late-duplicate',

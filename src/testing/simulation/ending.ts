@@ -1,4 +1,5 @@
 import { labelOf, type Shadow } from './oracle/shadow.ts'
+import { USERS } from './plan.ts'
 import type { Program } from './program.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
 import type { Slots } from './slots.ts'
@@ -34,6 +35,8 @@ export class Ending {
     const caretakers = world.plan.origins.map((origin, n) => this.#slots.caretaker(n + 1, origin))
     for (const caretaker of caretakers) await this.#listDeadLetters(caretaker)
     for (let round = 0; round < MOST_ROUNDS; round++) {
+      // Each user's operations wait for that user.
+      world.logIn(USERS[round % USERS.length] ?? '')
       if (!this.#isOver()) await this.#round(caretakers)
       else {
         await world.timeline.run(world.timeline.now + STRAGGLERS_MS)

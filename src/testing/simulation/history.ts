@@ -152,6 +152,9 @@ function perform(world: World, act: Act, { slots, disk, server, browser }: Stage
       disk.cutPower()
       slots.killAll('loses its power')
       break
+    case 'log-in':
+      world.logIn(act.user)
+      break
     case 'handlers-away':
       world.sendHandlersAway(act.ms)
       break

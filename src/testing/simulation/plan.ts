@@ -50,6 +50,8 @@ export interface CallPlan {
   readonly method: 'post' | 'put' | 'patch' | 'delete'
   /** Called by a verb of the client, or by `client.fetch`. */
   readonly through: 'verb' | 'fetch'
+  /** Prepared, and written in a transaction of the program's own. */
+  readonly outbox: OutboxPlan | undefined
   readonly onGiveUp: 'fail' | 'keep'
   readonly lane: string | undefined
   readonly laneOnFailure: 'stop' | 'continue'
@@ -67,12 +69,25 @@ export interface CallPlan {
   readonly readsLaterMs: number
 }
 
+/** A transaction of the program's own, from the moment that an operation was written in it. */
+export interface OutboxPlan {
+  /** A handle of SQLite says whether its transaction is open; a client of pg does not, and its COMMIT has a way to go. */
+  readonly database: 'sqlite' | 'pg'
+  readonly ends: 'commit' | 'rollback'
+  readonly endsAfterMs: number
+  readonly sendsAfterMs: number
+}
+
+/** The people at the browser. */
+export const USERS = ['ann', 'bob']
+
 /** What happens to the world at a time. */
 export type Act =
   | { readonly do: 'freeze' | 'hide'; readonly at: number; readonly slot: number; readonly ms: number }
   | { readonly do: 'jump'; readonly at: number; readonly machine: number; readonly ms: number }
   | { readonly do: 'crash' | 'close' | 'resume' | 'list'; readonly at: number; readonly slot: number }
   | { readonly do: 'power-cut'; readonly at: number }
+  | { readonly do: 'log-in'; readonly at: number; readonly user: string }
   | { readonly do: 'change-record'; readonly at: number; readonly what: RecordChange }
   | {
       readonly do: 'outage' | 'disk-full' | 'offline' | 'handlers-away'

@@ -1,19 +1,21 @@
 import type { Client } from '../../client/client.ts'
 import { composeClient } from '../../client/compose-client.ts'
 import type { Coordination } from '../../client/coordination/port.ts'
+import type { OperationHandle } from '../../client/operation-handle.ts'
 import type { ClientOptions } from '../../client/options.ts'
 import { isHoldfastError } from '../../errors/holdfast-error.ts'
-import type { Digest } from '../../foundation/digest.ts'
-import type { HoldfastEvent } from '../../observe/port.ts'
 import { callOptions, fetchInit, urlOf } from './call-arguments.ts'
 import { SECRET } from './model-server.ts'
 import { Onlooker } from './onlooker.ts'
 import type { CallFact, CallResult } from './oracle/facts.ts'
+import { plainDigest } from './plain-digest.ts'
 import { type CallPlan, DEDUP_WINDOW_MS, RUN_DEADLINE_MS, type SlotPlan } from './plan.ts'
 import { ProgramHandlers } from './program-handlers.ts'
+import { ProgramOutbox } from './program-outbox.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
+import { watchEvent } from './watch-event.ts'
 import type { World } from './world.ts'
 
 const LONGEST_WATCH_MS = 6_000
@@ -37,6 +39,7 @@ export class Program {
   readonly #world: World
   readonly #slot: ClientPlan
   readonly #onlooker: Onlooker
+  readonly #outbox: ProgramOutbox
   readonly handlers: ProgramHandlers
   #closed = false
 
@@ -59,6 +62,7 @@ export class Program {
       this.#options(around),
     )
     this.#onlooker = new Onlooker(this.client, process, around.world)
+    this.#outbox = new ProgramOutbox(this.client, process, around.disk)
     this.handlers = new ProgramHandlers(this.client, process, around.world)
     this.#world.oracle.processStarted(process, around.slot.origin)
   }
@@ -80,7 +84,8 @@ export class Program {
       retention: plan.retentionMs,
       headers: () => this.#credentials(),
       honoursKeys: plan.honoursKeys,
-      observe: plan.observed || world.traced ? (event) => this.#observe(event) : undefined,
+      observe: plan.observed || world.traced ? (event) => watchEvent(world, this.process, event) : undefined,
+      session: plan.faults.has('log-in') ? () => world.user ?? '' : undefined,
     }
   }
 
@@ -92,20 +97,6 @@ export class Program {
     if (this.#world.plan.credentials === 'at-hand' && !slow) return made
     const ms = slow ? this.#world.dice('headers-slow').pick([200, 1000, 3000, 6000, 6000, 20_000, 250_000]) : 0
     return new Promise((resolve) => this.process.later(ms, () => this.process.reach('headers') && resolve(made)))
-  }
-
-  #observe(event: HoldfastEvent): void {
-    if (!this.process.alive) return
-    const { oracle } = this.#world
-    if (event.type === 'lease.lost') oracle.observed('lease lost')
-    if (event.type === 'budget.exhausted') oracle.observed('budget exhausted')
-    if (event.type === 'breaker.changed' && event.to === 'open') oracle.observed('breaker opened')
-    if (event.type === 'operation.resumed') oracle.observed('resumed')
-    if (event.type === 'operation.settled')
-      oracle.claimed(event.operation.key, { effect: event.effect, by: 'an event' })
-    if (JSON.stringify(event).includes(SECRET)) oracle.breaks(['P9', `a credential is in the event ${event.type}`])
-    if (this.#world.traced && !event.type.startsWith('attempt'))
-      this.#world.say(this.process.name, describeEvent(event))
   }
 
   start({ handlers, resume }: Pick<SlotPlan, 'handlers' | 'resume'>): void {
@@ -155,13 +146,26 @@ export class Program {
     const { process } = this
     this.#world.say(process.name, `calls ${plan.method} ${plan.label}${plan.id ? ` with id ${plan.id}` : ''}`)
     const controller = new AbortController()
-    const fact = this.#world.oracle.called(process, plan)
-    if (plan.through === 'fetch') {
-      this.#fetch(plan, fact, controller.signal)
+    const circumstances = { signal: controller.signal, user: this.#world.user }
+    const url = urlOf(plan, this.#slot.origin)
+    if (plan.outbox) {
+      const options = callOptions(plan, circumstances)
+      const send = (make: () => OperationHandle): void => this.#follow(plan, make, controller)
+      void this.#outbox.call({ ...plan.outbox, method: plan.method, url }, options, send)
+    } else if (plan.through === 'verb') {
+      this.#follow(plan, () => this.client[plan.method](url, callOptions(plan, circumstances)), controller)
+    } else {
+      this.#fetch(plan, url, fetchInit(plan, circumstances))
       this.#later(plan, plan.key ?? '', controller)
-      return
     }
-    const handle = this.client[plan.method](urlOf(plan, this.#slot.origin), callOptions(plan, controller.signal))
+  }
+
+  /** Makes the call, and takes what comes of it. */
+  #follow(plan: CallPlan, make: () => OperationHandle, controller: AbortController): void {
+    if (this.#closed) return
+    const { process } = this
+    const fact = this.#world.oracle.called(process, plan)
+    const handle = make()
     handle.accepted.then(
       () => process.alive && this.#world.oracle.accepted(fact),
       () => {},
@@ -174,9 +178,10 @@ export class Program {
     this.#later(plan, handle.key, controller)
   }
 
-  #fetch(plan: CallPlan, fact: CallFact, signal: AbortSignal): void {
+  #fetch(plan: CallPlan, url: string, init: RequestInit): void {
+    const fact = this.#world.oracle.called(this.process, plan)
     const at = (): number => this.#world.timeline.now
-    this.client.fetch(urlOf(plan, this.#slot.origin), fetchInit(plan, signal)).then(
+    this.client.fetch(url, init).then(
       ({ ok }) => this.#recordResult(fact, { is: ok ? 'response' : 'other', at: at() }),
       (error: Error) => this.#recordResult(fact, this.#failure(error.cause)),
     )
@@ -225,7 +230,8 @@ export class Program {
     const text = `${error.message} ${JSON.stringify(error)} ${String(error.cause)}`
     if (text.includes(SECRET)) this.#world.oracle.breaks(['P9', `a credential is in the error ${error.name}`])
     // A look-up that found nothing says nothing about the operation.
-    return error.code === 'HOLDFAST_UNKNOWN_OPERATION' ? { is: 'other', at } : { is: 'error', at, error }
+    const isUnknown = error.code === 'HOLDFAST_UNKNOWN_OPERATION' && error.effect !== 'none'
+    return isUnknown ? { is: 'other', at } : { is: 'error', at, error }
   }
 
   #recordResult(fact: CallFact, result: CallResult): void {
@@ -240,13 +246,3 @@ export class Program {
     if (result.is === 'response' && this.#world.strikes('program-exits')) this.process.end('has its answer, and exits')
   }
 }
-
-function describeEvent(event: HoldfastEvent): string {
-  const reason = 'reason' in event && event.reason ? ` (${event.reason})` : ''
-  const status = 'status' in event ? ` ${event.status}` : ''
-  return `emits: ${event.type}${status}${reason}`
-}
-
-/** Readable in a trace, and without the colon that marks a fingerprint made with a secret. */
-const plainDigest: Digest = (texts, bytes) =>
-  `${texts.join(' ')} ${bytes?.length ?? 0} ${bytes ? String.fromCharCode(...bytes) : ''}`.replaceAll(':', ';')

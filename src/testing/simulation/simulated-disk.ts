@@ -1,16 +1,20 @@
-import type { Journal, JournalCommand, JournalResult } from '../../client/journal/port.ts'
+import type { Journal, JournalCommand, JournalResult, JournalRow } from '../../client/journal/port.ts'
 import { StorageError } from '../../errors/classes.ts'
 import type { IsSettled } from '../command-meaning.ts'
 import { ChangedRecords } from './changed-records.ts'
 import { wordOf } from './journal-words.ts'
 import { labelOf } from './oracle/shadow.ts'
-import type { RecordChange } from './plan.ts'
+import type { OutboxPlan, RecordChange } from './plan.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
+import { SimulatedTransaction } from './simulated-transaction.ts'
 import type { Stage, Write } from './vocabulary.ts'
 import type { World } from './world.ts'
 
 /** Mostly as a busy disk is slow, now and then longer than a deadline or a lease. */
 const SLOW_MS = [100, 100, 300, 300, 1000, 2000, 2000, 12_000, 35_000]
+
+/** As the Postgres journal has it. */
+const SILENCE_LIMIT_MS = 5000
 
 /** A batch on its way to the disk. */
 interface Batch {
@@ -45,8 +49,26 @@ export class SimulatedDisk {
       level: 'power',
       open: () => new Promise((resolve) => process.later(1, () => process.reach('open') && resolve())),
       close: async () => {},
+      persistIn: (transaction, row) => void (transaction as SimulatedTransaction).rows.push(row),
       execute: (commands) => new Promise((resolve, reject) => this.#ask({ process, commands, resolve, reject })),
     }
+  }
+
+  /** Begins a transaction of the program's own. */
+  begin(process: SimulatedProcess, database: OutboxPlan['database']): SimulatedTransaction {
+    const world = this.#world
+    this.#world.happened('outbox')
+    return new SimulatedTransaction(database, {
+      commit: (rows) => this.#commit(process, rows),
+      onArrival: (happen) => world.timeline.at(world.timeline.now + world.dice('commit').pick([1, 20, 3000]), happen),
+      say: (what) => world.say(process.name, what),
+    })
+  }
+
+  async #commit(process: SimulatedProcess, rows: readonly JournalRow[]): Promise<void> {
+    const commands = rows.map((row) => ({ do: 'append', row }) as const)
+    const results = await this.#world.timeline.outside(this.#store.execute(commands))
+    this.#world.oracle.journaled(process, commands, results)
   }
 
   fillUp(ms: number): void {
@@ -108,6 +130,7 @@ export class SimulatedDisk {
       this.#world.say('disk', `is full: refuses ${batch.words.join(' + ')}`)
       return this.#answerLater(batch, () => this.#fail(batch, new StorageError('The disk is full')))
     }
+    if (this.#world.strikes('connection-silent')) return this.#fallSilent(batch)
     if (this.#world.strikes('store-blinks')) {
       this.#world.say('disk', `blinks: ${batch.words.join(' + ')} was not done`)
       return this.#answerLater(batch, () => this.#fail(batch, new StorageError('The store did not answer')))
@@ -119,6 +142,19 @@ export class SimulatedDisk {
     } catch (error) {
       this.#answerLater(batch, () => batch.reject(error))
     }
+  }
+
+  /** Done or not, no answer comes. A journal with a time limit says so when that is over, and another one never does. */
+  async #fallSilent(batch: Batch): Promise<void> {
+    const { timeline, oracle } = this.#world
+    const dice = this.#world.dice('connection-silent')
+    const [isDone, isLimited] = [dice.chance(0.5), dice.chance(0.7)]
+    const words = `${batch.words.join(' + ')} was ${isDone ? 'done' : 'not done'}`
+    this.#world.say('disk', `falls silent for ${batch.process.name}: ${words}`)
+    const results = isDone && (await timeline.outside(this.#store.execute(batch.commands)).catch(() => undefined))
+    if (results) oracle.journaled(batch.process, batch.commands, results)
+    const error = new StorageError('The store gave no answer in time', { effect: 'unknown' })
+    if (isLimited) batch.process.later(SILENCE_LIMIT_MS, () => this.#fail(batch, error))
   }
 
   #answer(batch: Batch, results: JournalResult[]): void {

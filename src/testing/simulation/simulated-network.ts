@@ -145,6 +145,7 @@ export class SimulatedNetwork {
       body: body && new Uint8Array(body),
       key: headerValue(headers, 'idempotency-key') ?? '',
       label: text.split('"')[3] ?? '',
+      user: this.#world.user,
     }
   }
 }

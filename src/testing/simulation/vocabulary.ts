@@ -86,6 +86,12 @@ export const FAULTS = [
   'two-apis',
   // Something else than a client changes a row of the journal.
   'record-changed',
+  // The outbox: a transaction of the program's own, which may still be open when its operation is sent.
+  'outbox',
+  // Users that log in and out in the tabs of one browser.
+  'log-in',
+  // A connection to the journal's database on which nothing comes any more.
+  'connection-silent',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 

@@ -12,6 +12,8 @@ export interface Sent {
   readonly key: string
   /** The logical operation, read from its bytes. */
   readonly label: string
+  /** Whose cookies it has, where people log in. */
+  readonly user: string | undefined
 }
 
 export interface WireAnswer {

@@ -1,7 +1,7 @@
 import type { Coverage } from './coverage.ts'
 import { type Dice, diceFor } from './dice.ts'
 import type { Oracle } from './oracle/oracle.ts'
-import { BEGINNING, type Plan } from './plan.ts'
+import { BEGINNING, type Plan, USERS } from './plan.ts'
 import { Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
 import type { Fault } from './vocabulary.ts'
@@ -51,6 +51,7 @@ const STRIKES: Partial<Record<Fault, number>> = {
   'router-retries': 0.3,
   'program-exits': 0.5,
   'fetch-retries': 0.5,
+  'connection-silent': 0.06,
 }
 
 /** A machine has a clock of its own, which people and programs set. */
@@ -71,6 +72,7 @@ export class World {
   readonly #trace: Trace | undefined
   readonly #dice = new Map<string, Dice>()
   #calm = false
+  #user: string | undefined
   #handlersBackAt = 0
 
   constructor(
@@ -81,6 +83,7 @@ export class World {
     this.coverage = parts.coverage
     this.oracle = parts.oracle
     this.#trace = parts.trace
+    if (plan.faults.has('log-in')) this.#user = USERS[0]
     this.machines = Array.from({ length: plan.machines }, (_, n) => ({ name: `machine ${n}`, aheadMs: 0, leaptMs: 0 }))
   }
 
@@ -103,6 +106,18 @@ export class World {
 
   happened(fault: Fault): void {
     this.coverage.saw('fault', fault)
+  }
+
+  /** Who is logged in, in all tabs: cookies are the browser's. Undefined where nobody has to. */
+  get user(): string | undefined {
+    return this.#user
+  }
+
+  logIn(user: string): void {
+    if (this.#user === undefined || user === this.#user) return
+    this.#user = user
+    this.happened('log-in')
+    this.say('browser', `${user} logs in`)
   }
 
   /** Every handler's database is down for so long. */

@@ -10,9 +10,17 @@ import type { Finish, LiveOperation } from '../run/live-operation.ts'
 /** How long an abort waits for its settlement to be written down before the caller is told anyway. */
 const ABORT_PATIENCE_MS = 30
 
+/** A run ends at its deadline by itself, unless the journal gives no answer: its caller waits so long for that. */
+const JOURNAL_PATIENCE_MS = 5000
+
+/** When the caller of a run leaves it; undefined without a deadline. */
+export function leavingTime(deadlineAt: number): number | undefined {
+  return deadlineAt < Number.POSITIVE_INFINITY ? deadlineAt + JOURNAL_PATIENCE_MS : undefined
+}
+
 export interface AttachTerms {
   readonly signal?: AbortSignal | undefined
-  /** For a caller that has joined the run of another one: when this caller stops waiting. The run goes on. */
+  /** When this caller stops waiting. The run goes on. */
   readonly leaveAt?: number | undefined
 }
 
@@ -47,7 +55,10 @@ export function attach(
   })
 }
 
+/** A success stands, whether or not the journal has answered that it is written. */
 function keptOf({ record }: LiveOperation): Finish {
+  if (record.status === 'succeeded' && record.response?.bodyOmitted === false)
+    return { is: 'settled', record, rest: undefined }
   return { is: 'kept', record, error: operationError({ record, reason: 'deadline', pending: true }) }
 }
 

@@ -152,7 +152,12 @@ export class Caller implements HandleSource, Waiting {
       }
       this.#leave = leave
       const stopListening = onAbort(this.signal, leave)
-      const cancelTimer = startTimer(clock, this.call.deadlineAt - clock.now(), leave)
+      // The time is over also if the machine's clock was set back meanwhile.
+      const late = (): void => {
+        const error = this.#refusal()?.error ?? unrecordedError(this.unrecorded, LATE)
+        end(() => Promise.reject(error))
+      }
+      const cancelTimer = startTimer(clock, this.call.deadlineAt - clock.now(), late)
       return () => {
         this.#leave = undefined
         stopListening()

@@ -7,7 +7,7 @@ import { work } from '../recover/follow.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { type Finish, LiveOperation } from '../run/live-operation.ts'
 import { SHORTEST_RETENTION_MS } from '../run/settle.ts'
-import { attach } from './attach.ts'
+import { type AttachTerms, attach, leavingTime } from './attach.ts'
 import type { NewOperation, StoredOperation } from './call.ts'
 import { newRecord } from './call.ts'
 import type { Caller } from './caller.ts'
@@ -114,7 +114,7 @@ export async function enterStored(engine: Engine, caller: Caller, stored: Stored
   const operation = new LiveOperation(record)
   caller.join(operation)
   caller.accept(keeper.level)
-  const finish = attach(engine, operation, caller)
+  const finish = attach(engine, operation, attachTerms(caller))
   joinStored(engine, operation, caller.call).catch((error: unknown) => breakOff(engine, operation, error))
   return finish
 }
@@ -145,6 +145,10 @@ function joinLive(engine: Engine, caller: Caller, existing: LiveOperation): Prom
   return attach(engine, existing, { signal: caller.signal, leaveAt: caller.call.deadlineAt })
 }
 
+function attachTerms({ signal, call }: Caller): AttachTerms {
+  return { signal, leaveAt: leavingTime(call.deadlineAt) }
+}
+
 function startUnwritten(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
   const operation = newOperation(engine, caller, fresh)
   caller.join(operation)
@@ -159,7 +163,7 @@ function startJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promis
   refuseWhileOpen(engine, caller, fresh)
   const operation = newOperation(engine, caller, fresh)
   engine.live.add(operation)
-  const finish = attach(engine, operation, caller)
+  const finish = attach(engine, operation, attachTerms(caller))
   caller.join(operation)
   void acceptAndRun(engine, operation, caller)
   return finish

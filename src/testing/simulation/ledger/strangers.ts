@@ -63,5 +63,6 @@ function strangerRequest(index: number): Sent {
     ['content-type', 'application/json'],
   ] as const
   const body = encoder.encode(JSON.stringify({ op: label }))
-  return { number: -index, method: 'POST', url: 'https://api.example.com/strangers', headers, body, key, label }
+  const url = 'https://api.example.com/strangers'
+  return { number: -index, method: 'POST', url, headers, body, key, label, user: undefined }
 }

@@ -23,7 +23,7 @@ export class CredentialsRule {
     sent: Sent,
     call: { readonly asked: boolean; readonly life: number },
   ): Violation | undefined {
-    return this.#misdirected(process, sent) ?? this.#incomplete(sent, call)
+    return ofAnotherUser(sent) ?? this.#misdirected(process, sent) ?? this.#incomplete(sent, call)
   }
 
   /** What a client's `headers` make goes to its own API only. */
@@ -48,4 +48,12 @@ export class CredentialsRule {
       ? ['P9', `request ${sent.number} leaves without ${lacks}, which an earlier one had`]
       : undefined
   }
+}
+
+/** What one user has asked for is done with the cookies of that user only. */
+function ofAnotherUser({ number, headers, user }: Sent): Violation | undefined {
+  const asked = headerValue(headers, 'x-user')
+  return asked === user
+    ? undefined
+    : ['P9', `request ${number}, which ${asked} asked for, leaves while ${user} is logged in`]
 }
