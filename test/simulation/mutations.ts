@@ -40,7 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (!row || row.owner !== owner || row.epoch !== epoch) return',
     replace: 'if (!row) return',
     breaks: ['P8', 'P4'],
-    from: 3,
+    from: 55,
     within: 500,
   },
   {
@@ -143,7 +143,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace:
       "const { key, effect, honoursKeys, acceptedAt } = operation.record; if (reason === 'key-reuse') return 'none'",
     breaks: ['P3'],
-    from: 353,
+    from: 2093,
     within: 3000,
   },
   {
@@ -188,7 +188,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'const alive = await LivenessLock.names(this.#locks)',
     replace: 'const alive = await (this.seen ??= LivenessLock.names(this.#locks))',
     breaks: ['P8'],
-    from: 171,
+    from: 2720,
     within: 3000,
   },
   {
@@ -224,7 +224,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'return !record.honoursKeys || !response || ',
     replace: 'return record.key === "" && ',
     breaks: ['P3'],
-    from: 860,
+    from: 3230,
     within: 1500,
   },
   {
@@ -269,7 +269,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (compared === 'different') return refuse('key-reused')",
     replace: '',
     breaks: ['P3'],
-    from: 2780,
+    from: 3510,
     within: 2000,
   },
   {
@@ -377,7 +377,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "typeof laneUntil === 'number' && laneUntil > now",
     replace: "typeof laneUntil === 'number' && laneUntil < 0",
     breaks: ['lanes'],
-    from: 8,
+    from: 70,
     within: 500,
   },
   {

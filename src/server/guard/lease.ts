@@ -42,7 +42,8 @@ export class HeldLease {
     this.#watcher = watcher
     this.#leaseMs = guard.leaseMs
     this.#confirmed = { at: heldFrom, forMs: guard.leaseMs }
-    this.#arm(this.#leaseMs / 3)
+    // The answer of the store may have come late, and the lease be over, or nearly so.
+    this.#arm(Math.min(this.#leaseMs / 3, this.#leftMs))
   }
 
   /** By the clock, not by a timer: a timer does not fire while the event loop is blocked. */

@@ -183,7 +183,8 @@ declare const EXPECTED: {
         "reopen",
         "delivered",
         "drop",
-        "pruned"
+        "pruned",
+        "set aside"
     ];
     readonly fault: readonly [
         "refused",
@@ -252,7 +253,14 @@ declare const EXPECTED: {
         "framework-timeout",
         "router-answers",
         "router-retries",
-        "program-exits"
+        "program-exits",
+        "handlers-away",
+        "fetch-retries",
+        "two-apis",
+        "record-changed",
+        "outbox",
+        "log-in",
+        "connection-silent"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [

@@ -52,3 +52,27 @@ describe('a clock that is set back', () => {
     expect(signal?.aborted).toBe(true)
   })
 })
+
+describe('a store whose answer to a claim comes late', () => {
+  it('has the handler aborted when the lease ends that began with the question', async () => {
+    const clock = manualClock()
+    const store = memoryLedger()
+    const insert = store.insert.bind(store)
+    const slow = Object.assign(store, {
+      insert: async (...claim: Parameters<typeof insert>) => {
+        await clock.sleep(2500)
+        return insert(...claim)
+      },
+    })
+    const ledger = createLedger({ store: slow, scope: 'public', clock, lease: '3s' })
+    let signal: AbortSignal | undefined
+    void ledger.protect((_, context) => {
+      signal = context.signal
+      return new Promise<Response>(() => {})
+    })(ask('k'))
+    await clock.advance(2600)
+    expect(signal?.aborted).toBe(false)
+    await clock.advance(500)
+    expect(signal?.aborted).toBe(true)
+  })
+})
