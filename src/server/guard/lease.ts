@@ -42,8 +42,7 @@ export class HeldLease {
     this.#watcher = watcher
     this.#leaseMs = guard.leaseMs
     this.#confirmed = { at: heldFrom, forMs: guard.leaseMs }
-    // The answer of the store may have come late, and the lease be over, or nearly so.
-    this.#arm(Math.min(this.#leaseMs / 3, this.#leftMs))
+    this.#arm(this.#leaseMs / 3)
   }
 
   /** By the clock, not by a timer: a timer does not fire while the event loop is blocked. */
@@ -78,10 +77,12 @@ export class HeldLease {
     this.#watchLapse()
   }
 
-  #arm(ms: number): void {
+  #arm(pauseMs: number): void {
     this.#cancelRenewal()
-    if (!this.#isStopped && !this.#isLast)
-      this.#cancelRenewal = startTimer(this.#guard.clock, ms, () => void this.#renew())
+    if (this.#isStopped || this.#isLast) return
+    // The answer of the store may have come late, and the lease be over, or nearly so.
+    const ms = Math.max(0, Math.min(pauseMs, this.#leftMs))
+    this.#cancelRenewal = startTimer(this.#guard.clock, ms, () => void this.#renew())
   }
 
   async #renew(): Promise<void> {

@@ -75,4 +75,28 @@ describe('a store whose answer to a claim comes late', () => {
     await clock.advance(500)
     expect(signal?.aborted).toBe(true)
   })
+
+  it('does so also if its effect begins meanwhile, under a shorter lease', async () => {
+    const clock = manualClock()
+    const store = memoryLedger()
+    const insert = store.insert.bind(store)
+    const slow = Object.assign(store, {
+      insert: async (...claim: Parameters<typeof insert>) => {
+        await clock.sleep(4900)
+        return insert(...claim)
+      },
+      renew: () => Promise.reject(new Error('The store is away')),
+    })
+    const ledger = createLedger({ store: slow, scope: 'public', clock, lease: '12s' })
+    let signal: AbortSignal | undefined
+    void ledger.protect(async (_, context) => {
+      signal = context.signal
+      await clock.sleep(3990)
+      return context.effect(() => new Promise<never>(() => {}))
+    })(ask('k'))
+    await clock.advance(11_900)
+    expect(signal?.aborted).toBe(false)
+    await clock.advance(150)
+    expect(signal?.aborted).toBe(true)
+  })
 })

@@ -73,6 +73,7 @@ export class SimulatedEffect {
     if (this.#isEnded) {
       account.endedByWork(claim)
       await durable.store.abandon(claim, now)
+      account.settled(claim)
     } else if (leaseMs !== undefined) await durable.store.renew(claim, { leaseMs, now })
   }
 
