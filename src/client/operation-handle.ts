@@ -170,7 +170,9 @@ function restOf(answer: Answer, signal: AbortSignal | undefined): Answer['rest']
 
 function cutOff({ operation, attempts }: Answer, cause: unknown): IndeterminateError {
   const message = 'It was done, but its answer was cut off'
-  return new IndeterminateError(message, { effect: 'applied', reason: 'network', cause, operation, attempts })
+  const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+  const reason = isLate ? 'deadline' : 'network'
+  return new IndeterminateError(message, { effect: 'applied', reason, cause, operation, attempts })
 }
 
 /** Undefined: there is more than that. Compressed, an answer of a few hundred kilobytes can fill the memory. */

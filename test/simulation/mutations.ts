@@ -311,8 +311,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sending the refusal that a framework makes of a throw without recording it',
     file: 'src/server/guard/session.ts',
-    find: 'answer.status < 500 && !this.#isTransient(answer)',
-    replace: 'answer.status < 500 && this.#isTransient(answer)',
+    find: 'answer.status >= 400 && !this.#isTransient(answer)',
+    replace: 'answer.status >= 400 && this.#isTransient(answer)',
     breaks: ['P3'],
     from: 172,
     within: 500,
@@ -320,7 +320,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'sending the refusal that a framework makes of the throw of an external handler',
     file: 'src/server/guard/session.ts',
-    find: 'const sent = isFinal && !isItsWord ? inDoubtRefusal() : answer',
+    find: 'const sent = isFinal && !is5xx && !isItsWord ? inDoubtRefusal() : answer',
     replace: 'const sent = answer',
     breaks: ['P3'],
     from: 336,
@@ -446,8 +446,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'taking a transaction that is still open for one that was rolled back',
     file: 'src/client/engine/call/enter.ts',
-    find: 'outbox?.hasEnded === true && now < ',
-    replace: 'outbox !== undefined && now < ',
+    find: 'isKept && outbox.hasEnded && ',
+    replace: 'isKept && ',
     breaks: ['P3'],
     from: 3,
     within: 2000,
