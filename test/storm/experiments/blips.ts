@@ -1,5 +1,6 @@
 import { runFleet } from '../fleet.ts'
 import { quantile } from '../measures.ts'
+import { gatedPolicy } from '../policies/gated.ts'
 import { holdfastPolicy } from '../policies/holdfast.ts'
 import { peer } from '../policies/peers.ts'
 import type { Operation, Policy } from '../policies/policy.ts'
@@ -39,10 +40,18 @@ const MOST_RUNS = 100
 const AFTER_MS = 2000
 const LATER_MS = [1000, 3000] as const
 const KNOWN_MS = 6000
+/** Calls go on to come for this long and for as long as the trouble lasted: what waits must compete with them. */
 const OBSERVED_MS = 5000
 
 export function blipPolicies(): Policy[] {
-  return [peer('fetch'), peer('ky', 4), axiosRetryExponential(), peer('aws'), holdfastPolicy('Holdfast')]
+  return [
+    peer('fetch'),
+    peer('ky', 4),
+    axiosRetryExponential(),
+    peer('aws'),
+    holdfastPolicy('Holdfast'),
+    gatedPolicy('gate'),
+  ]
 }
 
 /** axios-retry with `retries: 4, retryDelay: exponentialDelay`. */
@@ -86,7 +95,7 @@ function sortedTimes(calls: readonly Watched[]): number[] {
 function watch(trouble: Trouble, policy: Policy, seed: number): Watched[] {
   const { clients, perSecond: operationsPerSecond, fromMs, lastsMs } = trouble
   const calls = new Map<Operation, Watched>()
-  const scenario = { ...outage({ clients, operationsPerSecond }), until: fromMs + lastsMs + OBSERVED_MS }
+  const scenario = { ...outage({ clients, operationsPerSecond }), until: fromMs + 2 * lastsMs + OBSERVED_MS }
   runFleet({ scenario, policy: watched(policy, calls), seed, server: trouble.newServer(seed) })
   return [...calls.values()]
 }
