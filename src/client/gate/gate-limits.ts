@@ -19,8 +19,8 @@ export interface GateLimits {
 /** Measured in the storm laboratory; see `test/storm/experiments/blips.ts`. */
 export const TUNING = {
   leastStreak: 3,
-  longestStreak: 20,
-  chance: 0.01,
+  longestStreak: 30,
+  chance: 0.001,
   answersInShare: 20,
   firstPauseMs: 50,
   longestPauseMs: 500,
@@ -31,7 +31,7 @@ export const TUNING = {
   usualWindow: 8,
   leastWindow: 1,
   slowFactor: 0.9,
-  failureFactor: 0.9,
+  failureFactor: 0.95,
   calmAnswers: 30,
   mostKept: 100,
   silentMs: 2000,

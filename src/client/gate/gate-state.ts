@@ -214,7 +214,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
     succeededAt: now,
     share: shareAfter(state),
     tokens: isSlow ? state.tokens : paidIn(state, limits, phase),
-    credit: creditAfter(state, kind, isSlow),
+    credit: creditAfter(state, limits, { kind, isSlow }),
   }
   const done = hasGap(well, now) ? quicken(well, { now, kind }) : well
   return isSlow ? slowDown(done, ended) : done
@@ -251,10 +251,17 @@ function paidIn({ tokens }: GateState, { budget }: GateLimits, phase: GatePhase)
   return Math.max(tokens, Math.min(most, tokens + budget.ratio))
 }
 
-function creditAfter(state: GateState, kind: RequestKind, isSlow: boolean): number {
-  if (kind !== 'kept') return isSlow ? Math.min(state.credit, Math.max(1, state.credit / 2)) : state.credit
-  const returned = state.credit + 1
-  return isSlow ? Math.max(1, returned / 2) : Math.min(TUNING.mostKept, returned + 1)
+interface Paying {
+  readonly kind: RequestKind
+  readonly isSlow: boolean
+}
+
+/** A kept operation that is done shows that there is room for one more of them; a call, that there is a server. */
+function creditAfter({ credit }: GateState, limits: GateLimits, { kind, isSlow }: Paying): number {
+  const returned = kind === 'kept' ? credit + 1 : credit
+  if (isSlow) return Math.min(returned, Math.max(1, returned / 2))
+  const { ratio, burst } = limits.budget || { ratio: 1, burst: 1 }
+  return Math.max(returned, Math.min(kind === 'kept' ? TUNING.mostKept : burst, returned + ratio))
 }
 
 function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
@@ -295,10 +302,9 @@ function settled(before: GateState, { budget }: GateLimits, now: number): GateSt
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
   if (now < state.at) return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now }
   if (!budget) return { ...state, at: now }
-  const { rest } = budget
   const step = ((now - state.at) / 1000) * budget.reservePerSecond
-  const tokens = state.tokens > rest ? Math.max(rest, state.tokens - step) : Math.min(rest, state.tokens + step)
-  return { ...state, at: now, tokens }
+  const back = (from: number): number => from + Math.max(-step, Math.min(step, budget.rest - from))
+  return { ...state, at: now, tokens: back(state.tokens), credit: back(state.credit) }
 }
 
 /** If nobody has asked for a while, failures say nothing of now. */
