@@ -9,9 +9,8 @@ import {
   newGateState,
   phaseOf,
   type RequestKind,
-  type RequestOutcome,
-  record,
 } from './gate-state.ts'
+import { type RequestOutcome, recordOutcome } from './record-outcome.ts'
 
 /** One request that wants to leave. The gate calls `admitted` or `refused` once, or neither if the ticket leaves first. */
 export interface Ticket {
@@ -94,7 +93,7 @@ export class OriginGate {
 
   #remove(ticket: Ticket): void {
     const queue = this.#waiting[ticket.kind]
-    const index = queue.lastIndexOf(ticket)
+    const index = queue.indexOf(ticket)
     if (index >= 0) queue.splice(index, 1)
   }
 
@@ -108,7 +107,7 @@ export class OriginGate {
     if (sent.epoch === this.#epoch) this.#inFlight--
     const { limits, clock, random, store } = this.#options
     const ended = { now: clock.now(), kind: ticket.kind, outcome, tookMs, probe: sent.probe, inFlight, random }
-    store.state = record(this.state, limits, ended)
+    store.state = recordOutcome(this.state, limits, ended)
     this.#pump()
   }
 
@@ -140,11 +139,14 @@ export class OriginGate {
     return undefined
   }
 
-  /** The newest call: in an overload the oldest may be too late already. The retry that may go first; the oldest kept operation. */
+  /**
+   * Places come back: calls and kept operations go in their order, so that most are done within their deadline. Tokens may
+   * not: of the retries the newest goes, so that some are done soon. While nothing succeeds, the one whose time comes first.
+   */
   #candidate(kind: RequestKind): Ticket | undefined {
     const queue = this.#waiting[kind]
-    if (kind === 'call') return queue.at(-1)
-    if (kind === 'kept' || this.state.failures === 0) return queue[0]
+    if (kind !== 'retry') return queue[0]
+    if (this.state.failures === 0) return queue.at(-1)
     return queue.reduce<Ticket | undefined>((first, one) => (first && due(first) <= due(one) ? first : one), undefined)
   }
 
