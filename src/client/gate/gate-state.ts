@@ -65,7 +65,8 @@ export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: G
 
 /** How many failures in a row are no chance: three at a server that was well, more at one that is flaky. */
 export function failingStreak(share: number): number {
-  const unlikely = Math.ceil(Math.log(TUNING.chance) / Math.log(Math.max(1e-9, 1 - share)))
+  const failing = 1 - Math.min(0.999, Math.max(0.001, share))
+  const unlikely = Math.ceil(Math.log(TUNING.chance) / Math.log(failing))
   return Math.min(TUNING.longestStreak, Math.max(TUNING.leastStreak, unlikely))
 }
 
