@@ -43,6 +43,7 @@ describe('kept operations', () => {
     const broke = gate().try('kept', 'failure').try('kept', 'failure')
     const waiting = broke.ask('kept')
     expect(waiting.is).toBe('waits')
+    expect(broke.state.gapMs).toBeGreaterThan(0)
     expect(broke.pass(20_000).ask('kept').is).toBe('sent')
   })
 

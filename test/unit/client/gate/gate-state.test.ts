@@ -35,6 +35,12 @@ describe('a healthy origin', () => {
     expect(calm.end('success', { inFlight: 2 }).state.window).toBeUndefined()
   })
 
+  it('is narrowed by slow answers no more once a hundred came without a failure', () => {
+    const calm = gate().times(20, 'success').end('failure').times(100, 'success', { inFlight: 100 })
+    const { window } = calm.state
+    expect(calm.end('success', { tookMs: 5000, inFlight: 100 }).state.window).toBe(window)
+  })
+
   it('that asks to come later is narrowed, and neither failing nor paid for', () => {
     const { state, phase } = gate().times(2, 'failure').end('overload', { inFlight: 40 })
     expect(phase).toBe('healthy')
@@ -89,6 +95,13 @@ describe('a failing origin', () => {
     expect(probing.pass(500).ask('call').is).toBe('sent')
   })
 
+  it('gets the next one at once if a probe has hung for longer than the pause', () => {
+    const probing = failing().pass(50)
+    probing.ask('call')
+    const probe = probing.now
+    expect(probing.pass(1000).end('failure', { probe }).ask('call').is).toBe('sent')
+  })
+
   it('gets the next one at once if a probe was aborted', () => {
     const probing = failing().pass(50)
     probing.ask('call')
@@ -133,6 +146,12 @@ describe('a failing origin', () => {
     expect(answer.is).toBe('sent')
     expect(answer).not.toHaveProperty('probe')
     expect(forgotten.phase).toBe('healthy')
+  })
+
+  it('is not forgotten while probes are sent, even if they hang', () => {
+    const hanging = failing()
+    for (let probes = 0; probes < 5; probes++) expect(hanging.pass(4000).ask('call').is).toBe('sent')
+    expect(hanging.phase).toBe('open')
   })
 })
 

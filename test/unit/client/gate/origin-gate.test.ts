@@ -146,11 +146,13 @@ describe('the gate of an origin', () => {
 
   it('counts no request from before a change of phase: it may hang for long', async () => {
     const scene = new Scene()
-    scene.enter(...Array.from({ length: 50 }, (_, index) => `hung ${index}`))
+    const hung = scene.enter(...Array.from({ length: 50 }, (_, index) => `hung ${index}`))
     scene.fail()
-    const [probe] = scene.enter('probe', 'next')
+    const [probe] = scene.enter('probe', 'next', 'last')
     await scene.clock.advance(50)
     scene.end('success', probe as Named)
+    expect(scene.log).toEqual(['probe sent', 'next sent'])
+    for (const ticket of hung) scene.gate.leave(ticket)
     expect(scene.log).toEqual(['probe sent', 'next sent'])
   })
 
@@ -158,7 +160,9 @@ describe('the gate of an origin', () => {
     const scene = new Scene()
     scene.end('success', ...scene.enter(...Array.from({ length: 10 }, (_, index) => `well ${index}`)))
     scene.enter(...Array.from({ length: 5 }, (_, index) => `hung ${index}`))
+    const [aborted] = scene.enter('aborted')
     await scene.clock.advance(300)
+    scene.gate.leave(aborted as Named)
     scene.log.length = 0
     scene.enter('a', 'b')
     expect([scene.log, scene.gate.phase]).toEqual([['a sent'], 'failing'])
