@@ -50,7 +50,7 @@ export function blipPolicies(): Policy[] {
     axiosRetryExponential(),
     peer('aws'),
     holdfastPolicy('Holdfast'),
-    gatedPolicy('gate'),
+    gatedPolicy('Holdfast, gate'),
   ]
 }
 

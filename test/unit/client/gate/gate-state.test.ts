@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { failingStreak } from '../../../../src/client/gate/gate-state.ts'
+import { seededRandom } from '../../../../src/testing/seeded-random.ts'
 import { GateModel, LIMITS, START } from './gate-model.ts'
 
 const gate = (): GateModel => new GateModel()
@@ -209,4 +210,23 @@ it('every field is a number or absent', () => {
     for (const [name, value] of Object.entries(state)) expect(value ?? 0, name).toBeTypeOf('number')
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   }
+})
+
+it.each([1, 2, 3])('retries stay within burst, ratio x successes and the reserve, whatever happens (%i)', (seed) => {
+  const random = seededRandom(seed)
+  const model = gate()
+  let retries = 0
+  let successes = 0
+  for (let step = 0; step < 5000; step++) {
+    model.pass(random() * 200)
+    const kind = random() < 0.7 ? 'retry' : 'call'
+    const answer = model.ask(kind, { random })
+    if (answer.is !== 'sent') continue
+    const isSuccess = random() < 0.3
+    model.end(isSuccess ? 'success' : 'failure', { kind, probe: answer.probe, random })
+    retries += kind === 'retry' ? 1 : 0
+    expect(retries).toBeLessThanOrEqual(10 + 1.1 * successes + (0.1 * (model.now - START)) / 1000)
+    successes += isSuccess ? 1 : 0
+  }
+  expect(retries).toBeGreaterThan(100)
 })
