@@ -98,7 +98,9 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
     const refused = state.refused + (kind === 'call' ? 1 : 0)
     return { is: 'ends', state: { ...state, refused }, retryAt: probeAt }
   }
-  const until = Math.max(probeAt, heldUntil(state, limits, question))
+  // Probes need no place: the window is of the time before.
+  const isFull = phase === 'healthy' && state.window !== undefined && question.inFlight >= state.window
+  const until = isFull ? Number.POSITIVE_INFINITY : Math.max(probeAt, heldUntil(state, limits, question))
   if (until > now) return { is: 'waits', state, until: Math.min(until, opensAt(state, limits, question)) }
   const paid = pay(state, limits, question)
   if (phase === 'healthy') return { is: 'sent', state: paid }
@@ -133,10 +135,9 @@ function nextProbeAt(state: GateState, limits: GateLimits, now: number): number 
   return isBusy ? state.probeAt - limits.breaker.openForMs * TUNING.sooner : state.probeAt
 }
 
-/** Until when a request has to wait for a place, a token or its time, whatever the phase is. */
+/** Until when a request has to wait for a token or its time, whatever the phase is. */
 function heldUntil(state: GateState, { budget }: GateLimits, question: Question): number {
-  const { now, kind, inFlight, spreadUntil = now } = question
-  if (state.window !== undefined && inFlight >= state.window) return Number.POSITIVE_INFINITY
+  const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now
   if (kind === 'kept') {
     if (standStill(state, now)) return state.keptAt

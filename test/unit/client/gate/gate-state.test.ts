@@ -212,6 +212,27 @@ it('every field is a number or absent', () => {
   }
 })
 
+it('a breaker that opens while there is a window lets its probe through', () => {
+  const flaky = gate()
+  for (let index = 0; index < 100; index++) flaky.end(index % 2 === 0 ? 'success' : 'failure')
+  flaky.times(4, 'failure').pass(5000)
+  expect([flaky.phase, flaky.ask('call', { inFlight: 1000 }).is]).toEqual(['open', 'sent'])
+})
+
+it.each([1, 2, 3])('who has to wait never has to ask again at once (%i)', (seed) => {
+  const random = seededRandom(seed)
+  const model = gate()
+  for (let step = 0; step < 5000; step++) {
+    model.pass(random() * 400)
+    const kind = (['call', 'retry', 'kept'] as const)[Math.floor(random() * 3)] ?? 'call'
+    const answer = model.ask(kind, { random, inFlight: Math.floor(random() * 20), spreadUntil: model.now })
+    if (answer.is === 'waits') expect(answer.until).toBeGreaterThan(model.now)
+    const outcome = random() < 0.3 ? 'success' : 'failure'
+    if (answer.is === 'sent') model.end(outcome, { kind, probe: answer.probe, random })
+  }
+  expect(model.state.failures).toBeGreaterThanOrEqual(0)
+})
+
 it.each([1, 2, 3])('retries stay within burst, ratio x successes and the reserve, whatever happens (%i)', (seed) => {
   const random = seededRandom(seed)
   const model = gate()
