@@ -2,7 +2,8 @@
 export interface PeerMessage {
   /**
    * `pending`: the operation `key` is due. `settled`: the settlement of `key` is in the journal. `left`: the runner `key`
-   * has gone and may have left operations of any namespace. `forgotten`: every operation of `namespace` was dropped. `level`: the containment state of the origin `key`, in `level`.
+   * has gone and may have left operations of any namespace. `forgotten`: every operation of `namespace` was dropped.
+   * `level`: the containment state of the origin `key`, in `level`.
    */
   readonly is: 'pending' | 'settled' | 'left' | 'forgotten' | 'level'
   readonly namespace: string

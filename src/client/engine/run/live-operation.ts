@@ -224,14 +224,11 @@ export class LiveOperations {
 
   /** Another operation of the same lane, whose request is on its way from here. */
   sendingInLaneOf({ record: { key, lane, lease } }: LiveOperation): LiveOperation | undefined {
-    for (const { record: other } of this.#byKey.values())
-      if (
-        other.lane === lane &&
-        other.inFlightSince !== undefined &&
-        other.lease?.owner === lease?.owner &&
-        other.key !== key
-      )
-        return this.#byKey.get(other.key)
+    for (const operation of this.#byKey.values()) {
+      const other = operation.record
+      const isSending = other.inFlightSince !== undefined && other.lease?.owner === lease?.owner
+      if (isSending && other.lane === lane && other.key !== key) return operation
+    }
     return undefined
   }
 
