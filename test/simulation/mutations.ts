@@ -395,7 +395,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (record.lane === undefined || record.holdsLane) return true',
     replace: 'operation.record = { ...record, holdsLane: record.lane !== undefined }; return true',
     breaks: ['lanes'],
-    from: 2400,
+    from: 6000,
     within: 2000,
   },
   {
