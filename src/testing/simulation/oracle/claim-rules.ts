@@ -51,7 +51,7 @@ export function judgeRepeated(
 }
 
 /** Faults with which the disk may not have kept a success. */
-const OF_DISK: readonly Fault[] = ['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut']
+const OF_DISK: readonly Fault[] = ['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut', 'connection-silent']
 
 /** So long after its deadline a caller waits for a journal that does not answer; then it gets its success all the same. */
 const JOURNAL_PATIENCE_MS = 5000
