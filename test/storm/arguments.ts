@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util'
 import { GROUP_NAMES, type GroupName } from './experiments/situation-groups.ts'
 
-export const EXPERIMENTS = ['situations', 'backlog', 'load', 'jitter', 'layers', 'contention', 'shared-budget'] as const
+export const EXPERIMENTS = [
+  'situations',
+  'blips',
+  'backlog',
+  'load',
+  'jitter',
+  'layers',
+  'contention',
+  'shared-budget',
+] as const
 export type Experiment = (typeof EXPERIMENTS)[number]
 
 export interface StormOptions {

@@ -20,6 +20,7 @@ export const PURE_ROOMS: readonly string[] = [
   'protocol',
   'client operation',
   'client policy',
+  'client gate',
   'server entry',
   'server admission',
 ]
@@ -46,6 +47,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     ...PORTS,
     ...HALL,
   ],
+  'client gate': ['client gate', 'client policy', ...HALL],
   'client port': ['client port', 'client operation', 'client options', ...HALL],
   'client front': [
     'client front',

@@ -1,0 +1,61 @@
+export interface BudgetLimits {
+  /** What a success adds to the bucket. */
+  readonly ratio: number
+  readonly burst: number
+  readonly reservePerSecond: number
+  /** What a new client has, and a quiet one comes back to. */
+  readonly rest: number
+}
+
+export interface BreakerLimits {
+  /** Without any success for this long since the first failure, the breaker opens. */
+  readonly openAfterMs: number
+  /** The pause between two probes while it is open. */
+  readonly openForMs: number
+}
+
+export interface GateLimits {
+  readonly budget: BudgetLimits | false
+  readonly breaker: BreakerLimits | false
+}
+
+/** Chosen by measurement: `test/storm/experiments/blips.ts` has the troubles, and `gated.test.ts` holds the results. */
+export const TUNING = {
+  /** An origin is failing after a streak of failures that chance alone makes once in a thousand times, in these bounds. */
+  chance: 0.001,
+  leastStreak: 3,
+  longestStreak: 30,
+  /** The share of successes is the mean of about so many answers. */
+  answersInShare: 20,
+
+  /** Between probes, doubling. A probe is the first attempt of a call that waits: it costs nothing extra. */
+  firstPauseMs: 50,
+  longestPauseMs: 500,
+  /** A probe without an answer makes room for the next one: a server that hung may be back. */
+  probePlaceMs: 500,
+  /** If the open breaker has refused so many calls, the next probe comes sooner by this share of `openFor`. */
+  refusedPerProbe: 10,
+  sooner: 0.7,
+  /** Failures say nothing of now if no request was sent for this long. */
+  forgetMs: 10_000,
+
+  /** So many requests in a row without an answer for this long: the server hangs. Longer while its usual time is unknown. */
+  silentRequests: 5,
+  silenceMs: 300,
+  firstSilenceMs: 1000,
+  knownAnswers: 10,
+
+  /** After failing: one request, then one more at once for each success. A thousand clients come back at the same moment. */
+  firstWindow: 1,
+  /** The least window that a failure opens while the origin is healthy. */
+  usualWindow: 8,
+  failureFactor: 0.95,
+  slowFactor: 0.9,
+  /** After so many answers without a failure, slow answers narrow the window no more, and it goes if nobody needs it. */
+  calmAnswers: 100,
+
+  /** Kept operations in flight, at most. */
+  mostKept: 100,
+  /** Kept operations come back slowly if nothing has succeeded for this long. */
+  deadAfterMs: 2000,
+} as const

@@ -1,0 +1,123 @@
+import { hasGap, quicken, slowDown, timed } from '../policy/pace.ts'
+import { type GateLimits, TUNING } from './gate-limits.ts'
+import {
+  A_TOKEN,
+  alive,
+  failingStreak,
+  type GatePhase,
+  type GateState,
+  phaseOf,
+  type RequestKind,
+  settled,
+} from './gate-state.ts'
+
+/**
+ * `overload`: the server lives, and asks to come later (429). `ignored`: aborted, or not sent for a reason of our own; it
+ * says nothing about the server.
+ */
+export type RequestOutcome = 'success' | 'failure' | 'overload' | 'ignored'
+
+export interface EndedRequest {
+  readonly now: number
+  readonly kind: RequestKind
+  readonly outcome: RequestOutcome
+  readonly tookMs: number
+  /** As in the answer that let it go. */
+  readonly probe?: number | undefined
+  /** This one included. */
+  readonly inFlight: number
+  readonly random: () => number
+}
+
+interface Timed extends EndedRequest {
+  readonly isSlow: boolean
+}
+
+/** The state after a request that was sent has ended. */
+export function recordOutcome(before: GateState, limits: GateLimits, ended: EndedRequest): GateState {
+  const state = settled(before, limits, ended.now)
+  if (ended.outcome === 'success') return succeeded(state, limits, ended)
+  if (ended.outcome === 'failure') return failed(state, limits, ended)
+  const credit = ended.kind === 'kept' ? state.credit + 1 : state.credit
+  if (ended.outcome === 'overload') return slowDown(narrowed(alive({ ...state, credit }), ended), ended)
+  return { ...state, credit, probe: isProbe(state, ended) ? undefined : state.probe }
+}
+
+function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
+  const { now, kind } = ended
+  const { usualMs, answers, isSlow } = timed(state, ended)
+  const phase = phaseOf(state, limits, now)
+  // The late answer to a request from before it opened tells how the server was, not how it is.
+  if (phase === 'open' && ended.probe === undefined) return { ...state, usualMs, answers }
+  const well: GateState = {
+    ...alive(state),
+    ...(phase === 'healthy' ? widened(state, { ...ended, isSlow }) : { window: TUNING.firstWindow, calm: 0 }),
+    usualMs,
+    answers,
+    succeededAt: now,
+    share: shareAfter(state),
+    tokens: isSlow ? state.tokens : tokensAfter(state, limits, phase),
+    credit: creditAfter(state, limits, { ...ended, isSlow }),
+  }
+  const done = hasGap(well, now) ? quicken(well, { now, kind }) : well
+  return isSlow ? slowDown(done, ended) : done
+}
+
+/** Probes tell nothing of how flaky a server is: only the failures count that made it failing. */
+function shareAfter({ share, failures }: GateState): number {
+  const fade = 1 - 1 / TUNING.answersInShare
+  return share * fade ** (1 + Math.min(failures, failingStreak(share))) + 1 - fade
+}
+
+/** Without failures a slow answer narrows nothing: some take long by nature. A window that holds nobody up goes. */
+function widened({ window, calm }: GateState, { inFlight, isSlow }: Timed): Pick<GateState, 'window' | 'calm'> {
+  const isCalm = calm >= TUNING.calmAnswers
+  if (window === undefined || (isCalm && 2 * inFlight <= window)) return { window: undefined, calm: 0 }
+  if (!isSlow) return { window: window + 1, calm: calm + 1 }
+  return { window: isCalm ? window : Math.max(1, window * TUNING.slowFactor), calm: calm + 1 }
+}
+
+function narrowed(state: GateState, { inFlight }: EndedRequest): GateState {
+  const window = (state.window ?? Math.max(inFlight, TUNING.usualWindow)) * TUNING.failureFactor
+  return { ...state, window: Math.max(1, window), calm: 0 }
+}
+
+/** A server that was given up and is back is asked for no more than a new client would. */
+function tokensAfter({ tokens }: GateState, { budget }: GateLimits, phase: GatePhase): number {
+  if (!budget) return tokens
+  return Math.max(tokens, Math.min(phase === 'open' ? budget.rest : budget.burst, tokens + budget.ratio))
+}
+
+/** A kept operation that is done shows that there is room for one more of them; a call, only that there is a server. */
+function creditAfter({ credit }: GateState, { budget }: GateLimits, { kind, isSlow }: Timed): number {
+  const returned = kind === 'kept' ? credit + 1 : credit
+  if (isSlow) return Math.min(returned, Math.max(1, returned / 2))
+  const { ratio, burst } = budget || { ratio: 1, burst: 1 }
+  return Math.max(returned, Math.min(kind === 'kept' ? TUNING.mostKept : burst, returned + ratio))
+}
+
+function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
+  const { now, random, kind } = ended
+  const failures = state.failures + 1
+  const isSilent = now - state.succeededAt >= TUNING.deadAfterMs && failures >= TUNING.leastStreak
+  const isBroke = (kind === 'kept' ? state.credit : state.tokens) < A_TOKEN
+  const slowed = isBroke ? slowDown(state, { now, random, isSilent }) : state
+  const next = { ...slowed, failures, failedAt: state.failedAt ?? now }
+  if (phaseOf(state, limits, now) !== 'healthy') return isProbe(state, ended) ? paused(next, limits, ended) : next
+  if (phaseOf(next, limits, now) !== 'healthy') return paused(next, limits, ended)
+  return { ...narrowed(next, ended), probeAt: now }
+}
+
+/** Until the next probe. The pause counts from the last one's start, and is jittered: clients that failed together must not probe together. */
+function paused(state: GateState, limits: GateLimits, { now, random, probe }: EndedRequest): GateState {
+  const { budget, breaker } = limits
+  const pauseMs = Math.min(TUNING.longestPauseMs, Math.max(TUNING.firstPauseMs, state.pauseMs * 2))
+  const lastsMs = breaker && phaseOf(state, limits, now) === 'open' ? breaker.openForMs : pauseMs
+  const probeAt = Math.max(now, (probe ?? now) + lastsMs * (0.75 + random() / 2))
+  const credit = Math.min(state.credit, budget ? budget.rest : 1)
+  return { ...state, window: undefined, calm: 0, probe: undefined, refused: 0, pauseMs, probeAt, credit }
+}
+
+function isProbe(state: GateState, { probe }: EndedRequest): boolean {
+  return probe !== undefined && probe === state.probe
+}

@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest'
+import { failingStreak } from '../../../../src/client/gate/gate-state.ts'
+import { seededRandom } from '../../../../src/testing/seeded-random.ts'
+import { GateModel, LIMITS, START } from './gate-model.ts'
+
+const gate = (): GateModel => new GateModel()
+const failing = (): GateModel => gate().times(3, 'failure')
+/** Its first probe after it has opened has failed as well. */
+const open = (): GateModel => failing().pass(5000).try('call', 'failure')
+
+describe('a healthy origin', () => {
+  it('gets everything at once', () => {
+    expect(gate().ask('call', { inFlight: 10_000 }).is).toBe('sent')
+  })
+
+  it('stays healthy for two failures in a row', () => {
+    expect(gate().times(2, 'failure').phase).toBe('healthy')
+  })
+
+  it('gets fewer at once after a failure, and fewer still if answers are slow beside it', () => {
+    const busy = gate().times(20, 'success').end('failure', { inFlight: 100 })
+    expect(busy.state.window).toBe(95)
+    expect(busy.ask('call', { inFlight: 95 })).toMatchObject({ is: 'waits', until: Number.POSITIVE_INFINITY })
+    expect(busy.end('success', { tookMs: 5000, inFlight: 95 }).state.window).toBeCloseTo(85.5)
+    expect(busy.end('success', { inFlight: 85 }).state.window).toBeCloseTo(86.5)
+  })
+
+  it('is narrowed by no slow answer if nothing fails', () => {
+    const slow = gate().times(20, 'success').end('success', { tookMs: 5000, inFlight: 500 })
+    expect(slow.state.window).toBeUndefined()
+  })
+
+  it('loses the window if it has held nobody up for a hundred answers', () => {
+    const calm = gate().end('failure').times(100, 'success', { inFlight: 2 })
+    expect(calm.state.window).toBeGreaterThan(100)
+    expect(calm.end('success', { inFlight: 2 }).state.window).toBeUndefined()
+  })
+
+  it('is narrowed by slow answers no more once a hundred came without a failure', () => {
+    const calm = gate().times(20, 'success').end('failure').times(100, 'success', { inFlight: 100 })
+    const { window } = calm.state
+    expect(calm.end('success', { tookMs: 5000, inFlight: 100 }).state.window).toBe(window)
+  })
+
+  it('that asks to come later is narrowed, and neither failing nor paid for', () => {
+    const { state, phase } = gate().times(2, 'failure').end('overload', { inFlight: 40 })
+    expect(phase).toBe('healthy')
+    expect(state).toMatchObject({ failures: 0, tokens: 2 })
+    expect(state.window).toBeLessThan(40)
+  })
+})
+
+describe('a retry', () => {
+  it('costs a token, and waits for one', () => {
+    const spent = gate()
+    expect([spent.ask('retry').is, spent.ask('retry').is]).toEqual(['sent', 'sent'])
+    expect(spent.ask('retry')).toMatchObject({ is: 'waits', until: START + 10_000 })
+    expect(spent.end('success').ask('retry').is).toBe('sent')
+  })
+
+  it('waits for a report alone if time brings no token', () => {
+    const none = new GateModel({ ...LIMITS, budget: { ratio: 0.5, burst: 10, reservePerSecond: 1, rest: 0 } })
+    expect(none.ask('retry')).toMatchObject({ is: 'waits', until: Number.POSITIVE_INFINITY })
+  })
+
+  it('waits for its time while nothing succeeds, and not if something has', () => {
+    const failed = gate().end('failure')
+    const spreadUntil = START + 300
+    expect(failed.ask('retry', { spreadUntil })).toMatchObject({ is: 'waits', until: spreadUntil })
+    expect(failed.end('success').ask('retry', { spreadUntil }).is).toBe('sent')
+  })
+
+  it('never has more tokens than the burst, and time leads back to rest', () => {
+    const rich = gate().times(100, 'success')
+    expect(rich.state.tokens).toBe(10)
+    rich.pass(20_000).ask('call')
+    expect(rich.state.tokens).toBeCloseTo(8)
+  })
+})
+
+describe('a failing origin', () => {
+  it('gets one probe at a time, with a pause that doubles up to half a second', () => {
+    const probed = failing()
+    const pauses = [50, 100, 200, 400, 500, 500].map((pauseMs) => {
+      expect(probed.ask('call')).toMatchObject({ is: 'waits', until: probed.now + pauseMs })
+      probed.pass(pauseMs).try('call', 'failure')
+      return pauseMs
+    })
+    expect(pauses).toHaveLength(6)
+  })
+
+  it('gets no second one while the first is in flight, but for a while only', () => {
+    const probing = failing().pass(50)
+    expect(probing.ask('call')).toMatchObject({ is: 'sent', probe: probing.now })
+    expect(probing.ask('call')).toMatchObject({ is: 'waits', until: probing.now + 500 })
+    expect(probing.pass(500).ask('call').is).toBe('sent')
+  })
+
+  it('gets the next one at once if a probe has hung for longer than the pause', () => {
+    const probing = failing().pass(50)
+    probing.ask('call')
+    const probe = probing.now
+    expect(probing.pass(1000).end('failure', { probe }).ask('call').is).toBe('sent')
+  })
+
+  it('gets the next one at once if a probe was aborted', () => {
+    const probing = failing().pass(50)
+    probing.ask('call')
+    expect(probing.end('ignored', { probe: probing.now }).ask('call').is).toBe('sent')
+  })
+
+  it('is told from a flaky one by the share of successes', () => {
+    expect([1, 0.75, 0.5, 0.25, 0].map(failingStreak)).toEqual([3, 5, 10, 25, 30])
+    const flaky = gate()
+    for (let index = 0; index < 100; index++) flaky.end(index % 2 === 0 ? 'success' : 'failure')
+    expect(flaky.times(5, 'failure').phase).toBe('healthy')
+    expect(flaky.times(8, 'failure').phase).toBe('failing')
+  })
+
+  it('is not flaky afterwards for all the probes', () => {
+    const blip = failing()
+    for (let probes = 0; probes < 8; probes++) blip.pass(500).try('call', 'failure')
+    expect(failingStreak(blip.pass(500).try('call', 'success').state.share)).toBeLessThanOrEqual(5)
+  })
+
+  it('gets one after a success, and one more for each further success', () => {
+    const back = failing().pass(50).try('call', 'success')
+    expect(back.phase).toBe('healthy')
+    expect([0, 1].map((inFlight) => back.ask('call', { inFlight }).is)).toEqual(['sent', 'waits'])
+    back.end('success')
+    expect([1, 2].map((inFlight) => back.ask('call', { inFlight }).is)).toEqual(['sent', 'waits'])
+  })
+
+  it('is one that does not answer, and silence alone opens no breaker', () => {
+    const unanswered = { count: 5, since: START }
+    const hanging = gate().times(10, 'success').pass(299)
+    expect(hanging.ask('call', { unanswered })).not.toHaveProperty('probe')
+    expect(hanging.pass(1).ask('call', { unanswered })).toMatchObject({ is: 'sent', probe: hanging.now })
+    expect(hanging.phase).toBe('failing')
+    expect(hanging.pass(9000).phase).toBe('failing')
+    expect(hanging.end('failure').pass(5000).phase).toBe('open')
+  })
+
+  it('is forgotten if nobody has asked for long', () => {
+    const forgotten = failing().pass(11_000)
+    const answer = forgotten.ask('call')
+    expect(answer.is).toBe('sent')
+    expect(answer).not.toHaveProperty('probe')
+    expect(forgotten.phase).toBe('healthy')
+  })
+
+  it('is not forgotten while probes are sent, even if they hang', () => {
+    const hanging = failing()
+    for (let probes = 0; probes < 5; probes++) expect(hanging.pass(4000).ask('call').is).toBe('sent')
+    expect(hanging.phase).toBe('open')
+  })
+})
+
+describe('an origin that is given up', () => {
+  it('is one without any success for five seconds since the first failure', () => {
+    expect(failing().pass(4999).phase).toBe('failing')
+    expect(failing().pass(5000).phase).toBe('open')
+    expect(gate().times(2, 'failure').pass(5000).phase).toBe('healthy')
+  })
+
+  it('wakes those who wait when it opens', () => {
+    const waiting = failing().pass(4990)
+    waiting.ask('call')
+    expect(waiting.ask('call')).toMatchObject({ is: 'waits', until: START + 5000 })
+  })
+
+  it('ends calls and retries, and lets one call through each two seconds', () => {
+    const dead = open()
+    expect(dead.ask('call')).toMatchObject({ is: 'ends', retryAt: dead.now + 2000 })
+    expect(dead.ask('retry').is).toBe('ends')
+    expect(dead.pass(2000).ask('call')).toMatchObject({ is: 'sent', probe: dead.now })
+    expect(dead.ask('call').is).toBe('ends')
+  })
+
+  it('is probed sooner by a client that has refused many calls', () => {
+    const busy = open()
+    for (let calls = 0; calls < 10; calls++) expect(busy.ask('call').is).toBe('ends')
+    expect(busy.pass(599).ask('call').is).toBe('ends')
+    expect(busy.pass(1).ask('call').is).toBe('sent')
+  })
+
+  it('is back with the success of a probe, and of nothing else', () => {
+    const dead = open()
+    expect(dead.end('success').phase).toBe('open')
+    dead.pass(2000).try('call', 'success')
+    expect(dead.phase).toBe('healthy')
+    expect(dead.state.tokens).toBeLessThanOrEqual(2)
+  })
+
+  it('never is if there is no breaker', () => {
+    const without = new GateModel({ ...LIMITS, breaker: false }).times(3, 'failure').pass(9000)
+    expect(without.phase).toBe('failing')
+    expect(without.ask('call').is).toBe('sent')
+  })
+})
+
+it('a clock that was set back holds nobody up', () => {
+  const dead = open().pass(-3_600_000)
+  expect(dead.ask('call').is).toBe('sent')
+  expect(dead.phase).toBe('healthy')
+})
+
+it('every field is a number or absent', () => {
+  for (const { state } of [gate(), failing(), open(), failing().pass(50).try('call', 'success')]) {
+    for (const [name, value] of Object.entries(state)) expect(value ?? 0, name).toBeTypeOf('number')
+    expect(JSON.parse(JSON.stringify(state))).toEqual(state)
+  }
+})
+
+it('a breaker that opens while there is a window lets its probe through', () => {
+  const flaky = gate()
+  for (let index = 0; index < 100; index++) flaky.end(index % 2 === 0 ? 'success' : 'failure')
+  flaky.times(4, 'failure').pass(5000)
+  expect([flaky.phase, flaky.ask('call', { inFlight: 1000 }).is]).toEqual(['open', 'sent'])
+})
+
+it.each([1, 2, 3])('who has to wait never has to ask again at once (%i)', (seed) => {
+  const random = seededRandom(seed)
+  const model = gate()
+  for (let step = 0; step < 5000; step++) {
+    model.pass(random() * 400)
+    const kind = (['call', 'retry', 'kept'] as const)[Math.floor(random() * 3)] ?? 'call'
+    const answer = model.ask(kind, { random, inFlight: Math.floor(random() * 20), spreadUntil: model.now })
+    if (answer.is === 'waits') expect(answer.until).toBeGreaterThan(model.now)
+    const outcome = random() < 0.3 ? 'success' : 'failure'
+    if (answer.is === 'sent') model.end(outcome, { kind, probe: answer.probe, random })
+  }
+  expect(model.state.failures).toBeGreaterThanOrEqual(0)
+})
+
+it.each([1, 2, 3])('retries stay within burst, ratio x successes and the reserve, whatever happens (%i)', (seed) => {
+  const random = seededRandom(seed)
+  const model = gate()
+  let retries = 0
+  let successes = 0
+  for (let step = 0; step < 5000; step++) {
+    model.pass(random() * 200)
+    const kind = random() < 0.7 ? 'retry' : 'call'
+    const answer = model.ask(kind, { random })
+    if (answer.is !== 'sent') continue
+    const isSuccess = random() < 0.3
+    model.end(isSuccess ? 'success' : 'failure', { kind, probe: answer.probe, random })
+    retries += kind === 'retry' ? 1 : 0
+    expect(retries).toBeLessThanOrEqual(10 + 1.1 * successes + (0.1 * (model.now - START)) / 1000)
+    successes += isSuccess ? 1 : 0
+  }
+  expect(retries).toBeGreaterThan(100)
+})
