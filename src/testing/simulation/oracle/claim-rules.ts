@@ -4,6 +4,7 @@ import type { Effect } from '../../../errors/reason.ts'
 import { MINUTE, type Plan } from '../plan.ts'
 import type { Fault } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
+import type { CallFact, CallResult } from './facts.ts'
 import type { Violation } from './oracle.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 
@@ -51,6 +52,16 @@ export function judgeRepeated(
 
 /** Faults with which the disk may not have kept a success. */
 const OF_DISK: readonly Fault[] = ['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut']
+
+/** So long after its deadline a caller waits for a journal that does not answer; then it gets its success all the same. */
+const JOURNAL_PATIENCE_MS = 5000
+
+/** Must the success be on disk? Of an operation that a program asks for again, a second request is its wish. */
+export function isToldOnRecord({ plan, at }: Pick<CallFact, 'plan' | 'at'>, result: CallResult): boolean {
+  const { id, key, retryAfterMs, deadlineMs } = plan
+  const isAskedForAgain = (id ?? key ?? retryAfterMs) !== undefined
+  return result.is === 'response' && !isAskedForAgain && result.at < at + deadlineMs + JOURNAL_PATIENCE_MS
+}
 
 /** A server that ignores keys does it again: a success is on disk before the program hears of it. */
 export function judgeSentAgain(

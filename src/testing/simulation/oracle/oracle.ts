@@ -11,6 +11,7 @@ import { BudgetRule } from './budget-rule.ts'
 import { CallBook } from './call-book.ts'
 import {
   type EffectClaim,
+  isToldOnRecord,
   judgeEffectClaim,
   judgeGone,
   judgeRepeated,
@@ -124,9 +125,7 @@ export class Oracle {
     if (result.is === 'error' && result.error.reason === 'do-not-retry')
       this.#recordVerdict(result.error.operation?.key)
     if (result.is === 'error' && result.error.pending) this.observed('kept for later')
-    const { id, key, retryAfterMs } = fact.plan
-    // Of what a program asks for again, a second request is its wish.
-    if (result.is === 'response' && (id ?? key ?? retryAfterMs) === undefined) this.#successes.add(fact.plan.label)
+    if (isToldOnRecord(fact, result)) this.#successes.add(fact.plan.label)
     if (result.is === 'response' && !this.#effects.isDone(fact.plan.label)) {
       this.breaks(['P3', `${fact.plan.label} got a success, and was not done`])
     }
