@@ -4,10 +4,10 @@ import type { Duration } from '../foundation/duration.ts'
 import type { Encryption } from '../foundation/encryption.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer, Telemetry } from '../observe/port.ts'
+import type { BudgetOptions, RetryBudget } from './gate/retry-budget.ts'
 import type { Journal } from './journal/port.ts'
 import type { CredentialsMode, Json, LaneOnFailure, SettledStatus } from './operation/record.ts'
 import type { OperationView } from './operation/view.ts'
-import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
 
 export type { BudgetOptions }
 
@@ -42,10 +42,18 @@ export interface RetryOptions {
 }
 
 export interface BreakerOptions {
-  /** Opens when so many requests have failed in a row, and nothing has succeeded for two seconds. Default 10. */
-  readonly minimumRequests?: number | undefined
+  /** Opens when nothing has succeeded for this long since the first of several failures in a row. Default '5s'. */
+  readonly openAfter?: Duration | undefined
   /** How long it stays open before it lets a probe through, give or take a quarter. Default '2s'. */
   readonly openFor?: Duration | undefined
+}
+
+/** A caller's own ceilings, for each origin. */
+export interface LimitOptions {
+  /** How many requests are in flight at once. */
+  readonly concurrency?: number | undefined
+  /** How many requests leave in a second, evenly spread. */
+  readonly perSecond?: number | undefined
 }
 
 /** Header names; `false` switches one off. */
@@ -166,6 +174,8 @@ export interface ClientOptions {
   readonly budget?: BudgetOptions | RetryBudget | false | undefined
   /** Options, or `false`. */
   readonly breaker?: BreakerOptions | false | undefined
+  /** Calls above them wait within their deadline, resumed operations without one. Default none. */
+  readonly limits?: LimitOptions | undefined
   /** What is honoured and what is sent. */
   readonly doNotRetry?: DoNotRetryOptions | undefined
   readonly keyHeader?: KeyHeaderOptions | undefined

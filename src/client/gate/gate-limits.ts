@@ -14,7 +14,15 @@ export interface BreakerLimits {
   readonly openForMs: number
 }
 
-export interface GateLimits {
+/** A caller's own ceilings for one origin. */
+export interface RequestLimits {
+  /** Requests in flight. */
+  readonly concurrency: number | undefined
+  /** Requests per second, evenly spread. */
+  readonly perSecond: number | undefined
+}
+
+export interface GateLimits extends Partial<RequestLimits> {
   readonly budget: BudgetLimits | false
   readonly breaker: BreakerLimits | false
 }
@@ -53,6 +61,9 @@ export const TUNING = {
   slowFactor: 0.9,
   /** After so many answers without a failure, slow answers narrow the window no more, and it goes if nobody needs it. */
   calmAnswers: 100,
+
+  /** A server that asks for more (`Retry-After`) holds everything for this long; the operation that got it waits on. */
+  longestHoldMs: 10_000,
 
   /** Kept operations in flight, at most. */
   mostKept: 100,

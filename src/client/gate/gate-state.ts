@@ -1,5 +1,5 @@
-import { forgetGap, type Pace, standStill, unpaced } from '../policy/pace.ts'
 import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
+import { forgetGap, type Pace, standStill, unpaced } from './pace.ts'
 
 /** The first attempt of a call, a retry, or the first attempt of an operation that a resume goes on with. */
 export type RequestKind = 'call' | 'retry' | 'kept'
@@ -44,6 +44,11 @@ export interface GateState extends Pace {
   readonly probe?: number | undefined
   /** Calls that the open breaker has refused since the last probe. */
   readonly refused: number
+  /** Nothing is sent before this time: the server asked for it, or the last request was a moment ago. */
+  readonly nextAt: number
+  /** The server's quota is nearly used up: a gap between two requests, until it begins anew. */
+  readonly spaceMs: number
+  readonly spacedUntil: number
 }
 
 /** Ten times a tenth is a token, whatever floating point makes of it. */
@@ -53,7 +58,8 @@ export function newGateState({ budget }: GateLimits, now: number): GateState {
   const rest = budget ? budget.rest : 1
   const unbroken = { failures: 0, failedAt: undefined, succeededAt: 0, share: 1, window: undefined, calm: 0 }
   const unprobed = { pauseMs: 0, probeAt: now, probe: undefined, refused: 0 }
-  return { tokens: rest, at: now, credit: rest, ...unbroken, ...unprobed, ...unpaced(now) }
+  const unspaced = { nextAt: now, spaceMs: 0, spacedUntil: now }
+  return { tokens: rest, at: now, credit: rest, ...unbroken, ...unprobed, ...unspaced, ...unpaced(now) }
 }
 
 export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: GateLimits, now: number): GatePhase {
@@ -63,6 +69,14 @@ export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: G
   return failures >= failingStreak(share) ? 'failing' : 'healthy'
 }
 
+export type BreakerPhase = 'closed' | 'open' | 'half-open'
+
+/** `half-open`: a probe is on its way. */
+export function breakerPhaseOf(state: GateState, limits: GateLimits, now: number): BreakerPhase {
+  if (phaseOf(state, limits, now) !== 'open') return 'closed'
+  return state.probe === undefined ? 'open' : 'half-open'
+}
+
 /** How many failures in a row are no chance: three at a server that was well, more at one that is flaky. */
 export function failingStreak(share: number): number {
   const failing = 1 - Math.min(0.999, Math.max(0.001, share))
@@ -70,47 +84,88 @@ export function failingStreak(share: number): number {
   return Math.min(TUNING.longestStreak, Math.max(TUNING.leastStreak, unlikely))
 }
 
-export interface Question {
+/** What is on its way. */
+export interface Traffic {
   readonly now: number
-  readonly kind: RequestKind
-  readonly random: () => number
-  /** Requests that were sent in this phase and have not ended. */
   readonly inFlight: number
   /** Requests that were sent since the last answer, and when the first of them was. */
   readonly unanswered: { readonly count: number; readonly since: number }
-  /** Of a retry: when it may go if nothing has succeeded meanwhile. */
-  readonly spreadUntil?: number | undefined
 }
 
-/** `until`: when to ask again if nothing is reported before. `Infinity`: only a report helps. */
+export interface Question extends Traffic {
+  readonly kind: RequestKind
+  readonly random: () => number
+  /** Requests in flight that were sent in this phase. */
+  readonly inPhase: number
+  /** Of a retry: when it may go if nothing has succeeded meanwhile. */
+  readonly spreadUntil?: number | undefined
+  /** How long it would wait. */
+  readonly leaveAt: number
+}
+
+/**
+ * `until`: when to ask again if nothing is reported before; `Infinity`: only a report helps. `open`: the circuit breaker is
+ * open. `late`: it would have to wait for longer than it wants to.
+ */
 export type Answer =
   | { readonly is: 'sent'; readonly state: GateState; readonly probe?: number | undefined }
   | { readonly is: 'waits'; readonly state: GateState; readonly until: number }
-  | { readonly is: 'ends'; readonly state: GateState; readonly retryAt: number }
+  | { readonly is: 'open' | 'late'; readonly state: GateState; readonly retryAt: number }
 
 /** May a request of this kind be sent now? The end of one that is sent must be recorded. */
 export function ask(before: GateState, limits: GateLimits, question: Question): Answer {
-  const { now, kind } = question
+  const { now, kind, leaveAt } = question
+  // On the way of every call.
+  if (kind === 'call' && isPlain(before, limits, question)) return { is: 'sent', state: before }
   const state = silenced(settled(before, limits, now), question)
   const phase = phaseOf(state, limits, now)
   const probeAt = nextProbeAt(state, limits, now)
-  if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) {
-    const refused = state.refused + (kind === 'call' ? 1 : 0)
-    return { is: 'ends', state: { ...state, refused }, retryAt: probeAt }
-  }
-  // Probes need no place: the window is of the time before.
-  const isFull = phase === 'healthy' && state.window !== undefined && question.inFlight >= state.window
-  const until = isFull ? Number.POSITIVE_INFINITY : Math.max(probeAt, heldUntil(state, limits, question))
-  if (until > now) return { is: 'waits', state, until: Math.min(until, opensAt(state, limits, question)) }
-  const paid = pay(state, limits, question)
+  if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) return refused(state, kind, probeAt)
+  const knownAt = Math.max(probeAt, state.nextAt, kind === 'kept' && standStill(state, now) ? state.keptAt : now)
+  if (knownAt > leaveAt) return { is: 'late', state, retryAt: knownAt }
+  const until = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
+  const waitsUntil = Math.max(knownAt, until)
+  if (waitsUntil > now) return { is: 'waits', state, until: Math.min(waitsUntil, opensAt(state, limits, question)) }
+  const paid = spaced(pay(state, limits, question), limits, now)
   if (phase === 'healthy') return { is: 'sent', state: paid }
   return { is: 'sent', state: { ...paid, probe: now, probeAt: now, refused: 0 }, probe: now }
+}
+
+/** Does nothing hold a call up? */
+export function isPlain(state: GateState, limits: GateLimits, traffic: Traffic): boolean {
+  const { now, inFlight } = traffic
+  if (state.failures > 0 || state.window !== undefined || state.nextAt > now || state.spaceMs > 0) return false
+  const { concurrency = Number.POSITIVE_INFINITY, perSecond } = limits
+  return inFlight < concurrency && perSecond === undefined && !isSilent(state, traffic)
+}
+
+/** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
+export function refuseCall(state: GateState, limits: GateLimits, now: number): (Answer & { is: 'open' }) | undefined {
+  if (phaseOf(state, limits, now) !== 'open') return undefined
+  const probeAt = nextProbeAt(state, limits, now)
+  return probeAt > now ? refused(state, 'call', probeAt) : undefined
+}
+
+function refused(state: GateState, kind: RequestKind, retryAt: number): Answer & { is: 'open' } {
+  return { is: 'open', state: { ...state, refused: state.refused + (kind === 'call' ? 1 : 0) }, retryAt }
+}
+
+/** Probes need no place in the window: it is of the time before. */
+function isFull(state: GateState, limits: GateLimits, { now, inFlight, inPhase }: Question): boolean {
+  if (limits.concurrency !== undefined && inFlight >= limits.concurrency) return true
+  return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
+}
+
+/** The next request has its distance from this one. */
+function spaced(state: GateState, { perSecond }: GateLimits, now: number): GateState {
+  const gapMs = Math.max(perSecond === undefined ? 0 : 1000 / perSecond, now < state.spacedUntil ? state.spaceMs : 0)
+  return gapMs > 0 ? { ...state, nextAt: now + gapMs } : state
 }
 
 /** Until when no kept operation is sent; undefined if one may be, or if only a report can tell. */
 export function keptUntil(before: GateState, limits: GateLimits, now: number): number | undefined {
   const state = settled(before, limits, now)
-  const until = Math.max(nextProbeAt(state, limits, now), standStill(state, now) ? state.keptAt : now)
+  const until = Math.max(nextProbeAt(state, limits, now), state.nextAt, standStill(state, now) ? state.keptAt : now)
   return until > now ? until : undefined
 }
 
@@ -118,9 +173,13 @@ export function keptUntil(before: GateState, limits: GateLimits, now: number): n
  * A server that hangs is found out by its silence: until the first attempts time out, thousands would follow. Silence alone
  * opens no breaker, since a slow answer may still come.
  */
-function silenced(state: GateState, { now, unanswered: { count, since } }: Question): GateState {
-  if (state.failures > 0 || count < TUNING.silentRequests || now - since < silenceMs(state)) return state
-  return { ...state, failures: failingStreak(state.share), probeAt: now, window: undefined }
+function silenced(state: GateState, question: Question): GateState {
+  if (state.failures > 0 || !isSilent(state, question)) return state
+  return { ...state, failures: failingStreak(state.share), probeAt: question.now, window: undefined }
+}
+
+function isSilent(state: GateState, { now, unanswered: { count, since } }: Traffic): boolean {
+  return count >= TUNING.silentRequests && now - since >= silenceMs(state)
 }
 
 function silenceMs({ usualMs, answers }: GateState): number {
@@ -140,7 +199,6 @@ function heldUntil(state: GateState, { budget }: GateLimits, question: Question)
   const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now
   if (kind === 'kept') {
-    if (standStill(state, now)) return state.keptAt
     return state.credit >= A_TOKEN ? now : now + timeToToken(state.credit, budget)
   }
   const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
@@ -164,6 +222,11 @@ function pay(state: GateState, { budget }: GateLimits, { kind, now, random }: Qu
   return budget ? { ...state, tokens: state.tokens - 1 } : state
 }
 
+/** The tokens as an onlooker reads them. */
+export function tokensAt(state: GateState, limits: GateLimits, now: number): number {
+  return limits.budget ? settled(state, limits, now).tokens : Number.POSITIVE_INFINITY
+}
+
 /** An answer of any kind shows that there is a server. */
 export function alive(state: GateState): GateState {
   return { ...state, failures: 0, failedAt: undefined, pauseMs: 0, probe: undefined, refused: 0 }
@@ -174,11 +237,16 @@ export function settled(before: GateState, { budget }: GateLimits, now: number):
   if (now === before.at) return before
   const state = forgetFailures(forgetGap(before, now), now)
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
-  if (now < state.at) return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now }
+  if (now < state.at) return setBack(state, now)
   if (!budget) return { ...state, at: now }
   const step = ((now - state.at) / 1000) * budget.reservePerSecond
   const back = (from: number): number => from + Math.max(-step, Math.min(step, budget.rest - from))
   return { ...state, at: now, tokens: back(state.tokens), credit: back(state.credit) }
+}
+
+function setBack(state: GateState, now: number): GateState {
+  const nextAt = Math.min(state.nextAt, now + TUNING.longestHoldMs)
+  return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now, nextAt }
 }
 
 function forgetFailures(state: GateState, now: number): GateState {

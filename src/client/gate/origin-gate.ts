@@ -4,26 +4,47 @@ import type { GateLimits } from './gate-limits.ts'
 import {
   type Answer,
   ask,
+  type BreakerPhase,
+  breakerPhaseOf,
   type GatePhase,
   type GateState,
+  isPlain,
+  keptUntil,
   newGateState,
   phaseOf,
   type RequestKind,
+  refuseCall,
 } from './gate-state.ts'
-import { type RequestOutcome, recordOutcome } from './record-outcome.ts'
+import { type RequestOutcome, recordOutcome, type ServerWish } from './record-outcome.ts'
 
-/** One request that wants to leave. The gate calls `admitted` or `refused` once, or neither if the ticket leaves first. */
+/** One request that wants to leave. */
 export interface Ticket {
   readonly kind: RequestKind
   /** Of a retry: when it may go if nothing has succeeded meanwhile. */
   readonly spreadUntil?: number | undefined
-  /** The request must be sent now, and its end reported. */
-  admitted(): void
-  /** The circuit breaker is open. */
-  refused(retryAt: number): void
+  /** It waits until then (epoch ms). */
+  readonly leaveAt: number
+  /** Called once if it had to wait, unless it leaves first. */
+  called(entry: Entry): void
 }
 
-/** Where the state lives; tabs and clients that share a budget have one for all. */
+/** `sent`: the request must be sent now, and its end reported. */
+export type Entry = Sent | Refused
+
+export interface Sent {
+  readonly is: 'sent'
+  readonly kind: RequestKind
+  readonly epoch: number
+  readonly probe: number | undefined
+}
+
+/** `open`: the circuit breaker is open. `late`: it would have to wait for longer than it wants to. */
+export interface Refused {
+  readonly is: 'open' | 'late'
+  readonly retryAt: number | undefined
+}
+
+/** Where the state lives. Clients that share a budget share it; each has a queue of its own. */
 export interface GateStore {
   state: GateState | undefined
 }
@@ -33,33 +54,33 @@ export interface GateOptions {
   readonly clock: Clock
   readonly random: Random
   readonly store: GateStore
+  readonly onBreaker?: ((from: BreakerPhase, to: BreakerPhase) => void) | undefined
 }
 
 export interface Report {
   readonly outcome: RequestOutcome
   readonly tookMs: number
-}
-
-interface Sent {
-  readonly epoch: number
-  readonly probe: number | undefined
+  readonly wish?: ServerWish | undefined
 }
 
 /** Calls before retries, and kept operations last. */
 const ORDER = ['call', 'retry', 'kept'] as const
 
-/** The queue in front of one origin. */
+/** The queue in front of one origin. Requests that wait share one timer. */
 export class OriginGate {
   readonly #options: GateOptions
   /** The oldest first. */
   readonly #waiting: Record<RequestKind, Ticket[]> = { call: [], retry: [], kept: [] }
-  readonly #sent = new Map<Ticket, Sent>()
-  /** Requests from before a change of phase hold no place: they may hang for long. */
+  /** Requests from before a change of phase hold no place in the window: they may hang for long. */
   #epoch = 0
+  #inPhase = 0
   #inFlight = 0
   readonly #unanswered = { count: 0, since: 0 }
   #phase: GatePhase = 'healthy'
+  #breaker: BreakerPhase = 'closed'
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
+  /** No ticket that waits leaves before this time. */
+  #leavesAt = Number.POSITIVE_INFINITY
 
   constructor(options: GateOptions) {
     this.#options = options
@@ -75,68 +96,120 @@ export class OriginGate {
     return phaseOf(this.state, this.#options.limits, this.#options.clock.now())
   }
 
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
   get waiting(): number {
-    return ORDER.reduce((sum, kind) => sum + this.#waiting[kind].length, 0)
+    return this.#waiting.call.length + this.#waiting.retry.length + this.#waiting.kept.length
   }
 
-  /** Admits the ticket now, or when it may go. */
-  enter(ticket: Ticket): void {
+  get waitingKept(): number {
+    return this.#waiting.kept.length
+  }
+
+  /** Would a call be sent at once, as far as is known? */
+  get isClear(): boolean {
+    return this.#waiting.call.length === 0 && isPlain(this.state, this.#options.limits, this.#counts())
+  }
+
+  /** Nothing is known that a new gate would not know. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && this.waiting === 0
+  }
+
+  /** The answer if it is known now. Undefined: the ticket waits, and is called. */
+  enter(ticket: Ticket): Entry | undefined {
+    this.#turnPhase()
+    if (this.#waiting[ticket.kind].length === 0) {
+      const answer = this.#ask(ticket)
+      if (answer.is === 'sent') return this.#admit(ticket.kind, answer.probe)
+      if (answer.is !== 'waits') return { is: answer.is, retryAt: answer.retryAt }
+    }
     this.#waiting[ticket.kind].push(ticket)
-    this.#pump()
+    this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
+    this.pump()
+    return undefined
   }
 
-  /** The ticket does not want to go any more, or its end will never be known. */
+  /** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
+  refuseCall(): number | undefined {
+    const { limits, clock, store } = this.#options
+    const refusal = refuseCall(this.state, limits, clock.now())
+    if (refusal) store.state = refusal.state
+    return refusal?.retryAt
+  }
+
+  /** Until when no kept operation is sent; undefined if one may be, or if only a report can tell. */
+  keptUntil(): number | undefined {
+    return keptUntil(this.state, this.#options.limits, this.#options.clock.now())
+  }
+
+  /** The ticket no longer wants to go. */
   leave(ticket: Ticket): void {
-    if (this.#sent.has(ticket)) this.report(ticket, { outcome: 'ignored', tookMs: 0 })
-    else this.#remove(ticket)
-  }
-
-  #remove(ticket: Ticket): void {
     const queue = this.#waiting[ticket.kind]
     const index = queue.indexOf(ticket)
     if (index >= 0) queue.splice(index, 1)
   }
 
-  /** The request of a ticket that was admitted has ended. */
-  report(ticket: Ticket, { outcome, tookMs }: Report): void {
-    const sent = this.#sent.get(ticket)
-    if (!sent) return
-    this.#sent.delete(ticket)
+  /** A request that was sent has ended. */
+  report(sent: Sent, { outcome, tookMs, wish }: Report): void {
+    this.#inFlight--
     if (outcome !== 'ignored') this.#unanswered.count = 0
-    const inFlight = this.#inFlight
-    if (sent.epoch === this.#epoch) this.#inFlight--
+    const inFlight = this.#inPhase
+    if (sent.epoch === this.#epoch) this.#inPhase--
     const { limits, clock, random, store } = this.#options
-    const ended = { now: clock.now(), kind: ticket.kind, outcome, tookMs, probe: sent.probe, inFlight, random }
-    store.state = recordOutcome(this.state, limits, ended)
-    this.#pump()
+    const { kind, probe } = sent
+    const now = clock.now()
+    store.state = recordOutcome(this.state, limits, { now, kind, outcome, tookMs, probe, inFlight, random, wish })
+    this.#turnPhase()
+    if (this.waiting > 0) this.pump()
   }
 
-  #pump(): void {
+  /** Sends whatever may go, after something has changed. */
+  pump(): void {
     this.#turnPhase()
-    for (let ticket = this.#next(); ticket; ticket = this.#next()) ticket.admitted()
+    if (this.#options.clock.now() >= this.#leavesAt) this.#dismissLate()
+    while (this.#callNext());
   }
 
   #turnPhase(): void {
     const { phase } = this
+    this.#tellBreaker()
     if (phase === this.#phase) return
     this.#phase = phase
     this.#epoch++
-    this.#inFlight = 0
+    this.#inPhase = 0
   }
 
-  /** The next ticket that may go. If none may, the timer is set for when one could. */
-  #next(): Ticket | undefined {
-    let wakeAt = Number.POSITIVE_INFINITY
+  #tellBreaker(): void {
+    const { limits, clock, onBreaker } = this.#options
+    const from = this.#breaker
+    if (from === 'closed' && this.state.failures === 0) return
+    this.#breaker = breakerPhaseOf(this.state, limits, clock.now())
+    if (this.#breaker !== from) onBreaker?.(from, this.#breaker)
+  }
+
+  /** False: nobody may go now. Then the timer is set for when somebody could. */
+  #callNext(): boolean {
+    let wakeAt = this.#leavesAt
     for (const kind of ORDER) {
       const ticket = this.#candidate(kind)
       if (!ticket) continue
       const answer = this.#ask(ticket)
-      if (answer.is === 'sent') return this.#admit(ticket, answer.probe)
-      if (answer.is === 'ends') this.#refuseAll(kind, answer.retryAt)
-      else wakeAt = Math.min(wakeAt, answer.until)
+      if (answer.is === 'waits') {
+        wakeAt = Math.min(wakeAt, answer.until)
+        continue
+      }
+      if (answer.is === 'open') this.#refuseAll(kind, answer.retryAt)
+      else {
+        this.leave(ticket)
+        ticket.called(answer.is === 'sent' ? this.#admit(kind, answer.probe) : answer)
+      }
+      return true
     }
-    this.#wakeAt(wakeAt)
-    return undefined
+    this.#wakeAt(this.waiting > 0 ? wakeAt : Number.POSITIVE_INFINITY)
+    return false
   }
 
   /**
@@ -145,31 +218,56 @@ export class OriginGate {
    */
   #candidate(kind: RequestKind): Ticket | undefined {
     const queue = this.#waiting[kind]
-    if (kind !== 'retry') return queue[0]
+    if (kind !== 'retry' || queue.length < 2) return queue[0]
     if (this.state.failures === 0) return queue.at(-1)
-    return queue.reduce<Ticket | undefined>((first, one) => (first && due(first) <= due(one) ? first : one), undefined)
+    return queue.reduce((first, one) => (due(first) <= due(one) ? first : one))
   }
 
-  #ask(ticket: Ticket): Answer {
+  #counts(): {
+    readonly now: number
+    readonly inFlight: number
+    readonly unanswered: { count: number; since: number }
+  } {
+    return { now: this.#options.clock.now(), inFlight: this.#inFlight, unanswered: this.#unanswered }
+  }
+
+  #ask({ kind, spreadUntil, leaveAt }: Ticket): Answer {
     const { limits, clock, random, store } = this.#options
-    const { kind, spreadUntil } = ticket
-    const sent = { inFlight: this.#inFlight, unanswered: this.#unanswered }
-    const answer = ask(this.state, limits, { now: clock.now(), kind, spreadUntil, random, ...sent })
-    store.state = answer.state
+    const sent = { inPhase: this.#inPhase, inFlight: this.#inFlight, unanswered: this.#unanswered }
+    const answer = ask(this.state, limits, { now: clock.now(), kind, spreadUntil, leaveAt, random, ...sent })
+    if (answer.state !== store.state) store.state = answer.state
     return answer
   }
 
-  #admit(ticket: Ticket, probe: number | undefined): Ticket {
-    this.#remove(ticket)
+  #admit(kind: RequestKind, probe: number | undefined): Sent {
     if (this.#unanswered.count === 0) this.#unanswered.since = this.#options.clock.now()
     this.#unanswered.count++
-    this.#sent.set(ticket, { epoch: this.#epoch, probe })
     this.#inFlight++
-    return ticket
+    this.#inPhase++
+    if (probe !== undefined) this.#tellBreaker()
+    return { is: 'sent', kind, epoch: this.#epoch, probe }
   }
 
-  #refuseAll(kind: RequestKind, retryAt: number): void {
-    for (const ticket of this.#waiting[kind].splice(0)) ticket.refused(retryAt)
+  #refuseAll(kind: RequestKind, retryAt: number | undefined): void {
+    for (const ticket of this.#waiting[kind].splice(0)) ticket.called({ is: 'open', retryAt })
+  }
+
+  #dismissLate(): void {
+    const now = this.#options.clock.now()
+    const late: Ticket[] = []
+    this.#leavesAt = Number.POSITIVE_INFINITY
+    for (const kind of ORDER) {
+      const staying: Ticket[] = []
+      for (const ticket of this.#waiting[kind]) {
+        if (ticket.leaveAt <= now) late.push(ticket)
+        else {
+          staying.push(ticket)
+          this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
+        }
+      }
+      this.#waiting[kind] = staying
+    }
+    for (const ticket of late) ticket.called({ is: 'late', retryAt: undefined })
   }
 
   /** One timer for all that wait. */
@@ -181,7 +279,7 @@ export class OriginGate {
     const { clock } = this.#options
     const cancel = startTimer(clock, Math.max(0, at - clock.now()), () => {
       this.#timer = undefined
-      this.#pump()
+      this.pump()
     })
     this.#timer = { at, cancel }
   }

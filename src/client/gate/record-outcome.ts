@@ -1,4 +1,3 @@
-import { hasGap, quicken, slowDown, timed } from '../policy/pace.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
 import {
   A_TOKEN,
@@ -10,12 +9,22 @@ import {
   type RequestKind,
   settled,
 } from './gate-state.ts'
+import { hasGap, quicken, slowDown, timed } from './pace.ts'
 
 /**
  * `overload`: the server lives, and asks to come later (429). `ignored`: aborted, or not sent for a reason of our own; it
  * says nothing about the server.
  */
 export type RequestOutcome = 'success' | 'failure' | 'overload' | 'ignored'
+
+/** What the answer asks of those who come next. */
+export interface ServerWish {
+  /** Nobody is to come before so long. */
+  readonly retryAfterMs?: number | undefined
+  /** The quota is nearly used up: a gap between two requests, for so long. */
+  readonly spaceMs?: number | undefined
+  readonly spaceForMs?: number | undefined
+}
 
 export interface EndedRequest {
   readonly now: number
@@ -27,15 +36,34 @@ export interface EndedRequest {
   /** This one included. */
   readonly inFlight: number
   readonly random: () => number
+  readonly wish?: ServerWish | undefined
 }
 
-interface Timed extends EndedRequest {
+interface Timed {
+  readonly kind: RequestKind
   readonly isSlow: boolean
 }
 
+/** One request after failing, and one more at once for each success. */
+const FIRST_STEP = { window: TUNING.firstWindow, calm: 0 }
+const NO_WINDOW = { window: undefined, calm: 0 }
+
 /** The state after a request that was sent has ended. */
 export function recordOutcome(before: GateState, limits: GateLimits, ended: EndedRequest): GateState {
-  const state = settled(before, limits, ended.now)
+  const after = afterOutcome(settled(before, limits, ended.now), limits, ended)
+  return ended.wish ? granted(after, ended.wish, ended) : after
+}
+
+function granted(state: GateState, wish: ServerWish, { now, random }: EndedRequest): GateState {
+  const { retryAfterMs, spaceMs = 0, spaceForMs = 0 } = wish
+  const spaced = { ...state, spaceMs, spacedUntil: now + spaceForMs }
+  if (retryAfterMs === undefined) return spaced
+  // Those who were told the same must not come back together.
+  const holdMs = Math.min(TUNING.longestHoldMs, retryAfterMs) * (1 + random() / 10)
+  return { ...spaced, nextAt: Math.max(state.nextAt, now + holdMs) }
+}
+
+function afterOutcome(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   if (ended.outcome === 'success') return succeeded(state, limits, ended)
   if (ended.outcome === 'failure') return failed(state, limits, ended)
   const credit = ended.kind === 'kept' ? state.credit + 1 : state.credit
@@ -49,15 +77,29 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   const phase = phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
   if (phase === 'open' && ended.probe === undefined) return { ...state, usualMs, answers }
+  const { window, calm } = phase === 'healthy' ? widened(state, ended, isSlow) : FIRST_STEP
+  // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
-    ...alive(state),
-    ...(phase === 'healthy' ? widened(state, { ...ended, isSlow }) : { window: TUNING.firstWindow, calm: 0 }),
-    usualMs,
-    answers,
+    tokens: isSlow ? state.tokens : tokensAfter(state, limits, phase),
+    at: state.at,
+    credit: creditAfter(state, limits, { kind, isSlow }),
+    failures: 0,
+    failedAt: undefined,
     succeededAt: now,
     share: shareAfter(state),
-    tokens: isSlow ? state.tokens : tokensAfter(state, limits, phase),
-    credit: creditAfter(state, limits, { ...ended, isSlow }),
+    window,
+    calm,
+    pauseMs: 0,
+    probeAt: state.probeAt,
+    probe: undefined,
+    refused: 0,
+    nextAt: state.nextAt,
+    spaceMs: now < state.spacedUntil ? state.spaceMs : 0,
+    spacedUntil: state.spacedUntil,
+    gapMs: state.gapMs,
+    keptAt: state.keptAt,
+    usualMs,
+    answers,
   }
   const done = hasGap(well, now) ? quicken(well, { now, kind }) : well
   return isSlow ? slowDown(done, ended) : done
@@ -70,9 +112,14 @@ function shareAfter({ share, failures }: GateState): number {
 }
 
 /** Without failures a slow answer narrows nothing: some take long by nature. A window that holds nobody up goes. */
-function widened({ window, calm }: GateState, { inFlight, isSlow }: Timed): Pick<GateState, 'window' | 'calm'> {
+function widened(
+  { window, calm }: GateState,
+  { inFlight }: EndedRequest,
+  isSlow: boolean,
+): Pick<GateState, 'window' | 'calm'> {
+  if (window === undefined) return NO_WINDOW
   const isCalm = calm >= TUNING.calmAnswers
-  if (window === undefined || (isCalm && 2 * inFlight <= window)) return { window: undefined, calm: 0 }
+  if (isCalm && 2 * inFlight <= window) return NO_WINDOW
   if (!isSlow) return { window: window + 1, calm: calm + 1 }
   return { window: isCalm ? window : Math.max(1, window * TUNING.slowFactor), calm: calm + 1 }
 }

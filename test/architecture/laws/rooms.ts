@@ -40,6 +40,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'client options': ['client options', 'configuration', 'client operation', 'client policy', ...PORTS, ...HALL],
   'client policy': [
     'client policy',
+    'client gate',
     'configuration',
     'client operation',
     'client options',
@@ -47,7 +48,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     ...PORTS,
     ...HALL,
   ],
-  'client gate': ['client gate', 'client policy', ...HALL],
+  'client gate': ['client gate', 'configuration', ...PORTS, ...HALL],
   'client port': ['client port', 'client operation', 'client options', ...HALL],
   'client front': [
     'client front',

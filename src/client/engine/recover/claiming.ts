@@ -83,12 +83,12 @@ export async function goneOwner(
 }
 
 /** When the next claim can succeed (epoch ms), and which runners have leases in force. */
-export function survey({ keeper, options, clock, handlers, containments }: Engine): Promise<SurveyResult> {
+export function survey({ keeper, options, clock, handlers, gates }: Engine): Promise<SurveyResult> {
   return keeper.survey({
     namespace: options.namespace,
     now: clock.now(),
     deliverNames: handlers.names,
-    exceptOrigins: containments.heldOrigins(),
+    exceptOrigins: gates.heldOrigins(),
   })
 }
 

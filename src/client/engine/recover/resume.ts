@@ -3,7 +3,7 @@ import { isSettled, type OperationRecord, type SettledStatus } from '../../opera
 import { park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { isOffline } from '../run/gate.ts'
+import { isOffline } from '../run/admission.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { refusalToSend } from '../run/refusal-to-send.ts'
 import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
@@ -88,13 +88,13 @@ export class Resume {
   }
 
   #claim({ dead, limit = this.#concurrency - this.#running.size, ...wanted }: Wanted) {
-    const { keeper, handlers, containments } = this.#engine
+    const { keeper, handlers, gates } = this.#engine
     return keeper.claim({
       ...claimant(this.#engine, dead),
       ...wanted,
       limit,
       deliverNames: handlers.names,
-      exceptOrigins: containments.heldOrigins(),
+      exceptOrigins: gates.heldOrigins(),
     })
   }
 
@@ -152,11 +152,10 @@ export async function resumeOnce(engine: Engine, concurrency: number, signal: Ab
   const resume = new Resume(engine, concurrency, signal)
   try {
     await engine.keeper.open()
-    engine.containments.hurry()
+    engine.gates.hurry()
     await resume.pass(Number.MAX_SAFE_INTEGER)
   } finally {
     await resume.idle()
-    engine.containments.calmDown()
   }
   return resume.report
 }

@@ -36,6 +36,8 @@ export class LiveOperation {
   stopOrder: StopOrder | undefined
   /** This client has sent it before. */
   isTried = false
+  /** It waits for its origin, and holds nothing that others need. */
+  isIdle = false
   /** How many callers wait for it. */
   callers = 0
   /** The delivery to handlers, once it has begun. */

@@ -1,12 +1,15 @@
 import type { Reason } from '../../../errors/reason.ts'
+import type { RequestKind } from '../../gate/gate-state.ts'
+import { PATIENCE_MS } from '../../gate/gates.ts'
+import type { Entry, OriginGate, Refused, Report, Sent, Ticket } from '../../gate/origin-gate.ts'
+import { serverWish } from '../../gate/server-wish.ts'
+import { spreadDelay } from '../../gate/spread.ts'
 import { startAttempt } from '../../operation/transition.ts'
-import type { RequestKind, RequestOutcome } from '../../policy/containment.ts'
 import { mayStart } from '../../policy/decide.ts'
 import type { AttemptFacts } from '../../policy/evidence.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
-import { PATIENCE_MS } from './containments.ts'
 import { mustTakeTurn, takeTurn } from './lane-turn.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { saveRecord } from './settle.ts'
@@ -17,6 +20,9 @@ export interface Stop {
   readonly retryAt?: number | undefined
 }
 
+/** Where the caller has set no deadline. */
+const LONGEST_WAIT_MS = 30_000
+
 type Passing = Stop | undefined | Promise<Stop | undefined>
 
 /** Is it certain that no request can leave now? */
@@ -26,17 +32,17 @@ export function isOffline({ coordination }: Pick<Engine, 'coordination'>): boole
 
 /**
  * What stands between a run and its next attempt, in this order: its turn in its lane, a stop order, the server's own
- * delay, the network, the deadline and the horizon, the circuit breaker and the budget of the origin, and the write that puts the attempt on
- * record. Each "no" is a {@link Stop} with its reason. A promise only where there is something to wait for.
+ * delay, the network, the deadline and the horizon, the gate of the origin, and the write that puts the attempt on record. Each "no" is a {@link Stop} with its reason. A promise only where there is something to wait for.
  */
-export class Gate {
+export class Admission {
   readonly #engine: Engine
   readonly #operation: LiveOperation
   readonly #call: Call
   readonly #origin: string
-  /** Of the attempt that was admitted. */
-  #kind: RequestKind | undefined
-  #probe: number | undefined
+  readonly #gate: OriginGate
+  /** Of the attempt that was let through. */
+  #sent: Sent | undefined
+  #spreadUntil = 0
   /** Has this run waited since the journal last confirmed its lease? */
   #hasWaited = false
 
@@ -45,6 +51,7 @@ export class Gate {
     this.#operation = operation
     this.#call = call
     this.#origin = operation.record.request.origin
+    this.#gate = engine.gates.of(this.#origin)
   }
 
   /** Undefined: the attempt may start, and must be answered with `report` or `withdraw`. */
@@ -105,40 +112,88 @@ export class Gate {
     return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
   }
 
-  /** A retry was paid for when it was decided. */
   #ask(kind: RequestKind): Passing {
+    const barred = this.#barred(this.#engine.clock.now())
+    return barred ?? this.#enter(kind)
+  }
+
+  #enter(kind: RequestKind): Passing {
     const now = this.#engine.clock.now()
-    const barred = this.#barred(now)
-    if (barred) return barred
-    if (kind === 'kept') return this.#askKept().then((stop) => stop ?? this.#putOnRecord(this.#engine.clock.now()))
-    return this.#askOrigin(kind, now) ?? this.#putOnRecord(now)
+    const { deadlineAt } = this.#call
+    const patientUntil = deadlineAt === Number.POSITIVE_INFINITY ? now + LONGEST_WAIT_MS : deadlineAt
+    const limitAt = Math.min(patientUntil, this.#operation.record.horizonAt)
+    const leaveAt = kind === 'kept' ? Math.min(limitAt, now + PATIENCE_MS) : limitAt
+    const waiting = new Waiting({ kind, leaveAt, spreadUntil: kind === 'retry' ? this.#spreadUntil : undefined })
+    const entry = this.#gate.enter(waiting)
+    return entry ? this.#follow(kind, entry) : this.#wait(waiting)
   }
 
-  #askOrigin(kind: RequestKind, now: number): Stop | undefined {
-    const { given, reason = 'budget', retryAt, probe } = this.#engine.containments.ask(this.#origin, { kind, now })
-    if (!given) return { reason, retryAt }
-    this.#kind = kind
-    this.#probe = probe
-    return undefined
+  /** Sent, or the reason why not. */
+  #follow(kind: RequestKind, entry: Entry): Passing {
+    const { clock } = this.#engine
+    if (entry.is !== 'sent') return this.#stopFor(kind, entry)
+    this.#sent = entry
+    if (kind === 'retry' && this.#engine.gates.isShared) return this.#payShared()
+    return this.#putOnRecord(clock.now())
   }
 
-  /** An operation that is resumed waits for others of its origin that are under way, and for a moment. */
-  async #askKept(): Promise<Stop | undefined> {
-    const { containments, clock } = this.#engine
-    for (;;) {
-      const refused = this.#askOrigin('kept', clock.now())
-      if (!refused) return undefined
-      const { retryAt = Number.POSITIVE_INFINITY } = refused
-      const ended = containments.nextKeptEnd(this.#origin)
-      if (ended) await this.#operation.pauseUntil(ended)
-      else if (retryAt - clock.now() <= PATIENCE_MS) await this.#operation.pause(clock, retryAt - clock.now())
-      else {
-        if (refused.reason === 'budget') containments.emitExhausted(this.#origin)
-        return Number.isFinite(retryAt) ? refused : { reason: refused.reason }
-      }
-      const stop = this.#barred(clock.now())
-      if (stop) return stop
+  #stopFor(kind: RequestKind, { is, retryAt }: Refused): Stop {
+    if (is === 'open') return { reason: 'breaker', retryAt }
+    const isBroke = kind === 'kept' || (kind === 'retry' && this.#gate.state.tokens < 1)
+    if (isBroke) return { reason: 'budget', retryAt: retryAt ?? this.#gate.keptUntil() }
+    const { deadlineAt } = this.#call
+    return { reason: this.#operation.record.horizonAt <= deadlineAt ? 'horizon' : 'deadline', retryAt }
+  }
+
+  /** It holds neither a request nor a timer of its own meanwhile. */
+  async #wait(waiting: Waiting): Promise<Stop | undefined> {
+    const operation = this.#operation
+    const { events, clock } = this.#engine
+    this.#hasWaited = true
+    const { kind, leaveAt } = waiting
+    if (kind === 'retry' && this.#gate.state.tokens < 1)
+      events?.emit({ type: 'budget.exhausted', origin: this.#origin })
+    const reason = this.#gate.phase === 'healthy' ? 'budget' : 'breaker'
+    events?.emitFor(operation.record, { type: 'operation.waiting', until: leaveAt, reason })
+    operation.isIdle = true
+    operation.listen(() => {
+      if (operation.stopOrder) waiting.leave(this.#gate)
+    })
+    const entry = await waiting.answer
+    operation.listen(undefined)
+    operation.isIdle = false
+    const barred = this.#barred(clock.now())
+    if (!barred) return entry ? this.#follow(kind, entry) : this.#enter(kind)
+    if (entry?.is === 'sent') {
+      this.#sent = entry
+      this.withdraw()
     }
+    return barred
+  }
+
+  /** A retry costs a token of the bucket that processes share, too. Without one it goes back into the queue. */
+  async #payShared(): Promise<Stop | undefined> {
+    this.#hasWaited = true
+    if (await this.#engine.gates.takeShared(this.#origin)) {
+      const barred = this.#barred(this.#engine.clock.now())
+      if (!barred) return this.#putOnRecord(this.#engine.clock.now())
+      this.withdraw()
+      return barred
+    }
+    this.withdraw()
+    return this.#ask('retry')
+  }
+
+  /** A retry that finds its origin failing goes when a blip may be over. */
+  spread(retry: number, now: number): void {
+    const { gates, random } = this.#engine
+    this.#spreadUntil = now + spreadDelay(retry, gates.limits, random)
+  }
+
+  /** Is the circuit breaker open? Then no retry goes, and none has to wait to be told so. */
+  givenUp(): Stop | undefined {
+    if (this.#gate.phase !== 'open') return undefined
+    return { reason: 'breaker', retryAt: this.#gate.refuseCall() }
   }
 
   /**
@@ -176,19 +231,9 @@ export class Gate {
     return stop
   }
 
-  /** A retry costs a token of the client's own bucket and, where processes share one, of that. */
-  async payForRetry(): Promise<boolean> {
-    return this.payForRefresh() && this.#engine.containments.takeShared(this.#origin)
-  }
-
-  /** A server that answers 401 is alive: this is between the client and its credentials. */
-  payForRefresh(): boolean {
-    return this.#engine.containments.payForRetry(this.#origin)
-  }
-
   /** The attempt did not start after all, or its end will never be known: no other operation must wait for it. */
   withdraw(): void {
-    this.#learn('ignored', this.#engine.clock.now(), 0)
+    this.#end({ outcome: 'ignored', tookMs: 0 })
   }
 
   /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
@@ -196,15 +241,50 @@ export class Gate {
     const unwell = facts.is === 'fault' || facts.status >= 500
     const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
     const answered = failed ? 'overload' : 'success'
-    this.#learn(ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered, now, tookMs)
+    const outcome = ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered
+    const wish = facts.is === 'answer' ? serverWish(facts.status, facts.headers, now) : undefined
+    this.#end({ outcome, tookMs, wish })
+    if (outcome === 'success') this.#engine.gates.deposit(this.#origin)
   }
 
-  #learn(outcome: RequestOutcome, now: number, tookMs: number): void {
-    const kind = this.#kind
-    if (kind === undefined) return
-    this.#kind = undefined
-    const { containments, random } = this.#engine
-    containments.learn(this.#origin, { kind, outcome, now, tookMs, random, probe: this.#probe })
+  #end(report: Report): void {
+    const sent = this.#sent
+    if (!sent) return
+    this.#sent = undefined
+    this.#gate.report(sent, report)
+  }
+}
+
+/** A ticket, and the promise of its answer. */
+class Waiting implements Ticket {
+  readonly kind: RequestKind
+  readonly leaveAt: number
+  readonly spreadUntil: number | undefined
+  #called: ((entry: Entry | undefined) => void) | undefined
+  #entry: Entry | undefined
+
+  constructor({ kind, leaveAt, spreadUntil }: Omit<Ticket, 'called'>) {
+    this.kind = kind
+    this.leaveAt = leaveAt
+    this.spreadUntil = spreadUntil
+  }
+
+  /** Undefined: it has left. */
+  get answer(): Promise<Entry | undefined> {
+    return new Promise((resolve) => {
+      if (this.#entry) resolve(this.#entry)
+      this.#called = resolve
+    })
+  }
+
+  called(entry: Entry): void {
+    this.#entry = entry
+    this.#called?.(entry)
+  }
+
+  leave(gate: OriginGate): void {
+    gate.leave(this)
+    this.#called?.(undefined)
   }
 }
 

@@ -1,6 +1,8 @@
 import { refuseOption } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
-import { type BudgetLimits, type Containment, tokensAt } from './containment.ts'
+import type { BudgetLimits } from './gate-limits.ts'
+import { type GateState, tokensAt } from './gate-state.ts'
+import { isUnwell } from './stored-gate.ts'
 
 /** What clients know of each origin, to be shared between them: pass it as their `budget`. */
 export interface RetryBudget {
@@ -28,6 +30,7 @@ const REST = 2
 const MOST_TOKENS = 1_000_000
 /** A state is small, but a crawler meets origins without end. */
 const MOST_ORIGINS = 1000
+const MOST_UNWELL_ORIGINS = 100_000
 
 /** A budget to share between clients. */
 export function createRetryBudget(options?: BudgetOptions): RetryBudget {
@@ -55,29 +58,23 @@ function checkAmount(option: string, value: unknown): number {
 /** The state of each origin that was called; without limits where there is no budget. */
 export class OriginStates implements RetryBudget {
   readonly limits: BudgetLimits | false
-  readonly #states = new Map<string, Containment>()
+  readonly #states = new Map<string, GateState>()
 
   constructor(limits: BudgetLimits | false) {
     this.limits = limits
     Object.defineProperty(this, BRAND, { value: true })
   }
 
-  get(origin: string): Containment | undefined {
+  get(origin: string): GateState | undefined {
     return this.#states.get(origin)
   }
 
-  set(origin: string, state: Containment): void {
-    // What is called moves to the end: it is the last to be forgotten.
-    this.#states.delete(origin)
+  set(origin: string, state: GateState): void {
     this.#states.set(origin, state)
-    if (this.#states.size <= MOST_ORIGINS) return
-    for (const oldest of this.#states.keys()) {
-      this.#states.delete(oldest)
-      return
-    }
+    if (this.#states.size > MOST_ORIGINS) this.#forgetOne(origin)
   }
 
-  entries(): IterableIterator<[origin: string, state: Containment]> {
+  entries(): IterableIterator<[origin: string, state: GateState]> {
     return this.#states.entries()
   }
 
@@ -85,5 +82,18 @@ export class OriginStates implements RetryBudget {
     if (!this.limits) return Number.POSITIVE_INFINITY
     const state = this.#states.get(origin)
     return state ? tokensAt(state, { budget: this.limits, breaker: false }, now) : this.limits.rest
+  }
+
+  /** One that is well says no more than none at all. Only if all are unwell, the oldest goes. */
+  #forgetOne(but: string): void {
+    let oldest: string | undefined
+    for (const [origin, state] of this.#states) {
+      if (origin === but) continue
+      oldest ??= origin
+      if (isUnwell(state, this.limits)) continue
+      this.#states.delete(origin)
+      return
+    }
+    if (oldest !== undefined && this.#states.size > MOST_UNWELL_ORIGINS) this.#states.delete(oldest)
   }
 }
