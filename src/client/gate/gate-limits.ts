@@ -41,6 +41,8 @@ export const TUNING = {
   longestPauseMs: 500,
   /** A probe without an answer makes room for the next one: a server that hung may be back. */
   probePlaceMs: 500,
+  /** The breaker opens this much later, so that a blip of `openAfter` is survived: the next probe comes after it. */
+  openLate: 1.125,
   /** If the open breaker has refused so many calls, the next probe comes sooner by this share of `openFor`. */
   refusedPerProbe: 10,
   sooner: 0.7,

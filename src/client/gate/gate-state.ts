@@ -64,8 +64,7 @@ export function newGateState({ budget }: GateLimits, now: number): GateState {
 
 export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: GateLimits, now: number): GatePhase {
   if (failures === 0) return 'healthy'
-  const isCounting = breaker && failedAt !== undefined && failures >= TUNING.leastStreak
-  if (isCounting && now >= failedAt + breaker.openAfterMs) return 'open'
+  if (now >= opensAt({ failures, failedAt }, breaker)) return 'open'
   return failures >= failingStreak(share) ? 'failing' : 'healthy'
 }
 
@@ -125,7 +124,11 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   if (knownAt > leaveAt) return { is: 'late', state, retryAt: knownAt }
   const until = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
   const waitsUntil = Math.max(knownAt, until)
-  if (waitsUntil > now) return { is: 'waits', state, until: Math.min(waitsUntil, opensAt(state, limits, question)) }
+  if (waitsUntil > now) {
+    // Calls and retries that wait must hear of it when the breaker opens.
+    const opens = kind === 'kept' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
+    return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
+  }
   const paid = spaced(pay(state, limits, question), limits, now)
   if (phase === 'healthy') return { is: 'sent', state: paid }
   return { is: 'sent', state: { ...paid, probe: now, probeAt: now, refused: 0 }, probe: now }
@@ -210,10 +213,13 @@ function timeToToken(tokens: number, budget: BudgetLimits | false): number {
   return Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
 }
 
-/** Calls and retries that wait must hear of it when the breaker opens. */
-function opensAt({ failedAt, failures }: GateState, { breaker }: GateLimits, { kind }: Question): number {
-  const isCounting = breaker && failedAt !== undefined && failures >= TUNING.leastStreak && kind !== 'kept'
-  return isCounting ? failedAt + breaker.openAfterMs : Number.POSITIVE_INFINITY
+/** When the breaker opens if nothing succeeds. A probe finds a server that was away for just so long. */
+function opensAt(
+  { failedAt, failures }: Pick<GateState, 'failedAt' | 'failures'>,
+  breaker: GateLimits['breaker'],
+): number {
+  const isCounting = breaker && failedAt !== undefined && failures >= TUNING.leastStreak
+  return isCounting ? failedAt + breaker.openAfterMs * TUNING.openLate : Number.POSITIVE_INFINITY
 }
 
 function pay(state: GateState, { budget }: GateLimits, { kind, now, random }: Question): GateState {

@@ -40,7 +40,8 @@ export class GateModel {
 
   ask(kind: RequestKind, more: Partial<Question> = {}): Answer {
     const unanswered = { count: 0, since: this.now }
-    const question = { now: this.now, kind, random: () => 0.5, inFlight: 0, unanswered, ...more }
+    const sent = { inFlight: more.inPhase ?? 0, inPhase: 0, unanswered, leaveAt: Number.POSITIVE_INFINITY }
+    const question: Question = { now: this.now, kind, random: () => 0.5, ...sent, ...more }
     const answer = ask(this.state, this.#limits, question)
     this.state = answer.state
     return answer
