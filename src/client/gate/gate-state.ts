@@ -121,7 +121,7 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const probeAt = nextProbeAt(state, limits, now)
   if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) return refused(state, kind, probeAt)
   const knownAt = Math.max(probeAt, state.nextAt, kind === 'kept' && standStill(state, now) ? state.keptAt : now)
-  if (knownAt > leaveAt) return { is: 'late', state, retryAt: knownAt }
+  if (knownAt > leaveAt || isNeverPaid(state, limits, kind)) return { is: 'late', state, retryAt: knownAt }
   const until = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
   const waitsUntil = Math.max(knownAt, until)
   if (waitsUntil > now) {
@@ -206,6 +206,12 @@ function heldUntil(state: GateState, { budget }: GateLimits, question: Question)
   }
   const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
   return state.failures > 0 ? Math.max(tokenAt, spreadUntil) : tokenAt
+}
+
+/** A budget that nothing fills has no token for any retry. */
+function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+  if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
+  return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }
 
 function timeToToken(tokens: number, budget: BudgetLimits | false): number {

@@ -25,6 +25,8 @@ export interface ResolvedRetry {
   readonly baseMs: number
   readonly capMs: number
   readonly maxAttempts: number
+  /** Delays that the caller has set stand as they are; ours are spread while nothing succeeds. */
+  readonly spreads: boolean
   readonly statuses: ReadonlySet<number>
   readonly shouldRetry: ((context: RetryContext) => boolean | undefined) | undefined
 }

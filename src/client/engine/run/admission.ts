@@ -3,7 +3,7 @@ import type { RequestKind } from '../../gate/gate-state.ts'
 import { PATIENCE_MS } from '../../gate/gates.ts'
 import type { Entry, OriginGate, Refused, Report, Sent, Ticket } from '../../gate/origin-gate.ts'
 import { serverWish } from '../../gate/server-wish.ts'
-import { spreadDelay } from '../../gate/spread.ts'
+import { spreadUntil } from '../../gate/spread.ts'
 import { startAttempt } from '../../operation/transition.ts'
 import { mayStart } from '../../policy/decide.ts'
 import type { AttemptFacts } from '../../policy/evidence.ts'
@@ -42,7 +42,8 @@ export class Admission {
   readonly #gate: OriginGate
   /** Of the attempt that was let through. */
   #sent: Sent | undefined
-  #spreadUntil = 0
+  /** A retry that finds its origin failing does not go before. */
+  spreadUntil = 0
   /** Has this run waited since the journal last confirmed its lease? */
   #hasWaited = false
 
@@ -123,7 +124,7 @@ export class Admission {
     const patientUntil = deadlineAt === Number.POSITIVE_INFINITY ? now + LONGEST_WAIT_MS : deadlineAt
     const limitAt = Math.min(patientUntil, this.#operation.record.horizonAt)
     const leaveAt = kind === 'kept' ? Math.min(limitAt, now + PATIENCE_MS) : limitAt
-    const waiting = new Waiting({ kind, leaveAt, spreadUntil: kind === 'retry' ? this.#spreadUntil : undefined })
+    const waiting = new Waiting({ kind, leaveAt, spreadUntil: kind === 'retry' ? this.spreadUntil : undefined })
     const entry = this.#gate.enter(waiting)
     return entry ? this.#follow(kind, entry) : this.#wait(waiting)
   }
@@ -133,6 +134,11 @@ export class Admission {
     const { clock } = this.#engine
     if (entry.is !== 'sent') return this.#stopFor(kind, entry)
     this.#sent = entry
+    const barred = this.#hasWaited ? this.#barred(clock.now()) : undefined
+    if (barred) {
+      this.withdraw()
+      return barred
+    }
     if (kind === 'retry' && this.#engine.gates.isShared) return this.#payShared()
     return this.#putOnRecord(clock.now())
   }
@@ -148,27 +154,33 @@ export class Admission {
   /** It holds neither a request nor a timer of its own meanwhile. */
   async #wait(waiting: Waiting): Promise<Stop | undefined> {
     const operation = this.#operation
-    const { events, clock } = this.#engine
     this.#hasWaited = true
     const { kind, leaveAt } = waiting
-    if (kind === 'retry' && this.#gate.state.tokens < 1)
-      events?.emit({ type: 'budget.exhausted', origin: this.#origin })
-    const reason = this.#gate.phase === 'healthy' ? 'budget' : 'breaker'
-    events?.emitFor(operation.record, { type: 'operation.waiting', until: leaveAt, reason })
+    const { answer } = waiting
+    this.#tellOfWait(kind, leaveAt)
     operation.isIdle = true
     operation.listen(() => {
       if (operation.stopOrder) waiting.leave(this.#gate)
     })
-    const entry = await waiting.answer
+    const entry = await answer
     operation.listen(undefined)
     operation.isIdle = false
-    const barred = this.#barred(clock.now())
-    if (!barred) return entry ? this.#follow(kind, entry) : this.#enter(kind)
+    if (entry && (entry.is !== 'sent' || !operation.stopOrder)) return this.#follow(kind, entry)
     if (entry?.is === 'sent') {
       this.#sent = entry
       this.withdraw()
     }
-    return barred
+    return this.#barred(this.#engine.clock.now())
+  }
+
+  /** Of a retry the wait has been told already, unless it lacks a token. */
+  #tellOfWait(kind: RequestKind, until: number): void {
+    const { events } = this.#engine
+    const isBroke = kind === 'retry' && this.#gate.state.tokens < 1
+    if (isBroke) events?.emit({ type: 'budget.exhausted', origin: this.#origin })
+    if (kind === 'retry' && !isBroke) return
+    const reason = this.#gate.phase === 'healthy' ? 'budget' : 'breaker'
+    events?.emitFor(this.#operation.record, { type: 'operation.waiting', until, reason })
   }
 
   /** A retry costs a token of the bucket that processes share, too. Without one it goes back into the queue. */
@@ -184,10 +196,10 @@ export class Admission {
     return this.#ask('retry')
   }
 
-  /** A retry that finds its origin failing goes when a blip may be over. */
-  spread(retry: number, now: number): void {
+  /** When a retry that finds its origin failing may go: when a blip may be over. */
+  spread(retry: number, now: number): number {
     const { gates, random } = this.#engine
-    this.#spreadUntil = now + spreadDelay(retry, gates.limits, random)
+    return spreadUntil({ retry, now, failedAt: this.#gate.state.failedAt ?? now }, gates.limits, random)
   }
 
   /** Is the circuit breaker open? Then no retry goes, and none has to wait to be told so. */

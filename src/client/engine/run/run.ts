@@ -242,7 +242,7 @@ class Run implements RunState {
     }
     const givenUp = this.#gate.givenUp()
     if (givenUp) return giveUp(this, givenUp)
-    this.#gate.spread(this.#attempts, now)
+    this.#gate.spreadUntil = limits.retry.spreads && floorMs === undefined ? this.#gate.spread(this.#attempts, now) : 0
     this.#previousMs = decision.backoffMs
     if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
     const until = now + decision.delayMs
