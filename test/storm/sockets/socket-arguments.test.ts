@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FAULTS } from '../experiments/troubles.ts'
-import { CLIENT_NAMES } from './blips/client-names.ts'
+import { CLIENT_NAMES } from './blips/blip-trial.ts'
 import { HELP, readSocketArguments } from './socket-arguments.ts'
 
 const options = (line: string): ReturnType<typeof readSocketArguments> =>

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ArgumentError, names, whole } from '../arguments.ts'
 import { FAULTS } from '../experiments/troubles.ts'
-import { type BlipChoice, STARTS } from './blips/blip-trial.ts'
-import { CLIENT_NAMES } from './blips/client-names.ts'
+import { type BlipChoice, CLIENT_NAMES, STARTS } from './blips/blip-trial.ts'
 import { TRIALS, type TrialName } from './trials.ts'
 
 export const SOCKET_EXPERIMENTS = ['model', 'blips'] as const

@@ -1,5 +1,4 @@
 import type { Fault, Start } from '../../experiments/troubles.ts'
-import type { CLIENT_NAMES } from './client-names.ts'
 
 /** A server that fails for a moment, and the rate of the calls meanwhile. */
 export interface BlipTrial {
@@ -20,14 +19,16 @@ export interface BlipChoice {
   readonly atOnce: number
 }
 
+export const CLIENT_NAMES = ['Holdfast', 'ky, 4 retries', 'axios-retry, 4 retries', 'got', 'p-retry + fetch'] as const
 export type ClientName = (typeof CLIENT_NAMES)[number]
 
+/** Does the first call begin before the blip or in it? */
 export const STARTS: readonly Start[] = ['warm', 'started']
 
 /** A client that is warm has made calls for this long when the blip begins. */
 const WARM_MS = 1000
 /** Calls go on to begin for this long after the blip. */
-export const AFTER_MS = 2000
+const AFTER_MS = 2000
 /** The longest deadline of a call, and some time for its answer: a call that takes longer counts as failed. */
 export const DRAIN_MS = 35_000
 /** A few calls say little about a share. A slow client therefore gets company until all make this many per second. */

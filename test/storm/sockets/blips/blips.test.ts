@@ -12,12 +12,22 @@ const failed = ({ failures }: BlipRow): number => Object.values(failures).reduce
 
 it('counts every call and every request of a blip over sockets', async ({ skip }) => {
   const clients = ['Holdfast', 'ky, 4 retries'] as const
-  const choice = { faults: ['503'], seconds: [LASTS_MS / 1000], rates: [50], starts: ['warm'], clients, atOnce: 2 } as const
+  const choice = {
+    faults: ['503'],
+    seconds: [LASTS_MS / 1000],
+    rates: [50],
+    starts: ['warm'],
+    clients,
+    atOnce: 2,
+  } as const
   const rows = await runBlips(choice, () => {})
   expect(rows.map(({ client }) => client)).toEqual(clients)
   // One second before the blip, 0.3 s of it and two seconds after it, with two clients of 50 per second.
   expect(rows.map(({ calls }) => calls)).toEqual([330, 330])
-  skip(rows.some(({ lag }) => lag.longestMs > MOST_LAG_MS), 'the machine was too busy')
+  skip(
+    rows.some(({ lag }) => lag.longestMs > MOST_LAG_MS),
+    'the machine was too busy',
+  )
   for (const row of rows) {
     expect(row.callsIn).toBeGreaterThan(0)
     // Each call in the blip either succeeds or has a reason.
