@@ -34,6 +34,7 @@ describe('the figures of a blip', () => {
       ...TRIAL,
       client: 'Holdfast',
       calls: 5,
+      attempts: 7,
       requests: 7,
       callsIn: 3,
       successIn: 1 / 3,

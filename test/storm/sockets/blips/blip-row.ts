@@ -7,8 +7,9 @@ import type { BlipTrial, ClientName } from './blip-trial.ts'
 /** One client in one blip. */
 export interface BlipRow extends BlipTrial {
   readonly client: ClientName
-  /** Of the whole run: calls that began, and requests that reached the server. */
+  /** Of the whole run: calls that began, their attempts, and requests that reached the server. */
   readonly calls: number
+  readonly attempts: number
   readonly requests: number
   readonly callsIn: number
   /** The share of the calls begun in the blip that succeed, and of those begun after it. */
@@ -45,11 +46,12 @@ export function blipRow(trial: BlipTrial, name: ClientName, { client, server }: 
     ...trial,
     client: name,
     calls: calls.length,
+    attempts: attemptsOf(calls),
     requests: sum([...requests.values()]),
     callsIn: within.length,
     successIn: within.filter(hasSucceeded).length / within.length,
     successAfter: after.filter(hasSucceeded).length / after.length,
-    attemptsIn: sum(within.map(({ attempts }) => attempts)) / within.length,
+    attemptsIn: attemptsOf(within) / within.length,
     requestsIn: sum(within.map(({ key }) => requests.get(key) ?? 0)) / within.length,
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
@@ -61,6 +63,10 @@ export function blipRow(trial: BlipTrial, name: ClientName, { client, server }: 
 
 function hasSucceeded({ failure }: BlipCall): boolean {
   return failure === undefined
+}
+
+function attemptsOf(calls: readonly BlipCall[]): number {
+  return sum(calls.map(({ attempts }) => attempts))
 }
 
 function failuresOf(calls: readonly BlipCall[]): Record<string, number> {

@@ -24,17 +24,17 @@ it('counts every call and every request of a blip over sockets', async ({ skip }
   expect(rows.map(({ client }) => client)).toEqual(clients)
   // One second before the blip, 0.3 s of it and two seconds after it, with two clients of 50 per second.
   expect(rows.map(({ calls }) => calls)).toEqual([330, 330])
+  for (const row of rows) {
+    // No transport sends a request that its client does not know of.
+    expect(row.requests).toBeLessThanOrEqual(row.attempts)
+    // Each call in the blip either succeeds or has a reason.
+    expect(Math.round(row.callsIn * (row.successIn || 0)) + failed(row)).toBe(row.callsIn)
+  }
   skip(
     rows.some(({ lag }) => lag.longestMs > MOST_LAG_MS),
     'the machine was too busy',
   )
-  for (const row of rows) {
-    expect(row.callsIn).toBeGreaterThan(0)
-    // Each call in the blip either succeeds or has a reason.
-    expect(row.successIn * row.callsIn + failed(row)).toBeCloseTo(row.callsIn)
-    // No transport sends a request that its client does not know of.
-    expect(row.requestsIn).toBeLessThanOrEqual(row.attemptsIn)
-  }
+  for (const row of rows) expect(row.callsIn).toBeGreaterThan(0)
   const ky = rows[1]
   expect(ky?.requests).toBeGreaterThan(ky?.calls ?? Number.NaN)
 })
