@@ -85,7 +85,7 @@ function list(value: unknown): string[] {
   return (text(value) ?? '').split(',').map((part) => part.trim())
 }
 
-function whole(name: string, text: string, least: number): number {
+export function whole(name: string, text: string, least: number): number {
   const value = Number(text)
   if (text === '' || !Number.isSafeInteger(value) || value < least) {
     throw new ArgumentError(`--${name} takes whole numbers from ${least}; "${text}" is none.`)
@@ -94,7 +94,7 @@ function whole(name: string, text: string, least: number): number {
 }
 
 /** Some of the names that there are. */
-function names<Name extends string>(kind: string, known: readonly Name[], value: unknown): readonly Name[] {
+export function names<Name extends string>(kind: string, known: readonly Name[], value: unknown): readonly Name[] {
   if (value === undefined) return known
   return list(value).map((name) => {
     const found = known.find((candidate) => candidate === name)

@@ -1,5 +1,5 @@
 import type { BlipRow } from './experiments/blips.ts'
-import { type Cell, duration, fixed, grouped, table } from './table.ts'
+import { type Cell, duration, fixed, grouped, table, wholePercent } from './table.ts'
 
 const LEGEND =
   'Share of the calls begun in it that succeed, in percent / requests per call / time in which half and 99 % of these ' +
@@ -24,15 +24,9 @@ function groupReport(name: string, rows: readonly BlipRow[]): string {
 
 function cell({ successIn, successAfter, requests, p50Ms, p99Ms }: BlipRow): string {
   const times = successIn > 0 ? ` / ${duration(p50Ms)}, ${duration(p99Ms)}` : ''
-  return `${whole(successIn)} / ${fixed(requests, 2)}${times} (${whole(successAfter)})`
-}
-
-/** 99.7 % is not all. */
-function whole(share: number): string {
-  const percent = 100 * share
-  return percent > 99 && percent < 100 ? fixed(Math.min(99.9, percent), 1) : fixed(percent, 0)
+  return `${wholePercent(successIn)} / ${fixed(requests, 2)}${times} (${wholePercent(successAfter)})`
 }
 
 function outageCells({ trouble, policy, successLater, toldAfterMs }: BlipRow): Cell[] {
-  return [trouble, policy, whole(successLater), duration(toldAfterMs)]
+  return [trouble, policy, wholePercent(successLater), duration(toldAfterMs)]
 }
