@@ -8,6 +8,7 @@ import { LiveOperation } from '../run/live-operation.ts'
 import { refusalToSend } from '../run/refusal-to-send.ts'
 import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
 import { work } from './follow.ts'
+import { Slots } from './slots.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
@@ -28,7 +29,17 @@ interface PassTerms {
 interface Wanted extends PassTerms {
   readonly after: number
   readonly lane?: string | undefined
-  readonly limit?: number
+  readonly limit: number
+}
+
+/** How far a pass is. */
+interface Pass {
+  readonly dueBy: number
+  after: number
+  dead: readonly string[]
+  /** When runners are checked for being alive (epoch ms). */
+  checkAt: number
+  isOver: boolean
 }
 
 /** A resume: what it has taken up, how much at once, and what became of it. */
@@ -43,13 +54,13 @@ export class Resume {
     pending: 0,
   }
   readonly #engine: Engine
-  readonly #concurrency: number
+  readonly #slots: Slots
   readonly #signal: AbortSignal
   readonly #running = new Set<Promise<void>>()
 
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
-    this.#concurrency = concurrency
+    this.#slots = new Slots(concurrency)
     this.#signal = signal
   }
 
@@ -59,27 +70,44 @@ export class Resume {
    * that is due by `dueBy` has been started; the far future takes our own delays back, never those of a server.
    */
   async pass(dueBy: number): Promise<void> {
-    const engine = this.#engine
-    await engine.keeper.open()
-    let dead: readonly string[] = []
-    let checkAt = Number.NEGATIVE_INFINITY
-    for (let after = 0; ; ) {
-      while (this.#running.size >= this.#concurrency) await Promise.race(this.#running)
-      if (this.#isHalted) return
-      const { forgets } = engine.upkeep
-      if (engine.clock.now() >= checkAt) {
-        const { owners } = await survey(engine)
-        dead = await findDeadOwners(engine, owners)
-        checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+    await this.#engine.keeper.open()
+    const pass: Pass = { after: 0, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: false }
+    while (!pass.isOver) {
+      await this.#slots.take('pass')
+      const slots = 1 + this.#slots.takeFree()
+      let used = 0
+      try {
+        used = await this.#startNext(pass, slots)
+      } finally {
+        this.#slots.release(slots - used)
       }
-      const { claimed, last } = await this.#claim({ dead, after, dueBy })
-      // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
-      if (this.#signal.aborted || forgets !== engine.upkeep.forgets)
-        return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
-      for (const one of claimed) this.#start(one, { dead, dueBy })
-      if (last === after) return engine.upkeep.sweep(engine)
-      after = last
     }
+  }
+
+  /** Starts up to `limit` operations; returns how many. */
+  async #startNext(pass: Pass, limit: number): Promise<number> {
+    const engine = this.#engine
+    pass.isOver = this.#isHalted
+    if (pass.isOver) return 0
+    const { forgets } = engine.upkeep
+    if (engine.clock.now() >= pass.checkAt) {
+      const { owners } = await survey(engine)
+      pass.dead = await findDeadOwners(engine, owners)
+      pass.checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+    }
+    const { dead, dueBy, after } = pass
+    const { claimed, last } = await this.#claim({ dead, dueBy, after, limit })
+    // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
+    if (this.#signal.aborted || forgets !== engine.upkeep.forgets) {
+      pass.isOver = true
+      await Promise.all(claimed.map((one) => putBackUntouched(engine, one)))
+      return 0
+    }
+    const started = claimed.filter((one) => this.#start(one, { dead, dueBy }))
+    pass.isOver = last === after
+    pass.after = last
+    if (pass.isOver) engine.upkeep.sweep(engine)
+    return started.length
   }
 
   /** May nothing be taken up now? */
@@ -87,21 +115,22 @@ export class Resume {
     return this.#signal.aborted || isOffline(this.#engine) || this.#engine.upkeep.forgetting > 0
   }
 
-  #claim({ dead, limit = this.#concurrency - this.#running.size, ...wanted }: Wanted) {
+  #claim({ dead, ...wanted }: Wanted) {
     const { keeper, handlers, containments } = this.#engine
     return keeper.claim({
       ...claimant(this.#engine, dead),
       ...wanted,
-      limit,
       deliverNames: handlers.names,
       exceptOrigins: containments.heldOrigins(),
     })
   }
 
-  #start(claimed: ClaimedRecord, terms: PassTerms): void {
-    if (adopt(this.#engine, claimed)) return
+  /** Needs a slot, which is released after the operation. False: none is needed. */
+  #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
+    if (adopt(this.#engine, claimed)) return false
     const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
     this.#running.add(running)
+    return true
   }
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
@@ -109,8 +138,9 @@ export class Resume {
     for (let one: ClaimedRecord | undefined = first; one; ) {
       this.report.claimed++
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
+      this.#slots.release()
       const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place }) : undefined
+      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
     }
   }
 
@@ -126,12 +156,19 @@ export class Resume {
     }
   }
 
+  /** The lane waits for a slot like everybody else. */
   async #nextInLane(wanted: Wanted): Promise<ClaimedRecord | undefined> {
+    await this.#slots.take('lane')
+    const next = this.#isHalted ? undefined : await this.#claimNext(wanted)
+    if (!next) this.#slots.release()
+    return next
+  }
+
+  async #claimNext(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
-    if (this.#isHalted) return undefined
     try {
       const { forgets } = engine.upkeep
-      const [next] = (await this.#claim({ ...wanted, limit: 1 })).claimed
+      const [next] = (await this.#claim(wanted)).claimed
       if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
         return next && !adopt(engine, next) ? next : undefined
       await putBackUntouched(engine, next)
