@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/gate.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { refusalToSend } from '../run/refusal-to-send.ts'
-import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
+import { adopt, claimant, dueFilter, findDeadOwners, survey, takeOver } from './claiming.ts'
 import { work } from './follow.ts'
 import { Slots } from './slots.ts'
 
@@ -116,13 +116,8 @@ export class Resume {
   }
 
   #claim({ dead, ...wanted }: Wanted) {
-    const { keeper, handlers, containments } = this.#engine
-    return keeper.claim({
-      ...claimant(this.#engine, dead),
-      ...wanted,
-      deliverNames: handlers.names,
-      exceptOrigins: containments.heldOrigins(),
-    })
+    const engine = this.#engine
+    return engine.keeper.claim({ ...claimant(engine, dead), ...dueFilter(engine), ...wanted })
   }
 
   /** Needs a slot, which is released after the operation. False: none is needed. */

@@ -14,6 +14,8 @@ const CLAIMABLE = `set_aside = 0 AND version <= ${RECORD_VERSION}`
 const FREE = '(owner IS NULL OR lease_until <= @now OR owner IN (SELECT value FROM json_each(@deadOwners)))'
 const TO_DELIVER = `(status <> 'pending' AND delivery_due = 1
   AND (@anyName OR name IN (SELECT value FROM json_each(@names))))`
+const TO_RUN = `(status = 'pending' AND (@anyOrigin OR origin IN (SELECT value FROM json_each(@origins)))
+  AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins)))`
 const BEHIND = `(lane_until IS NOT NULL AND EXISTS (SELECT 1 FROM holdfast_operations h INDEXED BY ${LANE_INDEX}
   WHERE h.namespace = o.namespace AND h.lane = o.lane AND h.lane_until IS NOT NULL AND h.place < o.place))`
 const FENCED = 'WHERE namespace = ? AND key = ? AND owner = ? AND epoch = ?'
@@ -39,8 +41,7 @@ const SOURCES = {
   renew: `UPDATE holdfast_operations SET lease_until = ? ${FENCED}`,
   findDue: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
     AND (@lane IS NULL OR lane = @lane)
-    AND (${TO_DELIVER} OR (status = 'pending' AND not_before <= @now
-      AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins)) AND (lane_until <= @now OR NOT ${BEHIND})))
+    AND (${TO_DELIVER} OR (${TO_RUN} AND not_before <= @now AND (lane_until <= @now OR NOT ${BEHIND})))
     ORDER BY place LIMIT @limit`,
   findByKey: `${ROWS} WHERE namespace = @namespace AND key = @key AND ${CLAIMABLE} AND ${FREE}
     AND status IN (SELECT value FROM json_each(@statuses))`,
@@ -61,8 +62,7 @@ const SOURCES = {
   owners: `SELECT DISTINCT owner ${OPEN_ROWS} AND owner IS NOT NULL AND lease_until > @now`,
   nextDue: `SELECT min(max(due_at, iif(owner IS NULL, 0, lease_until), iif(status = 'pending', not_before, 0),
     iif(status = 'pending' AND ${BEHIND}, lane_until, 0))) AS due
-    ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND
-      origin NOT IN (SELECT value FROM json_each(@exceptOrigins))) OR ${TO_DELIVER})`,
+    ${OPEN_ROWS} AND ${CLAIMABLE} AND (${TO_RUN} OR ${TO_DELIVER})`,
   dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
   firstExpired: `SELECT place FROM holdfast_operations ${EXPIRED} LIMIT 1`,
   dropExpired: `DELETE FROM holdfast_operations WHERE place IN
