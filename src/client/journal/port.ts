@@ -96,11 +96,12 @@ export interface Claimant {
 }
 
 /**
- * Which rows are of interest: all pending ones but those of `exceptOrigins`, and settled ones with `deliveryDue` whose
- * name is in `deliverNames` (`'*'` = any, also nameless ones). Rows of a newer version never are.
+ * Which rows are of interest: the pending ones of `origins` (`'*'` = any) but not of `exceptOrigins`, and settled ones
+ * with `deliveryDue` whose name is in `deliverNames` (`'*'` = any, also nameless ones). Rows of a newer version never are.
  */
 export interface DueFilter {
   readonly deliverNames: readonly string[] | '*'
+  readonly origins: readonly string[] | '*'
   readonly exceptOrigins: readonly string[]
 }
 

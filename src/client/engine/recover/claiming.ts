@@ -1,4 +1,4 @@
-import type { Claimant, SurveyResult } from '../../journal/port.ts'
+import type { Claimant, DueFilter, SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
 import { claim, enterLane } from '../../operation/transition.ts'
@@ -83,13 +83,20 @@ export async function goneOwner(
 }
 
 /** When the next claim can succeed (epoch ms), and which runners have leases in force. */
-export function survey({ keeper, options, clock, handlers, gates }: Engine): Promise<SurveyResult> {
-  return keeper.survey({
-    namespace: options.namespace,
-    now: clock.now(),
+export function survey(engine: Engine): Promise<SurveyResult> {
+  const { keeper, options, clock } = engine
+  return keeper.survey({ namespace: options.namespace, now: clock.now(), ...dueFilter(engine) })
+}
+
+/** Which operations a resume of this client takes up: those that it may send now, and settlements that it has handlers for. */
+export function dueFilter({ options, handlers, gates }: Engine): DueFilter {
+  const { anyOrigin, baseUrl, trustedOrigins } = options
+  const own = baseUrl ? [baseUrl.origin] : []
+  return {
     deliverNames: handlers.names,
+    origins: anyOrigin ? '*' : [...new Set([...own, ...trustedOrigins])],
     exceptOrigins: gates.heldOrigins(),
-  })
+  }
 }
 
 /** Those of the owners that certainly no longer run. */

@@ -4,10 +4,11 @@ import { park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/admission.ts'
-import { LiveOperation } from '../run/live-operation.ts'
+import { LiveOperation, type Slot } from '../run/live-operation.ts'
 import { refusalToSend } from '../run/refusal-to-send.ts'
-import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
+import { adopt, claimant, dueFilter, findDeadOwners, survey, takeOver } from './claiming.ts'
 import { work } from './follow.ts'
+import { Slots } from './slots.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
@@ -15,6 +16,10 @@ const CHECK_RUNNERS_EVERY_MS = 5000
 const DEATHS_UNTIL_PARKED = 5
 /** How soon the next resume looks at what this one could not send: it may have the credentials. */
 const LOOK_AGAIN_MS = 300_000
+/** More are not claimed at once: each has its body in memory. */
+const MOST_CLAIMED = 100
+/** How soon a pass looks again for operations of origins that had no room for more. */
+const LOOK_AGAIN_SOON_MS = 100
 
 /** How the operations that a resume took up ended. `claimed` is the sum of the others. */
 export type ResumeReport = { claimed: number; pending: number } & Record<SettledStatus, number>
@@ -28,7 +33,17 @@ interface PassTerms {
 interface Wanted extends PassTerms {
   readonly after: number
   readonly lane?: string | undefined
-  readonly limit?: number
+  readonly limit: number
+}
+
+/** How far a pass is. */
+interface Pass {
+  readonly dueBy: number
+  after: number
+  dead: readonly string[]
+  /** When runners are checked for being alive (epoch ms). */
+  checkAt: number
+  isOver: boolean
 }
 
 /** A resume: what it has taken up, how much at once, and what became of it. */
@@ -43,13 +58,18 @@ export class Resume {
     pending: 0,
   }
   readonly #engine: Engine
-  readonly #concurrency: number
+  readonly #slots: Slots
+  readonly #slot: Slot = {
+    release: () => this.#slots.release(),
+    tryTake: () => this.#slots.tryTake(),
+    take: () => this.#slots.take('operation'),
+  }
   readonly #signal: AbortSignal
   readonly #running = new Set<Promise<void>>()
 
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
-    this.#concurrency = concurrency
+    this.#slots = new Slots(concurrency)
     this.#signal = signal
   }
 
@@ -59,27 +79,52 @@ export class Resume {
    * that is due by `dueBy` has been started; the far future takes our own delays back, never those of a server.
    */
   async pass(dueBy: number): Promise<void> {
-    const engine = this.#engine
-    await engine.keeper.open()
-    let dead: readonly string[] = []
-    let checkAt = Number.NEGATIVE_INFINITY
-    for (let after = 0; ; ) {
-      while (this.#running.size >= this.#concurrency) await Promise.race(this.#running)
-      if (this.#isHalted) return
-      const { forgets } = engine.upkeep
-      if (engine.clock.now() >= checkAt) {
-        const { owners } = await survey(engine)
-        dead = await findDeadOwners(engine, owners)
-        checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+    await this.#engine.keeper.open()
+    const pass: Pass = { after: 0, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: false }
+    while (!pass.isOver) {
+      await this.#slots.take('pass')
+      const slots = 1 + this.#slots.takeFree(MOST_CLAIMED - 1)
+      let used = 0
+      try {
+        used = await this.#startNext(pass, slots)
+      } finally {
+        this.#slots.release(slots - used)
       }
-      const { claimed, last } = await this.#claim({ dead, after, dueBy })
-      // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
-      if (this.#signal.aborted || forgets !== engine.upkeep.forgets)
-        return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
-      for (const one of claimed) this.#start(one, { dead, dueBy })
-      if (last === after) return engine.upkeep.sweep(engine)
-      after = last
     }
+  }
+
+  /** Starts up to `limit` operations; returns how many. */
+  async #startNext(pass: Pass, limit: number): Promise<number> {
+    const engine = this.#engine
+    pass.isOver = this.#isHalted
+    if (pass.isOver) return 0
+    const { forgets } = engine.upkeep
+    if (engine.clock.now() >= pass.checkAt) {
+      const { owners } = await survey(engine)
+      pass.dead = await findDeadOwners(engine, owners)
+      pass.checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+    }
+    const { dead, dueBy, after } = pass
+    const { claimed, last } = await this.#claim({ dead, dueBy, after, limit })
+    // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
+    if (this.#signal.aborted || forgets !== engine.upkeep.forgets) {
+      pass.isOver = true
+      await Promise.all(claimed.map((one) => putBackUntouched(engine, one)))
+      return 0
+    }
+    const started = claimed.filter((one) => this.#start(one, { dead, dueBy }))
+    if (last === after) await this.#reachEnd(pass)
+    else pass.after = last
+    return started.length
+  }
+
+  /** Operations of an origin whose first ones wait at its gate were passed over: they are looked for again. */
+  async #reachEnd(pass: Pass): Promise<void> {
+    const { gates, clock, upkeep } = this.#engine
+    pass.isOver = gates.waitingKept === 0
+    pass.after = 0
+    if (pass.isOver) upkeep.sweep(this.#engine)
+    else await clock.sleep(LOOK_AGAIN_SOON_MS, this.#signal).catch(() => {})
   }
 
   /** May nothing be taken up now? */
@@ -87,21 +132,17 @@ export class Resume {
     return this.#signal.aborted || isOffline(this.#engine) || this.#engine.upkeep.forgetting > 0
   }
 
-  #claim({ dead, limit = this.#concurrency - this.#running.size, ...wanted }: Wanted) {
-    const { keeper, handlers, gates } = this.#engine
-    return keeper.claim({
-      ...claimant(this.#engine, dead),
-      ...wanted,
-      limit,
-      deliverNames: handlers.names,
-      exceptOrigins: gates.heldOrigins(),
-    })
+  #claim({ dead, ...wanted }: Wanted) {
+    const engine = this.#engine
+    return engine.keeper.claim({ ...claimant(engine, dead), ...dueFilter(engine), ...wanted })
   }
 
-  #start(claimed: ClaimedRecord, terms: PassTerms): void {
-    if (adopt(this.#engine, claimed)) return
+  /** Needs a slot, which is released after the operation. False: none is needed. */
+  #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
+    if (adopt(this.#engine, claimed)) return false
     const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
     this.#running.add(running)
+    return true
   }
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
@@ -109,14 +150,15 @@ export class Resume {
     for (let one: ClaimedRecord | undefined = first; one; ) {
       this.report.claimed++
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
+      this.#slots.release()
       const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place }) : undefined
+      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
     }
   }
 
   async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
     try {
-      const record = await resumeOne(this.#engine, claimed, dead)
+      const record = await resumeOne(this.#engine, claimed, { dead, slot: this.#slot })
       this.report[record.status]++
       return record
     } catch (error) {
@@ -126,12 +168,19 @@ export class Resume {
     }
   }
 
+  /** The lane waits for a slot like everybody else. */
   async #nextInLane(wanted: Wanted): Promise<ClaimedRecord | undefined> {
+    await this.#slots.take('lane')
+    const next = this.#isHalted ? undefined : await this.#claimNext(wanted)
+    if (!next) this.#slots.release()
+    return next
+  }
+
+  async #claimNext(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
-    if (this.#isHalted) return undefined
     try {
       const { forgets } = engine.upkeep
-      const [next] = (await this.#claim({ ...wanted, limit: 1 })).claimed
+      const [next] = (await this.#claim(wanted)).claimed
       if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
         return next && !adopt(engine, next) ? next : undefined
       await putBackUntouched(engine, next)
@@ -164,10 +213,11 @@ export async function resumeOnce(engine: Engine, concurrency: number, signal: Ab
 async function resumeOne(
   engine: Engine,
   claimed: ClaimedRecord,
-  deadOwners: readonly string[],
+  { dead, slot }: { readonly dead: readonly string[]; readonly slot: Slot },
 ): Promise<OperationRecord> {
-  const record = takeOver(engine, claimed, deadOwners)
+  const record = takeOver(engine, claimed, dead)
   const operation = new LiveOperation(record)
+  operation.slot = slot
   if (isSettled(record)) {
     await engine.handlers.deliver(engine, operation)
     return operation.record

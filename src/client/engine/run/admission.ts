@@ -158,19 +158,22 @@ export class Admission {
     const { kind, leaveAt } = waiting
     const { answer } = waiting
     this.#tellOfWait(kind, leaveAt)
-    operation.isIdle = true
+    operation.slot?.release()
     operation.listen(() => {
       if (operation.stopOrder) waiting.leave(this.#gate)
     })
     const entry = await answer
     operation.listen(undefined)
-    operation.isIdle = false
-    if (entry && (entry.is !== 'sent' || !operation.stopOrder)) return this.#follow(kind, entry)
-    if (entry?.is === 'sent') {
-      this.#sent = entry
-      this.withdraw()
+    if (entry?.is !== 'sent') {
+      await operation.slot?.take()
+      return entry ? this.#stopFor(kind, entry) : this.#barred(this.#engine.clock.now())
     }
-    return this.#barred(this.#engine.clock.now())
+    if (!operation.slot || operation.slot.tryTake()) return this.#follow(kind, entry)
+    // Others of its resume came first.
+    this.#sent = entry
+    this.withdraw()
+    await operation.slot.take()
+    return this.#ask(kind)
   }
 
   /** Of a retry the wait has been told already, unless it lacks a token. */

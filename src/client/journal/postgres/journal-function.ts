@@ -38,6 +38,8 @@ DECLARE
   dead text[];
   names text[];
   any_name boolean;
+  any_origin boolean;
+  origins text[];
   spared text[];
   existing ${operations};
   one jsonb;

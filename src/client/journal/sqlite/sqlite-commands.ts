@@ -144,10 +144,12 @@ function claimantValues({ namespace, now, deadOwners }: Claimant): Record<string
   return { namespace, now, deadOwners: JSON.stringify(deadOwners) }
 }
 
-function filterValues({ deliverNames, exceptOrigins }: DueFilter): Record<string, unknown> {
+function filterValues({ deliverNames, origins, exceptOrigins }: DueFilter): Record<string, unknown> {
   return {
     anyName: Number(deliverNames === '*'),
     names: JSON.stringify(deliverNames === '*' ? [] : deliverNames),
+    anyOrigin: Number(origins === '*'),
+    origins: JSON.stringify(origins === '*' ? [] : origins),
     exceptOrigins: JSON.stringify(exceptOrigins),
   }
 }

@@ -72,6 +72,15 @@ export const claimCases: Record<string, CaseBody> = {
     await batch(append('a', { origin }), append('b'), settled('c', { origin, deliveryDue: true }))
     expectSame(keysOf(await run(claimCommand({ exceptOrigins: [origin], deliverNames: '*' }))), 'b c', 'the rows')
   },
+  'claim: takes pending rows of the named origins only, but delivers settlements of any': async ({ run, batch }) => {
+    const origin = 'https://other.example.com'
+    await batch(append('a', { origin }), append('b'), settled('c', { origin, deliveryDue: true }))
+    expectSame(await run(claimCommand({ origins: [] })), [], 'without origins')
+    expectSame(await run(claimCommand({ origins: [origin], exceptOrigins: [origin] })), [], 'named and spared')
+    expectSame(keysOf(await run(claimCommand({ origins: ['https://x.example', origin] }))), 'a', 'the other origin')
+    const { origin: own } = append('b').row
+    expectSame(keysOf(await run(claimCommand({ origins: [own], deliverNames: '*' }))), 'b c', 'with settlements')
+  },
   'claim: leaves rows of a newer version alone': async ({ run, batch }) => {
     await batch(append('a', { version: RECORD_VERSION + 1 }), append('b'))
     expectSame(keysOf(await run(claimCommand())), 'b', 'the rows')

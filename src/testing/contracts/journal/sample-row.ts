@@ -98,7 +98,7 @@ export function renew(key: string, leaseUntil: number, more: Partial<Fence> = {}
 }
 
 export function surveyCommand(more: Partial<DueFilter> = {}): Survey {
-  return { do: 'survey', namespace: SPACE, now: NOW, deliverNames: [], exceptOrigins: [], ...more }
+  return { do: 'survey', namespace: SPACE, now: NOW, deliverNames: [], origins: '*', exceptOrigins: [], ...more }
 }
 
 export function prune(expiredBy: number, limit: number): DropExpired {
@@ -117,6 +117,7 @@ export function claimCommand(more: Partial<ClaimDue> = {}): ClaimDue {
     limit: 100,
     dueBy: NOW,
     deliverNames: [],
+    origins: '*',
     exceptOrigins: [],
     ...more,
   }
