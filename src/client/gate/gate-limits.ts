@@ -24,6 +24,7 @@ export interface RequestLimits {
 
 export interface GateLimits extends Partial<RequestLimits> {
   readonly budget: BudgetLimits | false
+  /** False: no origin counts as failing. First attempts always go; budget and pace hold the others. */
   readonly breaker: BreakerLimits | false
 }
 

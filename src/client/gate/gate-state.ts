@@ -63,7 +63,7 @@ export function newGateState({ budget }: GateLimits, now: number): GateState {
 }
 
 export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: GateLimits, now: number): GatePhase {
-  if (failures === 0) return 'healthy'
+  if (failures === 0 || !breaker) return 'healthy'
   if (now >= opensAt({ failures, failedAt }, breaker)) return 'open'
   return failures >= failingStreak(share) ? 'failing' : 'healthy'
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { SharedBudget } from '../journal/port.ts'
 import type { GateLimits } from './gate-limits.ts'
-import { type BreakerPhase, type GateState, keptUntil } from './gate-state.ts'
+import { type BreakerPhase, type GateState, keptUntil, phaseOf } from './gate-state.ts'
 import { type GateStore, OriginGate } from './origin-gate.ts'
 import type { OriginStates } from './retry-budget.ts'
 import { isUnwell, mergeGates, restoreGate } from './stored-gate.ts'
@@ -103,7 +103,9 @@ export class Gates {
   hurry(): void {
     const now = this.#terms.clock.now()
     for (const [origin, state] of [...this.#states.entries()]) {
-      this.#states.set(origin, { ...state, gapMs: 0, keptAt: now, credit: Math.max(1, state.credit) })
+      // Only a breaker that is open holds it.
+      const probeAt = phaseOf(state, this.#limits, now) === 'open' ? state.probeAt : now
+      this.#states.set(origin, { ...state, gapMs: 0, keptAt: now, credit: Math.max(1, state.credit), probeAt })
       this.#gates.get(origin)?.pump()
     }
   }

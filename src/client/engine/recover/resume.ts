@@ -1,3 +1,4 @@
+import { onAbort } from '../../../foundation/abort.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import { isSettled, type OperationRecord, type SettledStatus } from '../../operation/record.ts'
 import { park, release } from '../../operation/transition.ts'
@@ -66,6 +67,7 @@ export class Resume {
   }
   readonly #signal: AbortSignal
   readonly #running = new Set<Promise<void>>()
+  #oneEnded: (() => void) | undefined
 
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
@@ -120,11 +122,20 @@ export class Resume {
 
   /** Operations of an origin whose first ones wait at its gate were passed over: they are looked for again. */
   async #reachEnd(pass: Pass): Promise<void> {
-    const { gates, clock, upkeep } = this.#engine
+    const { gates, upkeep } = this.#engine
     pass.isOver = gates.waitingKept === 0
     pass.after = 0
     if (pass.isOver) upkeep.sweep(this.#engine)
-    else await clock.sleep(LOOK_AGAIN_SOON_MS, this.#signal).catch(() => {})
+    else await this.#untilOneEnds()
+  }
+
+  async #untilOneEnds(): Promise<void> {
+    const controller = new AbortController()
+    const stopListening = onAbort(this.#signal, () => controller.abort())
+    this.#oneEnded = () => controller.abort()
+    await this.#engine.clock.sleep(LOOK_AGAIN_SOON_MS, controller.signal).catch(() => {})
+    this.#oneEnded = undefined
+    stopListening()
   }
 
   /** May nothing be taken up now? */
@@ -151,6 +162,7 @@ export class Resume {
       this.report.claimed++
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
       this.#slots.release()
+      this.#oneEnded?.()
       const hasNext = record?.lane !== undefined && !record.holdsLane
       one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
     }
