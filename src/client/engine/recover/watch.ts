@@ -1,7 +1,7 @@
 import { onAbort } from '../../../foundation/abort.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/gate.ts'
-import { findDeadOwners, survey } from './claiming.ts'
+import { findDeadOwners } from './claiming.ts'
 import { Resume, type ResumeReport } from './resume.ts'
 
 /** How often the journal is looked at for what other runners left there. */
@@ -28,7 +28,7 @@ export async function watch(engine: Engine, concurrency: number, signal: AbortSi
       const dueBy = takesDelaysBack ? Number.MAX_SAFE_INTEGER : engine.clock.now()
       takesDelaysBack = false
       await passSafely(engine, resume, { dueBy, signal })
-      await untilThereIsWork(engine, wait)
+      await untilThereIsWork(engine, resume, wait)
     }
   } finally {
     stopWaking()
@@ -59,7 +59,7 @@ interface Wait {
 }
 
 /** Looks at intervals, without a write, until something is due, another runner calls, or one is found dead. */
-async function untilThereIsWork(engine: Engine, wait: Wait): Promise<void> {
+async function untilThereIsWork(engine: Engine, resume: Resume, wait: Wait): Promise<void> {
   const controller = new AbortController()
   const stopListening = onAbort(wait.signal, () => controller.abort())
   wait.end = () => controller.abort()
@@ -67,7 +67,7 @@ async function untilThereIsWork(engine: Engine, wait: Wait): Promise<void> {
     for (let looks = 1; !controller.signal.aborted; looks++) {
       await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
       if (isOffline(engine)) continue
-      const { nextDueAt, owners } = await survey(engine)
+      const { nextDueAt, owners } = await resume.survey()
       if (nextDueAt !== undefined && nextDueAt <= engine.clock.now()) return
       if (looks % LOOKS_BETWEEN_CHECKS > 0) continue
       engine.upkeep.sweep(engine)
