@@ -16,7 +16,14 @@ function twoTabs() {
 }
 
 async function ownersOf({ disk, clock }: Neighbourhood): Promise<readonly string[]> {
-  const survey = { do: 'survey', namespace: 'default', deliverNames: [], origins: '*', exceptOrigins: [] } as const
+  const survey = {
+    do: 'survey',
+    namespace: 'default',
+    deliverNames: [],
+    exceptNames: [],
+    origins: '*',
+    exceptOrigins: [],
+  } as const
   const [result] = await disk.execute([{ ...survey, now: clock.now() }])
   return (result as SurveyResult).owners
 }

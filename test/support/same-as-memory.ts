@@ -31,8 +31,11 @@ const origin = fc.constantFrom('https://a.example', 'https://b.example')
 const name = fc.option(fc.constantFrom('x', 'y'))
 const status = fc.constantFrom<JournalRow['status']>('pending', 'succeeded', 'failed')
 const deliverNames = fc.oneof(fc.constant('*' as const), fc.subarray(['x', 'y']))
+const exceptNames = fc.subarray(['x', ''])
 const exceptOrigins = fc.subarray(['https://a.example', 'https://b.example'])
 const origins = fc.oneof(fc.constant('*' as const), exceptOrigins)
+
+const filters = { deliverNames, exceptNames, origins, exceptOrigins }
 
 const changing = {
   status,
@@ -61,7 +64,7 @@ const plainRows = fc.record({
 const rows = fc.tuple(plainRows, laned).map(([plain, more]) => ({ ...plain, ...more }))
 const fences = fc.record({ namespace, owner, epoch: fc.nat(2) })
 const claimants = { namespace, owner, now: time, leaseUntil: time, deadOwners: fc.subarray(['me', 'you']) }
-const claims = fc.record({ ...claimants, limit, dueBy: time, after: time, deliverNames, origins, exceptOrigins })
+const claims = fc.record({ ...claimants, limit, dueBy: time, after: time, ...filters })
 
 const command: fc.Arbitrary<JournalCommand> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(key, rows).map(([at, more]) => ({ do: 'append', row: row(at, more) }) as const) },
@@ -77,7 +80,7 @@ const command: fc.Arbitrary<JournalCommand> = fc.oneof(
     .map(([at, more]) => claimByKey(at, more)),
   fc.record({ do: fc.constant('read' as const), namespace, keyOrId: key }),
   fc.record({ namespace, status: fc.option(status, { nil: undefined }), after: time, limit }).map((more) => list(more)),
-  fc.record({ do: fc.constant('survey' as const), namespace, now: time, deliverNames, origins, exceptOrigins }),
+  fc.record({ do: fc.constant('survey' as const), namespace, now: time, ...filters }),
   fc.record({ do: fc.constant('drop' as const), namespace }),
   fc.record({
     do: fc.constant('drop' as const),

@@ -32,6 +32,11 @@ export interface Coordination {
   onActive(listener: () => void): () => void
   /** Calls back with each message of a peer. Returns how to stop. */
   onPeerMessage?(listener: (message: PeerMessage) => void): () => void
+  /**
+   * How long a watch that knows of nothing due may go without a look at the journal (ms): set if peers announce the work that
+   * they leave, and a look costs more than it is worth. Undefined: half a second.
+   */
+  readonly longestPauseMs?: number | undefined
   /** Sends a message to all peers. Never throws. */
   notifyPeers?(message: PeerMessage): void
   /** This runner ends; its leases are about to be released. */

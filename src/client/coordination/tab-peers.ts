@@ -9,6 +9,9 @@ const PREFIX = 'holdfast:tab:'
 /** A list of locks that took longer (ms) may miss a tab that has taken its lock since. */
 const FRESH_MS = 1000
 
+/** An idle tab that looks more often keeps a core awake, and there may be thirty of them. */
+const IDLE_PAUSE_MS = 5000
+
 /** What this needs of a page or a worker. */
 export type TabScope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
   readonly navigator?: { readonly onLine?: boolean; readonly locks?: LockManager } | undefined
@@ -33,6 +36,7 @@ export function tabPeers(scope: TabScope = globalThis as unknown as TabScope, te
 
 class TabPeers implements Coordination {
   readonly owner: string
+  readonly longestPauseMs: number | undefined
   readonly #scope: TabScope
   readonly #clock: Clock
   readonly #locks: LockManager | undefined
@@ -46,6 +50,7 @@ class TabPeers implements Coordination {
   constructor(scope: TabScope, { clock = systemClock, runnerId = newRunnerId() }: TabTerms) {
     this.#scope = scope
     this.#clock = clock
+    this.longestPauseMs = scope.BroadcastChannel && IDLE_PAUSE_MS
     this.#locks = scope.navigator?.locks
     this.owner = this.#locks ? PREFIX + runnerId : runnerId
     this.#lock = this.#locks && new LivenessLock(this.#locks, this.owner, clock)

@@ -120,10 +120,9 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const phase = phaseOf(state, limits, now)
   const probeAt = nextProbeAt(state, limits, now)
   if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) return refused(state, kind, probeAt)
-  const knownAt = Math.max(probeAt, state.nextAt, kind === 'kept' && standStill(state, now) ? state.keptAt : now)
-  if (knownAt > leaveAt || isNeverPaid(state, limits, kind)) return { is: 'late', state, retryAt: knownAt }
-  const until = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
-  const waitsUntil = Math.max(knownAt, until)
+  const heldAt = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
+  const waitsUntil = Math.max(probeAt, state.nextAt, heldAt)
+  if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
   if (waitsUntil > now) {
     // Calls and retries that wait must hear of it when the breaker opens.
     const opens = kind === 'kept' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
@@ -132,6 +131,16 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const paid = spaced(pay(state, limits, question), limits, now)
   if (phase === 'healthy') return { is: 'sent', state: paid }
   return { is: 'sent', state: { ...paid, probe: now, probeAt: now, refused: 0 }, probe: now }
+}
+
+/** Is it certain that it can't go before it leaves? Requests in flight may bring a token or a place; time alone may not. */
+function isTooLate(state: GateState, limits: GateLimits, question: Question): boolean {
+  const { now, kind, leaveAt, inFlight } = question
+  if (isNeverPaid(state, limits, kind)) return true
+  const probeAt = nextProbeAt(state, limits, now)
+  const keptAt =
+    kind === 'kept' && (inFlight === 0 || standStill(state, now)) ? heldUntil(state, limits, question) : now
+  return Math.max(probeAt, state.nextAt, keptAt) > leaveAt
 }
 
 /** Does nothing hold a call up? */
@@ -202,7 +211,8 @@ function heldUntil(state: GateState, { budget }: GateLimits, question: Question)
   const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now
   if (kind === 'kept') {
-    return state.credit >= A_TOKEN ? now : now + timeToToken(state.credit, budget)
+    const creditAt = state.credit >= A_TOKEN ? now : now + timeToToken(state.credit, budget)
+    return standStill(state, now) ? Math.max(state.keptAt, creditAt) : creditAt
   }
   const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
   return state.failures > 0 ? Math.max(tokenAt, spreadUntil) : tokenAt

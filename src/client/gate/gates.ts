@@ -59,10 +59,10 @@ export class Gates {
     return this.#gates.get(origin)
   }
 
-  get waitingKept(): number {
-    let sum = 0
-    for (const gate of this.#gates.values()) sum += gate.waitingKept
-    return sum
+  /** Do kept operations wait at its gate? */
+  isCrowded(origin: string): boolean {
+    const gate = this.#gates.get(origin)
+    return gate !== undefined && gate.waitingKept > 0
   }
 
   /** The origins for which a resume takes nothing up now: some of theirs wait already, or would for long. */

@@ -170,11 +170,12 @@ function hasFreeLease({ owner, leaseUntil }: KeptRow, claimant: Claimant): boole
 }
 
 /** The rule of `DueFilter`. */
-function isWanted(row: KeptRow, { deliverNames, origins, exceptOrigins }: DueFilter): boolean {
+function isWanted(row: KeptRow, { deliverNames, exceptNames, origins, exceptOrigins }: DueFilter): boolean {
   if (row.setAside || row.version > RECORD_VERSION) return false
   if (row.status === 'pending') {
     return (origins === '*' || origins.includes(row.origin)) && !exceptOrigins.includes(row.origin)
   }
+  if (exceptNames.includes(row.name ?? '')) return false
   return row.deliveryDue && (deliverNames === '*' || (row.name !== null && deliverNames.includes(row.name)))
 }
 

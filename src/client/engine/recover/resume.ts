@@ -1,26 +1,24 @@
 import { onAbort } from '../../../foundation/abort.ts'
+import type { SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
-import { isSettled, type OperationRecord, type SettledStatus } from '../../operation/record.ts'
-import { park, release } from '../../operation/transition.ts'
-import { resumeCall } from '../call/call.ts'
+import type { OperationRecord, SettledStatus } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/admission.ts'
 import { LiveOperation, type Slot } from '../run/live-operation.ts'
-import { refusalToSend } from '../run/refusal-to-send.ts'
-import { adopt, claimant, dueFilter, findDeadOwners, survey, takeOver } from './claiming.ts'
-import { work } from './follow.ts'
+import { adopt, claimant, dueFilter, findDeadOwners, putBackUntouched, survey, takeOver } from './claiming.ts'
+import { Deliveries } from './deliveries.ts'
+import { resumeOperation } from './resume-operation.ts'
 import { Slots } from './slots.ts'
+import { Sweep } from './sweep.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
-/** An operation whose runner died this often while it held it is not touched again unless asked for by key. */
-const DEATHS_UNTIL_PARKED = 5
-/** How soon the next resume looks at what this one could not send: it may have the credentials. */
-const LOOK_AGAIN_MS = 300_000
+/** How soon a pass looks again at origins that had no room for more. */
+const LOOK_AGAIN_MS = 100
 /** More are not claimed at once: each has its body in memory. */
 const MOST_CLAIMED = 100
-/** How soon a pass looks again for operations of origins that had no room for more. */
-const LOOK_AGAIN_SOON_MS = 100
+/** Settlements of one name that are with their handlers at once, at most. */
+const MOST_DELIVERED = 8
 
 /** How the operations that a resume took up ended. `claimed` is the sum of the others. */
 export type ResumeReport = { claimed: number; pending: number } & Record<SettledStatus, number>
@@ -33,6 +31,8 @@ interface PassTerms {
 
 interface Wanted extends PassTerms {
   readonly after: number
+  readonly origins?: readonly string[]
+  readonly exceptOrigins?: readonly string[]
   readonly lane?: string | undefined
   readonly limit: number
 }
@@ -40,7 +40,7 @@ interface Wanted extends PassTerms {
 /** How far a pass is. */
 interface Pass {
   readonly dueBy: number
-  after: number
+  readonly sweep: Sweep
   dead: readonly string[]
   /** When runners are checked for being alive (epoch ms). */
   checkAt: number
@@ -65,6 +65,7 @@ export class Resume {
     tryTake: () => this.#slots.tryTake(),
     take: () => this.#slots.take('operation'),
   }
+  readonly #deliveries: Deliveries
   readonly #signal: AbortSignal
   readonly #running = new Set<Promise<void>>()
   #oneEnded: (() => void) | undefined
@@ -72,6 +73,13 @@ export class Resume {
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
     this.#slots = new Slots(concurrency)
+    this.#deliveries = new Deliveries({
+      engine,
+      perName: Math.min(concurrency, MOST_DELIVERED),
+      signal,
+      isHalted: () => this.#isHalted,
+      onDelivered: (record) => this.#count(record),
+    })
     this.#signal = signal
   }
 
@@ -82,17 +90,36 @@ export class Resume {
    */
   async pass(dueBy: number): Promise<void> {
     await this.#engine.keeper.open()
-    const pass: Pass = { after: 0, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: false }
+    const sweep = new Sweep(this.#engine.gates)
+    const pass: Pass = { sweep, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: this.#isHalted }
+    if (pass.isOver) return
+    await this.#checkRunners(pass)
+    this.#deliveries.deliverDue(dueBy, pass.dead)
     while (!pass.isOver) {
-      await this.#slots.take('pass')
-      const slots = 1 + this.#slots.takeFree(MOST_CLAIMED - 1)
-      let used = 0
-      try {
-        used = await this.#startNext(pass, slots)
-      } finally {
-        this.#slots.release(slots - used)
-      }
+      if (sweep.next() === 'later') await this.#untilOneEnds()
+      else await this.#fillSlots(pass)
     }
+  }
+
+  async #fillSlots(pass: Pass): Promise<void> {
+    await this.#slots.take('pass')
+    const slots = 1 + this.#slots.takeFree(MOST_CLAIMED - 1)
+    let used = 0
+    try {
+      used = await this.#startNext(pass, slots)
+    } finally {
+      this.#slots.release(slots - used)
+    }
+  }
+
+  /** An operation that waits at its gate holds no slot: the pass looks again soon. */
+  async #untilOneEnds(): Promise<void> {
+    const controller = new AbortController()
+    const stopListening = onAbort(this.#signal, () => controller.abort())
+    this.#oneEnded = () => controller.abort()
+    await this.#engine.clock.sleep(LOOK_AGAIN_MS, controller.signal).catch(() => {})
+    this.#oneEnded = undefined
+    stopListening()
   }
 
   /** Starts up to `limit` operations; returns how many. */
@@ -101,13 +128,12 @@ export class Resume {
     pass.isOver = this.#isHalted
     if (pass.isOver) return 0
     const { forgets } = engine.upkeep
-    if (engine.clock.now() >= pass.checkAt) {
-      const { owners } = await survey(engine)
-      pass.dead = await findDeadOwners(engine, owners)
-      pass.checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
-    }
-    const { dead, dueBy, after } = pass
-    const { claimed, last } = await this.#claim({ dead, dueBy, after, limit })
+    if (engine.clock.now() >= pass.checkAt) await this.#checkRunners(pass)
+    const { dead, dueBy, sweep } = pass
+    const stretch = sweep.next()
+    if (stretch === 'later') return 0
+    if (stretch === 'over') return this.#end(pass)
+    const { claimed, last } = await this.#claim({ dead, dueBy, ...stretch, limit })
     // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
     if (this.#signal.aborted || forgets !== engine.upkeep.forgets) {
       pass.isOver = true
@@ -115,27 +141,29 @@ export class Resume {
       return 0
     }
     const started = claimed.filter((one) => this.#start(one, { dead, dueBy }))
-    if (last === after) await this.#reachEnd(pass)
-    else pass.after = last
+    sweep.reach(stretch, last)
     return started.length
   }
 
-  /** Operations of an origin whose first ones wait at its gate were passed over: they are looked for again. */
-  async #reachEnd(pass: Pass): Promise<void> {
-    const { gates, upkeep } = this.#engine
-    pass.isOver = gates.waitingKept === 0
-    pass.after = 0
-    if (pass.isOver) upkeep.sweep(this.#engine)
-    else await this.#untilOneEnds()
+  #end(pass: Pass): number {
+    pass.isOver = true
+    this.#engine.upkeep.sweep(this.#engine)
+    return 0
   }
 
-  async #untilOneEnds(): Promise<void> {
-    const controller = new AbortController()
-    const stopListening = onAbort(this.#signal, () => controller.abort())
-    this.#oneEnded = () => controller.abort()
-    await this.#engine.clock.sleep(LOOK_AGAIN_SOON_MS, controller.signal).catch(() => {})
-    this.#oneEnded = undefined
-    stopListening()
+  async #checkRunners(pass: Pass): Promise<void> {
+    const { owners } = await this.survey()
+    pass.dead = await findDeadOwners(this.#engine, owners)
+    pass.checkAt = this.#engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+  }
+
+  /** When this resume can next take something up (epoch ms), and which runners have leases in force. */
+  survey(): Promise<SurveyResult> {
+    return survey(this.#engine, this.#deliveries.busyNames)
+  }
+
+  get deliveryFailure(): { readonly error: unknown } | undefined {
+    return this.#deliveries.failure
   }
 
   /** May nothing be taken up now? */
@@ -145,7 +173,7 @@ export class Resume {
 
   #claim({ dead, ...wanted }: Wanted) {
     const engine = this.#engine
-    return engine.keeper.claim({ ...claimant(engine, dead), ...dueFilter(engine), ...wanted })
+    return engine.keeper.claim({ ...claimant(engine, dead), ...dueFilter(engine, []), deliverNames: [], ...wanted })
   }
 
   /** Needs a slot, which is released after the operation. False: none is needed. */
@@ -159,7 +187,6 @@ export class Resume {
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
   async #resumeLane(first: ClaimedRecord, terms: PassTerms): Promise<void> {
     for (let one: ClaimedRecord | undefined = first; one; ) {
-      this.report.claimed++
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
       this.#slots.release()
       this.#oneEnded?.()
@@ -169,15 +196,24 @@ export class Resume {
   }
 
   async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
+    const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
+    operation.slot = this.#slot
     try {
-      const record = await resumeOne(this.#engine, claimed, { dead, slot: this.#slot })
-      this.report[record.status]++
+      const isLeft = this.#deliveries.bound(operation)
+      const record = await resumeOperation(this.#engine, operation)
+      // One whose settlement was left is counted when that is delivered.
+      if (!isLeft()) this.#count(record)
       return record
     } catch (error) {
-      this.report.pending++
+      this.#count({ status: 'pending' })
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
     }
+  }
+
+  #count({ status }: Pick<OperationRecord, 'status'>): void {
+    this.report.claimed++
+    this.report[status]++
   }
 
   /** The lane waits for a slot like everybody else. */
@@ -205,6 +241,7 @@ export class Resume {
   /** Resolves when nothing that was taken up is running any more. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
+    await this.#deliveries.idle()
   }
 }
 
@@ -218,50 +255,6 @@ export async function resumeOnce(engine: Engine, concurrency: number, signal: Ab
   } finally {
     await resume.idle()
   }
+  if (resume.deliveryFailure) throw resume.deliveryFailure.error
   return resume.report
-}
-
-/** Goes on with one operation whose lease has just been taken; returns what became of it. */
-async function resumeOne(
-  engine: Engine,
-  claimed: ClaimedRecord,
-  { dead, slot }: { readonly dead: readonly string[]; readonly slot: Slot },
-): Promise<OperationRecord> {
-  const record = takeOver(engine, claimed, dead)
-  const operation = new LiveOperation(record)
-  operation.slot = slot
-  if (isSettled(record)) {
-    await engine.handlers.deliver(engine, operation)
-    return operation.record
-  }
-  if (engine.clock.now() < record.horizonAt) {
-    if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
-    if (refusalToSend(engine, record) !== undefined) return putBack(engine, operation, 'auth')
-  }
-  engine.events?.emitFor(record, { type: 'operation.resumed', attempts: record.attemptCount })
-  const call = resumeCall(engine, record)
-  call.trace?.endWith(operation.finished, record)
-  const finish = await work(engine, operation, call)
-  await operation.delivered
-  if (finish.is === 'settled' || finish.is === 'kept') return finish.record
-  // Taken away, or not written down: whatever this run believes, the journal says pending.
-  return { ...operation.record, status: 'pending' }
-}
-
-/** Gives a claim back as it was found. */
-async function putBackUntouched({ keeper }: Engine, { record }: ClaimedRecord): Promise<void> {
-  const { fence } = new LiveOperation(record)
-  const { dueAt, heldBy } = record
-  await keeper.commit(release(record, { dueAt, heldBy }), fence)
-}
-
-/** Leaves it pending, with the reason on it. What is poison is not taken up by any resume before its horizon. */
-async function putBack(engine: Engine, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<OperationRecord> {
-  const { horizonAt } = operation.record
-  const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
-  const isParked = reason === 'poison'
-  const record = isParked ? park(operation.record) : release(operation.record, { dueAt: until, heldBy: reason })
-  await engine.keeper.commit(record, operation.fence)
-  engine.events?.emitFor(record, { type: 'operation.waiting', until, reason })
-  return record
 }

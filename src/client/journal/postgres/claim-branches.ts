@@ -8,10 +8,12 @@ import { isBehind } from './lane-clauses.ts'
  */
 
 export const READ_FILTER = `any_name := (c->>'anyName')::boolean; names := ${texts('names')};
+      busy := ${texts('exceptNames')};
       any_origin := c->'origins' IS NULL; origins := ${texts('origins')}; spared := ${texts('exceptOrigins')};`
 
 /** The rule of `DueFilter`. */
-const TO_DELIVER = `(o.status <> 'pending' AND o.delivery_due AND (any_name OR o.name = ANY (names)))`
+const TO_DELIVER = `(o.status <> 'pending' AND o.delivery_due AND (any_name OR o.name = ANY (names))
+  AND coalesce(o.name, '') <> ALL (busy))`
 const TO_RUN = `o.status = 'pending' AND (any_origin OR o.origin = ANY (origins)) AND o.origin <> ALL (spared)`
 const CLAIMABLE = `NOT o.set_aside AND o.version <= ${RECORD_VERSION}`
 export const WANTED = `(${CLAIMABLE} AND (${TO_DELIVER} OR ${TO_RUN}))`

@@ -144,10 +144,11 @@ function claimantValues({ namespace, now, deadOwners }: Claimant): Record<string
   return { namespace, now, deadOwners: JSON.stringify(deadOwners) }
 }
 
-function filterValues({ deliverNames, origins, exceptOrigins }: DueFilter): Record<string, unknown> {
+function filterValues({ deliverNames, exceptNames, origins, exceptOrigins }: DueFilter): Record<string, unknown> {
   return {
     anyName: Number(deliverNames === '*'),
     names: JSON.stringify(deliverNames === '*' ? [] : deliverNames),
+    exceptNames: JSON.stringify(exceptNames),
     anyOrigin: Number(origins === '*'),
     origins: JSON.stringify(origins === '*' ? [] : origins),
     exceptOrigins: JSON.stringify(exceptOrigins),

@@ -13,7 +13,8 @@ const OPEN_ROWS = `FROM holdfast_operations o INDEXED BY ${OPEN_INDEX} WHERE nam
 const CLAIMABLE = `set_aside = 0 AND version <= ${RECORD_VERSION}`
 const FREE = '(owner IS NULL OR lease_until <= @now OR owner IN (SELECT value FROM json_each(@deadOwners)))'
 const TO_DELIVER = `(status <> 'pending' AND delivery_due = 1
-  AND (@anyName OR name IN (SELECT value FROM json_each(@names))))`
+  AND (@anyName OR name IN (SELECT value FROM json_each(@names)))
+  AND coalesce(name, '') NOT IN (SELECT value FROM json_each(@exceptNames)))`
 const TO_RUN = `(status = 'pending' AND (@anyOrigin OR origin IN (SELECT value FROM json_each(@origins)))
   AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins)))`
 const BEHIND = `(lane_until IS NOT NULL AND EXISTS (SELECT 1 FROM holdfast_operations h INDEXED BY ${LANE_INDEX}

@@ -1,7 +1,18 @@
 import { RECORD_VERSION } from '../../../client/journal/port.ts'
 import type { CaseBody } from './contract-case.ts'
 import { expectSame } from './expect.ts'
-import { append, claimByKey, claimCommand, commit, held, keysOf, NOW, read, settled } from './sample-row.ts'
+import {
+  append,
+  claimByKey,
+  claimCommand,
+  commit,
+  held,
+  keysOf,
+  NOW,
+  read,
+  settled,
+  surveyCommand,
+} from './sample-row.ts'
 
 export const claimCases: Record<string, CaseBody> = {
   'claim: takes the lease, and the epoch grows by one': async ({ run }) => {
@@ -80,6 +91,16 @@ export const claimCases: Record<string, CaseBody> = {
     expectSame(keysOf(await run(claimCommand({ origins: ['https://x.example', origin] }))), 'a', 'the other origin')
     const { origin: own } = append('b').row
     expectSame(keysOf(await run(claimCommand({ origins: [own], deliverNames: '*' }))), 'b c', 'with settlements')
+  },
+  'claim: leaves settlements of the excepted names, also nameless ones': async ({ run, batch }) => {
+    const due = { deliveryDue: true }
+    await batch(append('p', { name: 'x' }), settled('a', { ...due, name: 'x' }), settled('b', { ...due, name: 'y' }))
+    await run(settled('c', due))
+    expectSame(keysOf(await run(claimCommand({ deliverNames: '*', exceptNames: ['x', ''] }))), 'p b', 'by star')
+    expectSame(await run(claimCommand({ deliverNames: ['x'], exceptNames: ['x'] })), [], 'by name')
+    const filter = { deliverNames: '*', exceptNames: ['x'] } as const
+    expectSame((await run(surveyCommand(filter))).nextDueAt, 0, 'the survey')
+    expectSame(keysOf(await run(claimCommand(filter))), 'c', 'the nameless one')
   },
   'claim: leaves rows of a newer version alone': async ({ run, batch }) => {
     await batch(append('a', { version: RECORD_VERSION + 1 }), append('b'))

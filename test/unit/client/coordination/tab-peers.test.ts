@@ -210,3 +210,8 @@ describe('becoming active', () => {
     runner.leave()
   })
 })
+
+it('a tab that hears the others may pause for five seconds; one that cannot hear them may not', () => {
+  expect(origin().tab().runner.longestPauseMs).toBe(5000)
+  expect(tabPeers(new EventTarget()).longestPauseMs).toBeUndefined()
+})
