@@ -1,48 +1,18 @@
 import { type Clock, startTimer } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
+import { type Answer, ask, isPlain, keptUntil, refuseCall, type Traffic } from './ask.ts'
 import type { GateLimits } from './gate-limits.ts'
 import {
-  type Answer,
-  ask,
   type BreakerPhase,
   breakerPhaseOf,
   type GatePhase,
   type GateState,
-  isPlain,
-  keptUntil,
   newGateState,
   phaseOf,
   type RequestKind,
-  refuseCall,
 } from './gate-state.ts'
 import { type RequestOutcome, recordOutcome, type ServerWish } from './record-outcome.ts'
-
-/** One request that wants to leave. */
-export interface Ticket {
-  readonly kind: RequestKind
-  /** Of a retry: when it may go if nothing has succeeded meanwhile. */
-  readonly spreadUntil?: number | undefined
-  /** It waits until then (epoch ms). */
-  readonly leaveAt: number
-  /** Called once if it had to wait, unless it leaves first. */
-  called(entry: Entry): void
-}
-
-/** `sent`: the request must be sent now, and its end reported. */
-export type Entry = Sent | Refused
-
-export interface Sent {
-  readonly is: 'sent'
-  readonly kind: RequestKind
-  readonly epoch: number
-  readonly probe: number | undefined
-}
-
-/** `open`: the circuit breaker is open. `late`: it would have to wait for longer than it wants to. */
-export interface Refused {
-  readonly is: 'open' | 'late'
-  readonly retryAt: number | undefined
-}
+import { type Entry, ORDER, type Sent, type Ticket, WaitingLine } from './waiting-line.ts'
 
 /** Where the state lives. Clients that share a budget share it; each has a queue of its own. */
 export interface GateStore {
@@ -63,14 +33,10 @@ export interface Report {
   readonly wish?: ServerWish | undefined
 }
 
-/** Calls before retries, and kept operations last. */
-const ORDER = ['call', 'retry', 'kept'] as const
-
 /** The queue in front of one origin. Requests that wait share one timer. */
 export class OriginGate {
   readonly #options: GateOptions
-  /** The oldest first. */
-  readonly #waiting: Record<RequestKind, Ticket[]> = { call: [], retry: [], kept: [] }
+  readonly #line = new WaitingLine()
   /** Requests from before a change of phase hold no place in the window: they may hang for long. */
   #epoch = 0
   #inPhase = 0
@@ -79,8 +45,6 @@ export class OriginGate {
   #phase: GatePhase = 'healthy'
   #breaker: BreakerPhase = 'closed'
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
-  /** No ticket that waits leaves before this time. */
-  #leavesAt = Number.POSITIVE_INFINITY
 
   constructor(options: GateOptions) {
     this.#options = options
@@ -101,16 +65,16 @@ export class OriginGate {
   }
 
   get waiting(): number {
-    return this.#waiting.call.length + this.#waiting.retry.length + this.#waiting.kept.length
+    return this.#line.length
   }
 
   get waitingKept(): number {
-    return this.#waiting.kept.length
+    return this.#line.count('kept')
   }
 
   /** Would a call be sent at once, as far as is known? */
   get isClear(): boolean {
-    return this.#waiting.call.length === 0 && isPlain(this.state, this.#options.limits, this.#counts())
+    return this.#line.count('call') === 0 && isPlain(this.state, this.#options.limits, this.#counts())
   }
 
   /** Nothing is known that a new gate would not know. */
@@ -121,13 +85,12 @@ export class OriginGate {
   /** The answer if it is known now. Undefined: the ticket waits, and is called. */
   enter(ticket: Ticket): Entry | undefined {
     this.#turnPhase()
-    if (this.#waiting[ticket.kind].length === 0) {
+    if (this.#line.count(ticket.kind) === 0) {
       const answer = this.#ask(ticket)
       if (answer.is === 'sent') return this.#admit(ticket.kind, answer.probe)
       if (answer.is !== 'waits') return { is: answer.is, retryAt: answer.retryAt }
     }
-    this.#waiting[ticket.kind].push(ticket)
-    this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
+    this.#line.join(ticket)
     this.pump()
     return undefined
   }
@@ -147,9 +110,7 @@ export class OriginGate {
 
   /** The ticket no longer wants to go. */
   leave(ticket: Ticket): void {
-    const queue = this.#waiting[ticket.kind]
-    const index = queue.indexOf(ticket)
-    if (index >= 0) queue.splice(index, 1)
+    this.#line.leave(ticket)
   }
 
   /** A request that was sent has ended. */
@@ -169,7 +130,7 @@ export class OriginGate {
   /** Sends whatever may go, after something has changed. */
   pump(): void {
     this.#turnPhase()
-    if (this.#options.clock.now() >= this.#leavesAt) this.#dismissLate()
+    if (this.#options.clock.now() >= this.#line.leavesAt) this.#dismissLate()
     while (this.#callNext());
   }
 
@@ -192,9 +153,9 @@ export class OriginGate {
 
   /** False: nobody may go now. Then the timer is set for when somebody could. */
   #callNext(): boolean {
-    let wakeAt = this.#leavesAt
+    let wakeAt = this.#line.leavesAt
     for (const kind of ORDER) {
-      const ticket = this.#candidate(kind)
+      const ticket = this.#line.next(kind, this.state)
       if (!ticket) continue
       const answer = this.#ask(ticket)
       if (answer.is === 'waits') {
@@ -212,22 +173,7 @@ export class OriginGate {
     return false
   }
 
-  /**
-   * Places come back: calls and kept operations go in their order, so that most are done within their deadline. Tokens may
-   * not: of the retries the newest goes, so that some are done soon. While nothing succeeds, the one whose time comes first.
-   */
-  #candidate(kind: RequestKind): Ticket | undefined {
-    const queue = this.#waiting[kind]
-    if (kind !== 'retry' || queue.length < 2) return queue[0]
-    if (this.state.failures === 0) return queue.at(-1)
-    return queue.reduce((first, one) => (due(first) <= due(one) ? first : one))
-  }
-
-  #counts(): {
-    readonly now: number
-    readonly inFlight: number
-    readonly unanswered: { count: number; since: number }
-  } {
+  #counts(): Traffic {
     return { now: this.#options.clock.now(), inFlight: this.#inFlight, unanswered: this.#unanswered }
   }
 
@@ -249,25 +195,13 @@ export class OriginGate {
   }
 
   #refuseAll(kind: RequestKind, retryAt: number | undefined): void {
-    for (const ticket of this.#waiting[kind].splice(0)) ticket.called({ is: 'open', retryAt })
+    for (const ticket of this.#line.takeAll(kind)) ticket.called({ is: 'open', retryAt })
   }
 
   #dismissLate(): void {
-    const now = this.#options.clock.now()
-    const late: Ticket[] = []
-    this.#leavesAt = Number.POSITIVE_INFINITY
-    for (const kind of ORDER) {
-      const staying: Ticket[] = []
-      for (const ticket of this.#waiting[kind]) {
-        if (ticket.leaveAt <= now) late.push(ticket)
-        else {
-          staying.push(ticket)
-          this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
-        }
-      }
-      this.#waiting[kind] = staying
+    for (const ticket of this.#line.takeLate(this.#options.clock.now())) {
+      ticket.called({ is: 'late', retryAt: undefined })
     }
-    for (const ticket of late) ticket.called({ is: 'late', retryAt: undefined })
   }
 
   /** One timer for all that wait. */
@@ -283,8 +217,4 @@ export class OriginGate {
     })
     this.#timer = { at, cancel }
   }
-}
-
-function due({ spreadUntil = 0 }: Ticket): number {
-  return spreadUntil
 }

@@ -3,8 +3,8 @@ import type { SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import type { OperationRecord, SettledStatus } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
-import { isOffline } from '../run/admission.ts'
 import { LiveOperation, type Slot } from '../run/live-operation.ts'
+import { isOffline } from '../run/online.ts'
 import { adopt, claimant, dueFilter, findDeadOwners, putBackUntouched, survey, takeOver } from './claiming.ts'
 import { Deliveries } from './deliveries.ts'
 import { resumeOperation } from './resume-operation.ts'
@@ -243,18 +243,4 @@ export class Resume {
     while (this.#running.size > 0) await Promise.all(this.#running)
     await this.#deliveries.idle()
   }
-}
-
-/** One pass, to the end of everything that it took up. An explicit wish takes our own delays back. */
-export async function resumeOnce(engine: Engine, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
-  const resume = new Resume(engine, concurrency, signal)
-  try {
-    await engine.keeper.open()
-    engine.gates.hurry()
-    await resume.pass(Number.MAX_SAFE_INTEGER)
-  } finally {
-    await resume.idle()
-  }
-  if (resume.deliveryFailure) throw resume.deliveryFailure.error
-  return resume.report
 }

@@ -1,6 +1,6 @@
 import { onAbort } from '../../../foundation/abort.ts'
 import type { Engine } from '../engine.ts'
-import { isOffline } from '../run/admission.ts'
+import { isOffline } from '../run/online.ts'
 import { findDeadOwners } from './claiming.ts'
 import { Resume, type ResumeReport } from './resume.ts'
 

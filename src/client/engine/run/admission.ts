@@ -1,9 +1,10 @@
 import type { Reason } from '../../../errors/reason.ts'
 import type { RequestKind } from '../../gate/gate-state.ts'
 import { PATIENCE_MS } from '../../gate/gates.ts'
-import type { Entry, OriginGate, Refused, Report, Sent, Ticket } from '../../gate/origin-gate.ts'
+import type { OriginGate, Report } from '../../gate/origin-gate.ts'
 import { serverWish } from '../../gate/server-wish.ts'
 import { spreadUntil } from '../../gate/spread.ts'
+import type { Entry, Refused, Sent } from '../../gate/waiting-line.ts'
 import { startAttempt } from '../../operation/transition.ts'
 import { mayStart } from '../../policy/decide.ts'
 import type { AttemptFacts } from '../../policy/evidence.ts'
@@ -12,7 +13,9 @@ import type { Engine } from '../engine.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { mustTakeTurn, takeTurn } from './lane-turn.ts'
 import type { LiveOperation } from './live-operation.ts'
+import { isOffline, untilOnline } from './online.ts'
 import { saveRecord } from './settle.ts'
+import { Waiting } from './waiting.ts'
 
 /** Why a run stops, and when it would be worth trying again. */
 export interface Stop {
@@ -24,11 +27,6 @@ export interface Stop {
 const LONGEST_WAIT_MS = 30_000
 
 type Passing = Stop | undefined | Promise<Stop | undefined>
-
-/** Is it certain that no request can leave now? */
-export function isOffline({ coordination }: Pick<Engine, 'coordination'>): boolean {
-  return coordination.isOnline?.() === false
-}
 
 /**
  * What stands between a run and its next attempt, in this order: its turn in its lane, a stop order, the server's own
@@ -82,26 +80,8 @@ export class Admission {
     return this.#ask(kind)
   }
 
-  /** Waits for the network, so that its absence costs no attempt. False: the time was up, or the run was stopped. */
-  async untilOnline(): Promise<boolean> {
-    const operation = this.#operation
-    const { clock, coordination, events, leases } = this.#engine
-    const limitAt = Math.min(this.#call.deadlineAt, operation.record.horizonAt)
-    const stopListening = coordination.onActive(() => operation.notify())
-    events?.emitFor(operation.record, { type: 'operation.waiting', until: limitAt, reason: 'network' })
-    try {
-      while (isOffline(this.#engine)) {
-        const left = limitAt - clock.now()
-        if (left <= 0 || operation.stopOrder) return false
-        await operation.pause(clock, left, 'news')
-        // The news may be that another tab has ended the operation: its caller here need not wait for the network.
-        const isLate = clock.now() >= limitAt || !isOffline(this.#engine)
-        if (!isLate && !operation.stopOrder && this.#call.durable && !(await leases.prove(operation))) return false
-      }
-      return true
-    } finally {
-      stopListening()
-    }
+  untilOnline(): Promise<boolean> {
+    return untilOnline(this.#engine, this.#operation, this.#call)
   }
 
   /** Why no attempt may start now, whatever its origin says. */
@@ -267,39 +247,6 @@ export class Admission {
     if (!sent) return
     this.#sent = undefined
     this.#gate.report(sent, report)
-  }
-}
-
-/** A ticket, and the promise of its answer. */
-class Waiting implements Ticket {
-  readonly kind: RequestKind
-  readonly leaveAt: number
-  readonly spreadUntil: number | undefined
-  #called: ((entry: Entry | undefined) => void) | undefined
-  #entry: Entry | undefined
-
-  constructor({ kind, leaveAt, spreadUntil }: Omit<Ticket, 'called'>) {
-    this.kind = kind
-    this.leaveAt = leaveAt
-    this.spreadUntil = spreadUntil
-  }
-
-  /** Undefined: it has left. */
-  get answer(): Promise<Entry | undefined> {
-    return new Promise((resolve) => {
-      if (this.#entry) resolve(this.#entry)
-      this.#called = resolve
-    })
-  }
-
-  called(entry: Entry): void {
-    this.#entry = entry
-    this.#called?.(entry)
-  }
-
-  leave(gate: OriginGate): void {
-    gate.leave(this)
-    this.#called?.(undefined)
   }
 }
 

@@ -1,0 +1,155 @@
+import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
+import { A_TOKEN, failingStreak, type GateState, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
+import { standStill } from './pace.ts'
+
+/** What is on its way. */
+export interface Traffic {
+  readonly now: number
+  readonly inFlight: number
+  /** Requests that were sent since the last answer, and when the first of them was. */
+  readonly unanswered: { readonly count: number; readonly since: number }
+}
+
+export interface Question extends Traffic {
+  readonly kind: RequestKind
+  readonly random: () => number
+  /** Requests in flight that were sent in this phase. */
+  readonly inPhase: number
+  /** Of a retry: when it may go if nothing has succeeded meanwhile. */
+  readonly spreadUntil?: number | undefined
+  /** How long it would wait. */
+  readonly leaveAt: number
+}
+
+/**
+ * `until`: when to ask again if nothing is reported before; `Infinity`: only a report helps. `open`: the circuit breaker is
+ * open. `late`: it would have to wait for longer than it wants to.
+ */
+export type Answer =
+  | { readonly is: 'sent'; readonly state: GateState; readonly probe?: number | undefined }
+  | { readonly is: 'waits'; readonly state: GateState; readonly until: number }
+  | { readonly is: 'open' | 'late'; readonly state: GateState; readonly retryAt: number }
+
+/** May a request of this kind be sent now? The end of one that is sent must be recorded. */
+export function ask(before: GateState, limits: GateLimits, question: Question): Answer {
+  const { now, kind } = question
+  // On the way of every call.
+  if (kind === 'call' && isPlain(before, limits, question)) return { is: 'sent', state: before }
+  const state = silenced(settled(before, limits, now), question)
+  const phase = phaseOf(state, limits, now)
+  const probeAt = nextProbeAt(state, limits, now)
+  if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) return refused(state, kind, probeAt)
+  const heldAt = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
+  const waitsUntil = Math.max(probeAt, state.nextAt, heldAt)
+  if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
+  if (waitsUntil > now) {
+    // Calls and retries that wait must hear of it when the breaker opens.
+    const opens = kind === 'kept' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
+    return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
+  }
+  const paid = spaced(pay(state, limits, question), limits, now)
+  if (phase === 'healthy') return { is: 'sent', state: paid }
+  return { is: 'sent', state: { ...paid, probe: now, probeAt: now, refused: 0 }, probe: now }
+}
+
+/** Is it certain that it can't go before it leaves? Requests in flight may bring a token or a place; time alone may not. */
+function isTooLate(state: GateState, limits: GateLimits, question: Question): boolean {
+  const { now, kind, leaveAt, inFlight } = question
+  if (isNeverPaid(state, limits, kind)) return true
+  const probeAt = nextProbeAt(state, limits, now)
+  const keptAt =
+    kind === 'kept' && (inFlight === 0 || standStill(state, now)) ? heldUntil(state, limits, question) : now
+  return Math.max(probeAt, state.nextAt, keptAt) > leaveAt
+}
+
+/** Does nothing hold a call up? */
+export function isPlain(state: GateState, limits: GateLimits, traffic: Traffic): boolean {
+  const { now, inFlight } = traffic
+  if (state.failures > 0 || state.window !== undefined || state.nextAt > now || state.spaceMs > 0) return false
+  const { concurrency = Number.POSITIVE_INFINITY, perSecond } = limits
+  return inFlight < concurrency && perSecond === undefined && !isSilent(state, traffic)
+}
+
+/** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
+export function refuseCall(state: GateState, limits: GateLimits, now: number): (Answer & { is: 'open' }) | undefined {
+  if (phaseOf(state, limits, now) !== 'open') return undefined
+  const probeAt = nextProbeAt(state, limits, now)
+  return probeAt > now ? refused(state, 'call', probeAt) : undefined
+}
+
+function refused(state: GateState, kind: RequestKind, retryAt: number): Answer & { is: 'open' } {
+  return { is: 'open', state: { ...state, refused: state.refused + (kind === 'call' ? 1 : 0) }, retryAt }
+}
+
+/** Probes need no place in the window: it is of the time before. */
+function isFull(state: GateState, limits: GateLimits, { now, inFlight, inPhase }: Question): boolean {
+  if (limits.concurrency !== undefined && inFlight >= limits.concurrency) return true
+  return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
+}
+
+/** The next request has its distance from this one. */
+function spaced(state: GateState, { perSecond }: GateLimits, now: number): GateState {
+  const gapMs = Math.max(perSecond === undefined ? 0 : 1000 / perSecond, now < state.spacedUntil ? state.spaceMs : 0)
+  return gapMs > 0 ? { ...state, nextAt: now + gapMs } : state
+}
+
+/** Until when no kept operation is sent; undefined if one may be, or if only a report can tell. */
+export function keptUntil(before: GateState, limits: GateLimits, now: number): number | undefined {
+  const state = settled(before, limits, now)
+  const until = Math.max(nextProbeAt(state, limits, now), state.nextAt, standStill(state, now) ? state.keptAt : now)
+  return until > now ? until : undefined
+}
+
+/**
+ * A server that hangs is found out by its silence: until the first attempts time out, thousands would follow. Silence alone
+ * opens no breaker, since a slow answer may still come.
+ */
+function silenced(state: GateState, question: Question): GateState {
+  if (state.failures > 0 || !isSilent(state, question)) return state
+  return { ...state, failures: failingStreak(state.share), probeAt: question.now, window: undefined }
+}
+
+function isSilent(state: GateState, { now, unanswered: { count, since } }: Traffic): boolean {
+  return count >= TUNING.silentRequests && now - since >= silenceMs(state)
+}
+
+function silenceMs({ usualMs, answers }: GateState): number {
+  return answers < TUNING.knownAnswers ? TUNING.firstSilenceMs : Math.max(TUNING.silenceMs, 3 * usualMs)
+}
+
+function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
+  const phase = phaseOf(state, limits, now)
+  if (phase === 'healthy') return now
+  if (state.probe !== undefined) return state.probe + TUNING.probePlaceMs
+  const isBusy = phase === 'open' && limits.breaker && state.refused >= TUNING.refusedPerProbe
+  return isBusy ? state.probeAt - limits.breaker.openForMs * TUNING.sooner : state.probeAt
+}
+
+/** Until when a request has to wait for a token or its time, whatever the phase is. */
+function heldUntil(state: GateState, { budget }: GateLimits, question: Question): number {
+  const { now, kind, spreadUntil = now } = question
+  if (kind === 'call') return now
+  if (kind === 'kept') {
+    const creditAt = state.credit >= A_TOKEN ? now : now + timeToToken(state.credit, budget)
+    return standStill(state, now) ? Math.max(state.keptAt, creditAt) : creditAt
+  }
+  const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
+  return state.failures > 0 ? Math.max(tokenAt, spreadUntil) : tokenAt
+}
+
+/** A budget that nothing fills has no token for any retry. */
+function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+  if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
+  return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
+}
+
+function timeToToken(tokens: number, budget: BudgetLimits | false): number {
+  if (!budget || budget.rest < 1) return Number.POSITIVE_INFINITY
+  return Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
+}
+
+function pay(state: GateState, { budget }: GateLimits, { kind, now, random }: Question): GateState {
+  if (kind === 'call') return state
+  if (kind === 'kept') return { ...state, credit: state.credit - 1, keptAt: now + state.gapMs * 2 * random() }
+  return budget ? { ...state, tokens: state.tokens - 1 } : state
+}
