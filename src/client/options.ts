@@ -4,6 +4,7 @@ import type { Duration } from '../foundation/duration.ts'
 import type { Encryption } from '../foundation/encryption.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer, Telemetry } from '../observe/port.ts'
+import type { BreakerOptions, LimitOptions } from './gate/gate-options.ts'
 import type { BudgetOptions, RetryBudget } from './gate/retry-budget.ts'
 import type { Journal } from './journal/port.ts'
 import type { CredentialsMode, Json, LaneOnFailure, SettledStatus } from './operation/record.ts'
@@ -39,21 +40,6 @@ export interface RetryOptions {
   readonly statuses?: readonly number[] | undefined
   /** `true` or `false` decide, `undefined` leaves it to the rules. Can't override deadline, horizon, budget or do-not-retry. */
   readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined
-}
-
-export interface BreakerOptions {
-  /** Opens when nothing has succeeded for this long since the first of several failures in a row. Default '5s'. */
-  readonly openAfter?: Duration | undefined
-  /** How long it stays open before it lets a probe through, give or take a quarter. Default '2s'. */
-  readonly openFor?: Duration | undefined
-}
-
-/** A caller's own ceilings, for each origin. */
-export interface LimitOptions {
-  /** How many requests are in flight at once. */
-  readonly concurrency?: number | undefined
-  /** How many requests leave in a second, evenly spread. */
-  readonly perSecond?: number | undefined
 }
 
 /** Header names; `false` switches one off. */

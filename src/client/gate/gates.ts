@@ -78,20 +78,14 @@ export class Gates {
     return [...held]
   }
 
-  /** Is there a bucket that processes share? */
-  get isShared(): boolean {
-    return this.#terms.sharedBudget !== undefined && this.#limits.budget !== false
+  /** The bucket that processes share, if there is one. */
+  get sharedBudget(): SharedBudget | undefined {
+    return this.#limits.budget ? this.#terms.sharedBudget : undefined
   }
 
-  /** False: no token in the bucket that processes share. Then this client has none either. */
-  async takeShared(origin: string): Promise<boolean> {
-    const { sharedBudget } = this.#terms
-    const { budget } = this.#limits
-    if (!sharedBudget || !budget) return true
-    const own = { ...budget, tokens: this.of(origin).state.tokens + 1 }
-    if (await sharedBudget.take(origin, own)) return true
+  /** The bucket that processes share is empty: then this client has no token either. */
+  drain(origin: string): void {
     this.#keep(origin, { ...this.of(origin).state, tokens: 0 })
-    return false
   }
 
   /** A success was reported at the gate of this origin. */

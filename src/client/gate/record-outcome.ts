@@ -77,7 +77,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   const phase = phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
   if (phase === 'open' && ended.probe === undefined) return { ...state, usualMs, answers }
-  const { window, calm } = phase === 'healthy' ? widened(state, ended, isSlow) : FIRST_STEP
+  const { window, calm } = phase === 'healthy' ? widened(state, { inFlight: ended.inFlight, isSlow }) : FIRST_STEP
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
     tokens: isSlow ? state.tokens : tokensAfter(state, limits, phase),
@@ -114,8 +114,7 @@ function shareAfter({ share, failures }: GateState): number {
 /** Without failures a slow answer narrows nothing: some take long by nature. A window that holds nobody up goes. */
 function widened(
   { window, calm }: GateState,
-  { inFlight }: EndedRequest,
-  isSlow: boolean,
+  { inFlight, isSlow }: Pick<EndedRequest, 'inFlight'> & Pick<Timed, 'isSlow'>,
 ): Pick<GateState, 'window' | 'calm'> {
   if (window === undefined) return NO_WINDOW
   const isCalm = calm >= TUNING.calmAnswers

@@ -1,7 +1,7 @@
 import { checkPositiveDuration, refuseOption, wholeFrom } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import type { BreakerLimits, RequestLimits } from '../gate/gate-limits.ts'
-import type { BreakerOptions, LimitOptions } from '../options.ts'
+import type { BreakerOptions, LimitOptions } from '../gate/gate-options.ts'
 
 export function resolveBreaker(given: BreakerOptions | false | undefined): BreakerLimits | false {
   if (given === false) return false

@@ -37,7 +37,15 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'observe adapter': ['observe adapter', 'observe front', 'observe port', ...HALL],
 
   'client operation': ['client operation', 'observe front', ...HALL],
-  'client options': ['client options', 'configuration', 'client operation', 'client policy', ...PORTS, ...HALL],
+  'client options': [
+    'client options',
+    'configuration',
+    'client operation',
+    'client policy',
+    'client gate',
+    ...PORTS,
+    ...HALL,
+  ],
   'client policy': [
     'client policy',
     'client gate',
@@ -61,6 +69,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'client engine': [
     'client engine',
     'client policy',
+    'client gate',
     'client operation',
     'client options',
     'client input',
@@ -118,6 +127,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     'client input',
     'client engine',
     'client policy',
+    'client gate',
     'client operation',
     'client options',
     'client front',

@@ -2,18 +2,18 @@ import type { Reason } from '../../../errors/reason.ts'
 import type { RequestKind } from '../../gate/gate-state.ts'
 import { PATIENCE_MS } from '../../gate/gates.ts'
 import type { OriginGate, Report } from '../../gate/origin-gate.ts'
-import { serverWish } from '../../gate/server-wish.ts'
 import { spreadUntil } from '../../gate/spread.ts'
 import type { Entry, Refused, Sent } from '../../gate/waiting-line.ts'
+import type { SharedBudget } from '../../journal/port.ts'
 import { startAttempt } from '../../operation/transition.ts'
 import { mayStart } from '../../policy/decide.ts'
-import type { AttemptFacts } from '../../policy/evidence.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { mustTakeTurn, takeTurn } from './lane-turn.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { isOffline, untilOnline } from './online.ts'
+import { type EndedAttempt, reportOf } from './report-of.ts'
 import { saveRecord } from './settle.ts'
 import { Waiting } from './waiting.ts'
 
@@ -40,8 +40,7 @@ export class Admission {
   readonly #gate: OriginGate
   /** Of the attempt that was let through. */
   #sent: Sent | undefined
-  /** A retry that finds its origin failing does not go before. */
-  spreadUntil = 0
+  #spreadUntil = 0
   /** Has this run waited since the journal last confirmed its lease? */
   #hasWaited = false
 
@@ -104,7 +103,7 @@ export class Admission {
     const patientUntil = deadlineAt === Number.POSITIVE_INFINITY ? now + LONGEST_WAIT_MS : deadlineAt
     const limitAt = Math.min(patientUntil, this.#operation.record.horizonAt)
     const leaveAt = kind === 'kept' ? Math.min(limitAt, now + PATIENCE_MS) : limitAt
-    const waiting = new Waiting({ kind, leaveAt, spreadUntil: kind === 'retry' ? this.spreadUntil : undefined })
+    const waiting = new Waiting({ kind, leaveAt, spreadUntil: kind === 'retry' ? this.#spreadUntil : undefined })
     const entry = this.#gate.enter(waiting)
     return entry ? this.#follow(kind, entry) : this.#wait(waiting)
   }
@@ -119,7 +118,8 @@ export class Admission {
       this.withdraw()
       return barred
     }
-    if (kind === 'retry' && this.#engine.gates.isShared) return this.#payShared()
+    const { sharedBudget } = this.#engine.gates
+    if (kind === 'retry' && sharedBudget) return this.#payShared(sharedBudget)
     return this.#putOnRecord(clock.now())
   }
 
@@ -167,22 +167,27 @@ export class Admission {
   }
 
   /** A retry costs a token of the bucket that processes share, too. Without one it goes back into the queue. */
-  async #payShared(): Promise<Stop | undefined> {
+  async #payShared(shared: SharedBudget): Promise<Stop | undefined> {
+    const { gates, clock } = this.#engine
     this.#hasWaited = true
-    if (await this.#engine.gates.takeShared(this.#origin)) {
-      const barred = this.#barred(this.#engine.clock.now())
-      if (!barred) return this.#putOnRecord(this.#engine.clock.now())
-      this.withdraw()
-      return barred
-    }
+    const { tokens } = this.#gate.state
+    const isPaid =
+      !gates.limits.budget || (await shared.take(this.#origin, { ...gates.limits.budget, tokens: tokens + 1 }))
+    const barred = this.#barred(clock.now())
+    if (isPaid && !barred) return this.#putOnRecord(clock.now())
     this.withdraw()
-    return this.#ask('retry')
+    if (barred) return barred
+    gates.drain(this.#origin)
+    return this.#enter('retry')
   }
 
-  /** When a retry that finds its origin failing may go: when a blip may be over. */
-  spread(retry: number, now: number): number {
-    const { gates, random } = this.#engine
-    return spreadUntil({ retry, now, failedAt: this.#gate.state.failedAt ?? now }, gates.limits, random)
+  /** If its origin is failing, the next retry goes when a blip may be over, unless the caller or the server has set its time. */
+  spread(retry: number, floorMs: number | undefined): void {
+    const { gates, random, clock } = this.#engine
+    const now = clock.now()
+    const isSet = !this.#call.limits.retry.spreads || floorMs !== undefined
+    const failedAt = this.#gate.state.failedAt ?? now
+    this.#spreadUntil = isSet ? 0 : spreadUntil({ retry, now, failedAt }, gates.limits, random)
   }
 
   /** Is the circuit breaker open? Then no retry goes, and none has to wait to be told so. */
@@ -231,15 +236,11 @@ export class Admission {
     this.#end({ outcome: 'ignored', tookMs: 0 })
   }
 
-  /** The attempt ended. What was stopped or refused on this side says nothing about the server. */
-  report({ facts, failed, ours, tookMs, now }: AttemptReport): void {
-    const unwell = facts.is === 'fault' || facts.status >= 500
-    const refusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
-    const answered = failed ? 'overload' : 'success'
-    const outcome = ours || refusedHere ? 'ignored' : unwell ? 'failure' : answered
-    const wish = facts.is === 'answer' ? serverWish(facts.status, facts.headers, now) : undefined
-    this.#end({ outcome, tookMs, wish })
-    if (outcome === 'success') this.#engine.gates.deposit(this.#origin)
+  /** The attempt ended. */
+  report(ended: EndedAttempt): void {
+    const report = reportOf(ended)
+    this.#end(report)
+    if (report.outcome === 'success') this.#engine.gates.deposit(this.#origin)
   }
 
   #end(report: Report): void {
@@ -248,14 +249,4 @@ export class Admission {
     this.#sent = undefined
     this.#gate.report(sent, report)
   }
-}
-
-export interface AttemptReport {
-  readonly facts: AttemptFacts
-  /** In a way that another attempt could mend. */
-  readonly failed: boolean
-  /** Stopped by the caller, or by a hook of the caller's. */
-  readonly ours: boolean
-  readonly tookMs: number
-  readonly now: number
 }

@@ -4,6 +4,7 @@ import type { AnswerRest } from '../../../protocol/stored-message.ts'
 import type { Fence } from '../../journal/port.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import { discardRest, splitRest } from './answer-rest.ts'
+import type { Slot } from './slot.ts'
 
 /** Why a run is asked to stop before it is done. */
 export type StopOrder =
@@ -27,14 +28,6 @@ export type Finish =
   | { readonly is: 'lost' }
   /** The journal failed, or a hook threw. */
   | { readonly is: 'broken'; readonly error: unknown }
-
-/** One of the places of a resume. */
-export interface Slot {
-  release(): void
-  /** False: none is free now. */
-  tryTake(): boolean
-  take(): Promise<void>
-}
 
 /** An operation that this client works on, or waits for. */
 export class LiveOperation {

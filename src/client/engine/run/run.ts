@@ -241,9 +241,9 @@ class Run implements RunState {
       if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
       if (!(await this.#gate.untilOnline())) return this.#stop({ reason: 'network' })
     }
-    const givenUp = this.#gate.givenUp()
-    if (givenUp) return giveUp(this, givenUp)
-    this.#gate.spreadUntil = limits.retry.spreads && floorMs === undefined ? this.#gate.spread(this.#attempts, now) : 0
+    const open = this.#gate.givenUp()
+    if (open) return giveUp(this, open)
+    this.#gate.spread(this.#attempts, floorMs)
     this.#previousMs = decision.backoffMs
     if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
     const until = now + decision.delayMs
