@@ -56,7 +56,7 @@ export function recordOutcome(before: GateState, limits: GateLimits, ended: Ende
 
 function granted(state: GateState, wish: ServerWish, { now, random }: EndedRequest): GateState {
   const { retryAfterMs, spaceMs = 0, spaceForMs = 0 } = wish
-  const spaced = { ...state, spaceMs, spacedUntil: now + spaceForMs }
+  const spaced = { ...state, spaceMs: Math.min(TUNING.longestHoldMs, spaceMs), spacedUntil: now + spaceForMs }
   if (retryAfterMs === undefined) return spaced
   // Those who were told the same must not come back together.
   const holdMs = Math.min(TUNING.longestHoldMs, retryAfterMs) * (1 + random() / 10)
