@@ -120,10 +120,12 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const phase = phaseOf(state, limits, now)
   const probeAt = nextProbeAt(state, limits, now)
   if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) return refused(state, kind, probeAt)
-  const knownAt = Math.max(probeAt, state.nextAt, kind === 'kept' && standStill(state, now) ? state.keptAt : now)
+  const keptAt = kind === 'kept' && standStill(state, now) ? state.keptAt : now
+  // A probe that is in flight may end the wait at any moment.
+  const knownAt = Math.max(state.probe === undefined ? probeAt : now, state.nextAt, keptAt)
   if (knownAt > leaveAt) return { is: 'late', state, retryAt: knownAt }
   const until = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
-  const waitsUntil = Math.max(knownAt, until)
+  const waitsUntil = Math.max(knownAt, probeAt, until)
   if (waitsUntil > now) {
     // Calls and retries that wait must hear of it when the breaker opens.
     const opens = kind === 'kept' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)

@@ -48,7 +48,7 @@ describe('kept operations', () => {
   })
 
   it('probe an open breaker, but wait while calls end', () => {
-    const dead = gate().times(3, 'failure').pass(5000).try('call', 'failure')
+    const dead = gate().times(3, 'failure').pass(5625).try('call', 'failure')
     expect(dead.ask('kept')).toMatchObject({ is: 'waits' })
     expect(keptUntil(dead.state, LIMITS, dead.now)).toBe(dead.now + 2000)
     expect(dead.pass(2000).ask('kept')).toMatchObject({ is: 'sent', probe: dead.now })
