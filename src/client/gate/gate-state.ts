@@ -119,7 +119,10 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const state = silenced(settled(before, limits, now), question)
   const phase = phaseOf(state, limits, now)
   const probeAt = nextProbeAt(state, limits, now)
-  if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) return refused(state, kind, probeAt)
+  if (phase === 'open' && kind !== 'kept') {
+    const mayProbe = kind === 'call' && probeAt <= now && !isFull(state, limits, question)
+    if (!mayProbe) return refused(state, kind, Math.max(now, probeAt))
+  }
   const keptAt = kind === 'kept' && standStill(state, now) ? state.keptAt : now
   // A probe that is in flight may end the wait at any moment.
   const knownAt = Math.max(state.probe === undefined ? probeAt : now, state.nextAt, keptAt)
@@ -194,9 +197,10 @@ function silenceMs({ usualMs, answers }: GateState): number {
 function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
   const phase = phaseOf(state, limits, now)
   if (phase === 'healthy') return now
-  if (state.probe !== undefined) return state.probe + TUNING.probePlaceMs
+  if (state.probe !== undefined) return Math.max(state.nextAt, state.probe + TUNING.probePlaceMs)
   const isBusy = phase === 'open' && limits.breaker && state.refused >= TUNING.refusedPerProbe
-  return isBusy ? state.probeAt - limits.breaker.openForMs * TUNING.sooner : state.probeAt
+  const soonerMs = isBusy ? limits.breaker.openForMs * TUNING.sooner : 0
+  return Math.max(state.nextAt, state.probeAt - soonerMs)
 }
 
 /** Until when a request has to wait for a token or its time, whatever the phase is. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { failingStreak, tokensAt } from '../../../../src/client/gate/gate-state.ts'
+import { failingStreak, refuseCall, tokensAt } from '../../../../src/client/gate/gate-state.ts'
 import { seededRandom } from '../../../../src/testing/seeded-random.ts'
 import { GateModel, LIMITS, START } from './gate-model.ts'
 
@@ -190,6 +190,16 @@ describe('an origin that is given up', () => {
     expect(dead.ask('retry').is).toBe('open')
     expect(dead.pass(2000).ask('call')).toMatchObject({ is: 'sent', probe: dead.now })
     expect(dead.ask('call').is).toBe('open')
+  })
+
+  it('ends calls also while its probe is held: the server asked for it, or others fill the limit', () => {
+    const held = failing().pass(5625).end('failure', { wish: { retryAfterMs: 9000 }, random: () => 0 })
+    expect(held.ask('call')).toMatchObject({ is: 'open', retryAt: held.now + 9000 })
+    expect(refuseCall(held.state, LIMITS, held.now)).toMatchObject({ retryAt: held.now + 9000 })
+    expect(held.ask('kept')).toMatchObject({ is: 'waits', until: held.now + 9000 })
+    const full = new GateModel({ ...LIMITS, concurrency: 1 }).times(3, 'failure').pass(5625)
+    expect(full.ask('call', { inFlight: 1 })).toMatchObject({ is: 'open', retryAt: full.now })
+    expect(full.ask('call').is).toBe('sent')
   })
 
   it('is probed sooner by a client that has refused many calls', () => {
