@@ -149,10 +149,15 @@ function failed(state: GateState, limits: GateLimits, ended: EndedRequest): Gate
   const isSilent = now - state.succeededAt >= TUNING.deadAfterMs && failures >= TUNING.leastStreak
   const isBroke = (kind === 'kept' ? state.credit : state.tokens) < A_TOKEN
   const slowed = isBroke ? slowDown(state, { now, random, isSilent }) : state
-  const next = { ...slowed, failures, failedAt: state.failedAt ?? now }
+  const next = { ...slowed, credit: creditLeft(state, limits, kind), failures, failedAt: state.failedAt ?? now }
   if (phaseOf(state, limits, now) !== 'healthy') return isProbe(state, ended) ? paused(next, limits, ended) : next
   if (phaseOf(next, limits, now) !== 'healthy') return paused(next, limits, ended)
   return { ...narrowed(next, ended), probeAt: now }
+}
+
+/** Without a budget nothing but a success would bring a place back: one is left, and the gap alone slows down. */
+function creditLeft({ credit }: GateState, { budget }: GateLimits, kind: RequestKind): number {
+  return kind === 'kept' && !budget ? Math.max(credit, Math.min(1, credit + 1)) : credit
 }
 
 /** Until the next probe. The pause counts from the last one's start, and is jittered: clients that failed together must not probe together. */

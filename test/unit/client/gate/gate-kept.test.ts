@@ -47,6 +47,14 @@ describe('kept operations', () => {
     expect(broke.pass(20_000).ask('kept').is).toBe('sent')
   })
 
+  it('come back by the gap alone if there is no budget', () => {
+    const free = new GateModel({ ...LIMITS, budget: false }).try('kept', 'failure')
+    expect(free.state).toMatchObject({ credit: 1, gapMs: 100 })
+    expect(free.ask('kept')).toMatchObject({ is: 'waits', until: free.now + 100 })
+    expect(free.pass(100).ask('kept').is).toBe('sent')
+    expect(free.end('failure', { kind: 'call' }).state.credit).toBe(0)
+  })
+
   it('probe an open breaker, but wait while calls end', () => {
     const dead = gate().times(3, 'failure').pass(5625).try('call', 'failure')
     expect(dead.ask('kept')).toMatchObject({ is: 'waits' })
