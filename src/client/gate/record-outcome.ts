@@ -66,7 +66,7 @@ function granted(state: GateState, wish: ServerWish, { now, random }: EndedReque
 function afterOutcome(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   if (ended.outcome === 'success') return succeeded(state, limits, ended)
   if (ended.outcome === 'failure') return failed(state, limits, ended)
-  const credit = ended.kind === 'kept' ? state.credit + 1 : state.credit
+  const credit = returned(state, ended.kind)
   if (ended.outcome === 'overload') return slowDown(narrowed(alive({ ...state, credit }), ended), ended)
   return { ...state, credit, probe: isProbe(state, ended) ? undefined : state.probe }
 }
@@ -76,7 +76,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   const { usualMs, answers, isSlow } = timed(state, ended)
   const phase = phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
-  if (phase === 'open' && ended.probe === undefined) return { ...state, usualMs, answers }
+  if (phase === 'open' && ended.probe === undefined) return { ...state, credit: returned(state, kind), usualMs, answers }
   const { window, calm } = phase === 'healthy' ? widened(state, ended, isSlow) : FIRST_STEP
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
@@ -136,11 +136,16 @@ function tokensAfter({ tokens }: GateState, { budget }: GateLimits, phase: GateP
 }
 
 /** A kept operation that is done shows that there is room for one more of them; a call, only that there is a server. */
-function creditAfter({ credit }: GateState, { budget }: GateLimits, { kind, isSlow }: Timed): number {
-  const returned = kind === 'kept' ? credit + 1 : credit
-  if (isSlow) return Math.min(returned, Math.max(1, returned / 2))
+function creditAfter(state: GateState, { budget }: GateLimits, { kind, isSlow }: Timed): number {
+  const credit = returned(state, kind)
+  if (isSlow) return Math.min(credit, Math.max(1, credit / 2))
   const { ratio, burst } = budget || { ratio: 1, burst: 1 }
-  return Math.max(returned, Math.min(kind === 'kept' ? TUNING.mostKept : burst, returned + ratio))
+  return Math.max(credit, Math.min(kind === 'kept' ? TUNING.mostKept : burst, credit + ratio))
+}
+
+/** A kept operation has its place while it is in flight. */
+function returned({ credit }: GateState, kind: RequestKind): number {
+  return kind === 'kept' ? credit + 1 : credit
 }
 
 function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {

@@ -1,68 +1,54 @@
 import { PATIENCE_MS } from '../../../src/client/engine/run/containments.ts'
-import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
-import {
-  acquirePermit,
-  type Containment,
-  type ContainmentLimits,
-  keptUntil,
-  newContainment,
-  type Permit,
-  payForRetry,
-  type RequestKind,
-  recordOutcome,
-} from '../../../src/client/policy/containment.ts'
+import type { BreakerLimits, BudgetLimits, GateLimits } from '../../../src/client/gate/gate-limits.ts'
+import { keptUntil } from '../../../src/client/gate/gate-state.ts'
+import { OriginGate, type Ticket } from '../../../src/client/gate/origin-gate.ts'
+import { spreadDelay } from '../../../src/client/gate/spread.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
-import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { DEFAULT_RETRY, resolveRetry } from '../../../src/client/policy/resolve-retry.ts'
 import type { ResolvedRetry } from '../../../src/client/policy/resolved-options.ts'
-import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
-import { type FleetLink, type FleetSharing, fleetLinks } from './fleet-budget.ts'
+import type { Clock } from '../../../src/foundation/clock.ts'
+import { type GateMemory, newGateMemory } from './gate-memory.ts'
 import { KeptOperations, type Stop } from './kept-operations.ts'
-import { type Memory, newMemory } from './memory.ts'
 import { inOurTime } from './our-time.ts'
 import type { AttemptEnd, ClientModel, Operation, Policy, World } from './policy.ts'
 
-/** The options of a client that matter here, by their own names. What is left out has its default. */
-export interface HoldfastOptions {
-  readonly retry?: RetryOptions
-  readonly budget?: BudgetOptions | false
-  readonly breaker?: BreakerOptions | false
+export interface GatedOptions {
   readonly onGiveUp?: 'fail' | 'keep'
+  readonly budget?: Partial<BudgetLimits> | false
+  readonly breaker?: Partial<BreakerLimits> | false
   /** How many kept operations a process resumes at once. */
   readonly concurrency?: number
-  /** What a call does that gets no leave: it ends, or waits for leave within its deadline. */
-  readonly withoutLeave?: 'ends' | 'waits'
   /** So many clients, one after the other, share their state, as tabs do. */
   readonly sharing?: number
-  /** One budget for all clients of a fleet. */
-  readonly sharedBudget?: FleetSharing
   /** What the next process finds in the journal beside the operations: what was known of the origin, or nothing. */
   readonly state?: 'restored' | 'forgotten'
 }
 
-interface Settings extends HoldfastOptions {
-  readonly limits: ContainmentLimits
+interface Settings extends GatedOptions {
+  readonly limits: GateLimits
   readonly resolved: ResolvedRetry
 }
 
-/** Holdfast: the library's own decisions, in a loop like its engine's. */
-export function holdfastPolicy(name: string, options: HoldfastOptions = {}): Policy {
-  const budget = options.budget === false ? false : (createRetryBudget(options.budget) as OriginStates).limits
-  const limits = { budget, breaker: resolveBreaker(options.breaker) }
-  const settings = { ...options, limits, resolved: resolveRetry(options.retry, DEFAULT_RETRY) }
+const BUDGET = { ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 2 }
+const BREAKER = { openAfterMs: 5000, openForMs: 2000 }
+
+/** Holdfast with the gate of an origin: the library's own gate, in a loop like its engine's. */
+export function gatedPolicy(name: string, options: GatedOptions = {}): Policy {
+  const limits: GateLimits = {
+    budget: options.budget === false ? false : { ...BUDGET, ...options.budget },
+    breaker: options.breaker === false ? false : { ...BREAKER, ...options.breaker },
+  }
+  const settings = { ...options, limits, resolved: resolveRetry(undefined, DEFAULT_RETRY) }
   const sharing = options.sharing ?? 1
   let made = 0
-  let shared = newMemory()
-  const linkIn = fleetLinks(options.sharedBudget, budget)
+  let shared = newGateMemory()
   return {
     name,
-    newMemory: (former = newMemory()) =>
-      options.state === 'forgotten' ? { ...(former as Memory), state: undefined } : former,
+    newMemory: (former = newGateMemory()) =>
+      options.state === 'forgotten' ? { ...(former as GateMemory), state: undefined } : former,
     newClient: (world, memory) => {
-      const link = linkIn(world)
-      if (memory) return new HoldfastClient(settings, { memory: memory as Memory, link, world })
-      if (made++ % sharing === 0) shared = newMemory()
-      return new HoldfastClient(settings, { memory: shared, link, world })
+      if (!memory && made++ % sharing === 0) shared = newGateMemory()
+      return new GatedClient(settings, (memory as GateMemory | undefined) ?? shared, world)
     },
   }
 }
@@ -73,56 +59,39 @@ interface Run {
   readonly deadlineAt: number
   attempts: number
   previousMs: number
-  probe: number | undefined
+  spreadUntil: number | undefined
   readonly ended: (end: 'succeeded' | 'failed' | Stop) => void
 }
 
 interface Attempted {
   readonly end: AttemptEnd
-  readonly kind: RequestKind
+  readonly ticket: Ticket
   readonly sentAt: number
   readonly floorMs: number | undefined
 }
 
 const DEADLINE_MS = 30_000
-/** As the engine has it. */
-const CONCURRENCY = 8
+/** The gate decides how many of them are in flight. */
+const CONCURRENCY = 100
 
-interface Surroundings {
-  readonly memory: Memory
-  readonly link: FleetLink | undefined
-  readonly world: World
-}
-
-class HoldfastClient implements ClientModel {
+class GatedClient implements ClientModel {
   readonly #settings: Settings
-  readonly #fleet: FleetLink | undefined
-  readonly #memory: Memory
+  readonly #memory: GateMemory
   readonly #world: World
+  readonly #gate: OriginGate
   readonly #kept: KeptOperations
-  /** Kept operations whose first request is on its way, and the runs that wait for how it ends. */
-  #keptUnderWay = 0
-  #waiting: Run[] = []
 
-  constructor(settings: Settings, { memory, link, world }: Surroundings) {
+  constructor(settings: Settings, memory: GateMemory, world: World) {
     this.#settings = settings
     this.#memory = memory
-    this.#fleet = link
     this.#world = inOurTime(world)
-    const terms = { atOnce: settings.concurrency ?? CONCURRENCY, heldUntil: () => this.#heldUntil() }
-    this.#kept = new KeptOperations(this.#world, terms, (operation, end) => this.#resume(operation, end))
+    const { limits, concurrency: atOnce = CONCURRENCY } = settings
+    this.#gate = new OriginGate({ limits, clock: clockOf(this.#world), random: world.random, store: memory })
+    const heldUntil = (): number => (keptUntil(this.#gate.state, limits, this.#world.now) ?? 0) - PATIENCE_MS
+    this.#kept = new KeptOperations(this.#world, { atOnce, heldUntil }, (operation, end) =>
+      this.#resume(operation, end),
+    )
     for (const operation of memory.kept) this.#kept.keep(operation, { reason: 'network', tried: false })
-  }
-
-  get #state(): Containment {
-    this.#memory.state ??= newContainment(this.#settings.limits, this.#world.now)
-    return this.#memory.state
-  }
-
-  /** What would have to wait for long is not taken up, unless news of the origin is on its way. */
-  #heldUntil(): number {
-    const until = this.#keptUnderWay > 0 ? undefined : keptUntil(this.#state, this.#settings.limits, this.#world.now)
-    return (until ?? 0) - PATIENCE_MS
   }
 
   submit(operation: Operation): void {
@@ -150,92 +119,71 @@ class HoldfastClient implements ClientModel {
   #start(operation: Operation, mode: Run['mode'], ended: Run['ended']): void {
     const deadlineAt = this.#world.now + DEADLINE_MS
     const previousMs = this.#settings.resolved.baseMs
-    this.#step({ operation, mode, deadlineAt, attempts: 0, previousMs, probe: undefined, ended })
-  }
-
-  #step(run: Run): void {
-    if (this.#world.now < run.deadlineAt) this.#enter(run)
-    else this.#stop(run, { reason: 'deadline' })
+    this.#enter({ operation, mode, deadlineAt, attempts: 0, previousMs, spreadUntil: undefined, ended })
   }
 
   #enter(run: Run): void {
-    const { now, random } = this.#world
-    const kind = kindOf(run)
-    const { given, reason = 'budget', retryAt = now, probe } = this.#ask(kind)
-    run.probe = probe
-    if (given) this.#send(run, kind)
-    else if (kind === 'kept' && this.#keptUnderWay > 0) this.#waiting.push(run)
-    else if (kind === 'kept' && retryAt - now <= PATIENCE_MS) this.#world.after(retryAt - now, () => this.#step(run))
-    else if (this.#mayWait(run, retryAt)) this.#world.after((retryAt - now) * (1 + random()), () => this.#step(run))
-    else this.#stop(run, { reason, retryAt })
+    const { attempts, spreadUntil } = run
+    const first = run.mode === 'resume' ? 'kept' : 'call'
+    let isWaiting = true
+    const ticket: Ticket = {
+      kind: attempts > 0 ? 'retry' : first,
+      spreadUntil,
+      admitted: () => {
+        isWaiting = false
+        this.#send(run, ticket)
+      },
+      refused: (retryAt) => {
+        isWaiting = false
+        this.#stop(run, { reason: 'breaker', retryAt })
+      },
+    }
+    this.#gate.enter(ticket)
+    if (isWaiting) this.#leaveInTime(run, ticket, () => isWaiting)
   }
 
-  #ask(kind: RequestKind): Permit {
-    const { now, random } = this.#world
-    const leave = acquirePermit(this.#state, this.#settings.limits, { now, kind, random })
-    this.#memory.state = leave.state
-    return leave
+  /** An operation that is resumed waits for a moment, a call until its deadline. */
+  #leaveInTime(run: Run, ticket: Ticket, isWaiting: () => boolean): void {
+    const { now } = this.#world
+    const until = ticket.kind === 'kept' ? now + PATIENCE_MS : run.deadlineAt
+    this.#world.after(until - now, () => {
+      if (!isWaiting()) return
+      this.#gate.leave(ticket)
+      const retryAt = keptUntil(this.#gate.state, this.#settings.limits, this.#world.now)
+      this.#stop(run, ticket.kind === 'kept' ? { reason: 'budget', retryAt } : { reason: 'deadline' })
+    })
   }
 
-  #send(run: Run, kind: RequestKind): void {
+  #send(run: Run, ticket: Ticket): void {
     const sentAt = this.#world.now
-    if (kind === 'kept') this.#keptUnderWay++
-    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, kind, sentAt, floorMs }))
+    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, ticket, sentAt, floorMs }))
   }
 
-  #mayWait({ mode, deadlineAt }: Run, retryAt: number): boolean {
-    return this.#settings.withoutLeave === 'waits' && mode === 'call' && retryAt < deadlineAt
-  }
-
-  #conclude(run: Run, { end, kind, sentAt, floorMs }: Attempted): void {
-    const { now, random } = this.#world
+  #conclude(run: Run, { end, ticket, sentAt, floorMs }: Attempted): void {
     run.attempts++
     const outcome = end === 'success' ? 'success' : 'failure'
-    const ended = { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random } as const
-    this.#memory.state = recordOutcome(this.#state, this.#settings.limits, ended)
-    if (kind === 'kept') this.#keptEnded()
+    this.#gate.report(ticket, { outcome, tookMs: this.#world.now - sentAt })
     if (end === 'success') {
-      const { budget } = this.#settings.limits
-      if (budget) this.#fleet?.deposit(budget.ratio)
       this.#kept.reconsider()
       run.ended('succeeded')
     } else if (end === 'do-not-retry') run.ended('failed')
     else this.#decide(run, floorMs)
   }
 
-  #keptEnded(): void {
-    this.#keptUnderWay--
-    for (const run of this.#waiting.splice(0)) this.#step(run)
-  }
-
   #decide(run: Run, floorMs: number | undefined): void {
     const { now, random } = this.#world
+    if (this.#gate.phase === 'open') {
+      this.#stop(run, { reason: 'breaker' })
+      return
+    }
     const { deadlineAt, attempts: attemptsMade, previousMs } = run
     const standing = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, previousMs, floorMs }
     const decision = decideRetry({ ...standing, retry: this.#settings.resolved }, random)
     if (decision.do === 'stop') this.#stop(run, decision)
     else {
-      this.#pay((isPaid) => {
-        run.previousMs = decision.backoffMs
-        const delayMs = Math.max(0, now + decision.delayMs - this.#world.now)
-        if (isPaid) this.#world.after(delayMs, () => this.#step(run))
-        else this.#stop(run, { reason: 'budget' })
-      })
-    }
-  }
-
-  /** Its own bucket is asked first: it is never exceeded for the sake of the fleet's. Where the fleet has none, it has none. */
-  #pay(then: (isPaid: boolean) => void): void {
-    const { tokens } = this.#state
-    const state = { ...this.#state, tokens: Math.min(tokens, this.#fleet?.lowest() ?? tokens) }
-    const paid = payForRetry(state, this.#settings.limits, this.#world.now)
-    this.#memory.state = paid ?? state
-    if (!paid || !this.#fleet) then(paid !== undefined)
-    else {
-      this.#fleet.take(paid.tokens, (isGranted) => {
-        if (!isGranted) this.#memory.state = { ...this.#state, tokens: 0 }
-        then(isGranted)
-      })
+      run.previousMs = decision.backoffMs
+      run.spreadUntil = now + spreadDelay(attemptsMade, this.#settings.limits, random)
+      this.#world.after(decision.delayMs, () => this.#enter(run))
     }
   }
 
@@ -244,7 +192,18 @@ class HoldfastClient implements ClientModel {
   }
 }
 
-function kindOf({ attempts, mode }: Run): RequestKind {
-  if (attempts > 0) return 'retry'
-  return mode === 'resume' ? 'kept' : 'call'
+function clockOf(world: World): Clock {
+  return {
+    now: () => world.now,
+    sleep: () => Promise.reject(new Error('nobody sleeps here')),
+    after: (ms, callback) => {
+      let isCancelled = false
+      world.after(ms, () => {
+        if (!isCancelled) callback()
+      })
+      return () => {
+        isCancelled = true
+      }
+    },
+  }
 }

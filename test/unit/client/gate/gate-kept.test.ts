@@ -47,6 +47,14 @@ describe('kept operations', () => {
     expect(broke.pass(20_000).ask('kept').is).toBe('sent')
   })
 
+  it('give their place back by a success that comes when the breaker is open', () => {
+    const late = gate()
+    late.ask('kept')
+    const { credit } = late.times(3, 'failure').pass(5625).end('success', { kind: 'call' }).state
+    expect(late.end('success', { kind: 'kept' }).state.credit).toBe(credit + 1)
+    expect(late.phase).toBe('open')
+  })
+
   it('come back by the gap alone if there is no budget', () => {
     const free = new GateModel({ ...LIMITS, budget: false }).try('kept', 'failure')
     expect(free.state).toMatchObject({ credit: 1, gapMs: 100 })
