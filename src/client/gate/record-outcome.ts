@@ -76,7 +76,8 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   const { usualMs, answers, isSlow } = timed(state, ended)
   const phase = phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
-  if (phase === 'open' && ended.probe === undefined) return { ...state, credit: returned(state, kind), usualMs, answers }
+  if (phase === 'open' && ended.probe === undefined)
+    return { ...state, credit: returned(state, kind), usualMs, answers }
   const { window, calm } = phase === 'healthy' ? widened(state, ended, isSlow) : FIRST_STEP
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {

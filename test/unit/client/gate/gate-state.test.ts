@@ -193,7 +193,9 @@ describe('an origin that is given up', () => {
   })
 
   it('ends calls also while its probe is held: the server asked for it, or others fill the limit', () => {
-    const held = failing().pass(5625).end('failure', { wish: { retryAfterMs: 9000 }, random: () => 0 })
+    const held = failing()
+      .pass(5625)
+      .end('failure', { wish: { retryAfterMs: 9000 }, random: () => 0 })
     expect(held.ask('call')).toMatchObject({ is: 'open', retryAt: held.now + 9000 })
     expect(refuseCall(held.state, LIMITS, held.now)).toMatchObject({ retryAt: held.now + 9000 })
     expect(held.ask('kept')).toMatchObject({ is: 'waits', until: held.now + 9000 })
