@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { gatedPolicy } from '../policies/gated.ts'
+import { holdfastPolicy } from '../policies/holdfast.ts'
 import { backlogRow } from './backlog.ts'
 import { type BlipRow, blipRow } from './blips.ts'
 import { blip, dead, type Fault, flaky, halfCapacity, type Start, type Trouble } from './troubles.ts'
 
 /* What the gate must show. */
 
-const GATE = gatedPolicy('gate')
+const GATE = holdfastPolicy('Holdfast')
 const SLOW_MACHINE_MS = 60_000
 const row = (trouble: Trouble): BlipRow => blipRow(trouble, GATE, { seed: 1 })
 
@@ -66,7 +66,7 @@ describe('one process', () => {
   })
 
   it('is done with a thousand kept operations sooner than ten at a time', () => {
-    const policy = gatedPolicy('gate', { onGiveUp: 'keep' })
+    const policy = holdfastPolicy('Holdfast', { onGiveUp: 'keep' })
     expect(backlogRow(0, { operations: 1000, seed: 1, runs: 1, policy }).longestMs).toBeLessThan(1500)
     expect(backlogRow(0.25, { operations: 1000, seed: 1, runs: 3, policy }).longestMs).toBeLessThan(10_000)
   })

@@ -1,13 +1,8 @@
-import {
-  acquirePermit,
-  type Containment,
-  type ContainmentLimits,
-  newContainment,
-  payForRetry,
-  recordOutcome,
-} from '../../../src/client/policy/containment.ts'
+import type { GateLimits } from '../../../src/client/gate/gate-limits.ts'
+import { ask, type GateState, newGateState } from '../../../src/client/gate/gate-state.ts'
+import { recordOutcome } from '../../../src/client/gate/record-outcome.ts'
+import { createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
-import { createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
 
 /*
  * A chain of services, each of which calls the next one; the last one fails always. How many requests reach it
@@ -62,34 +57,29 @@ class Chain {
 
 class Layer {
   readonly #attempts: number
-  readonly #limits: ContainmentLimits
-  #state: Containment
+  readonly #limits: GateLimits
+  #state: GateState
 
   constructor(mode: LayersMode, depth: number) {
     this.#attempts = mode === 'do-not-retry passed on' && depth > 0 ? 1 : ATTEMPTS
     const budget = mode.startsWith('budget') && (createRetryBudget() as OriginStates).limits
     this.#limits = { budget, breaker: mode.includes('breaker') && resolveBreaker(undefined) }
-    this.#state = newContainment(this.#limits, START_AT)
+    this.#state = newGateState(this.#limits, START_AT)
   }
 
+  /** What would have to wait is not sent. */
   serve(now: number, callNext: () => void): void {
     for (let attempt = 0; attempt < this.#attempts; attempt++) {
-      if (attempt > 0 && !this.#pays(now)) return
       const kind = attempt === 0 ? 'call' : 'retry'
-      const { state, given, probe } = acquirePermit(this.#state, this.#limits, { now, kind, random })
-      this.#state = state
-      if (!given) return
+      const answer = ask(this.#state, this.#limits, { now, kind, random, leaveAt: now, ...NOTHING_ELSE })
+      this.#state = answer.state
+      if (answer.is !== 'sent') return
       callNext()
-      const ended = { now, kind, outcome: 'failure', tookMs: 0, probe, random } as const
+      const ended = { now, kind, outcome: 'failure', tookMs: 0, probe: answer.probe, inFlight: 1, random } as const
       this.#state = recordOutcome(this.#state, this.#limits, ended)
     }
-  }
-
-  #pays(now: number): boolean {
-    const paid = payForRetry(this.#state, this.#limits, now)
-    if (paid) this.#state = paid
-    return paid !== undefined
   }
 }
 
 const random = (): number => 0.5
+const NOTHING_ELSE = { inFlight: 0, inPhase: 0, unanswered: { count: 0, since: 0 } }

@@ -1,54 +1,59 @@
-import { PATIENCE_MS } from '../../../src/client/engine/run/containments.ts'
-import type { BreakerLimits, BudgetLimits, GateLimits } from '../../../src/client/gate/gate-limits.ts'
-import { keptUntil } from '../../../src/client/gate/gate-state.ts'
-import { OriginGate, type Ticket } from '../../../src/client/gate/origin-gate.ts'
+import type { GateLimits } from '../../../src/client/gate/gate-limits.ts'
+import { PATIENCE_MS } from '../../../src/client/gate/gates.ts'
+import { type Entry, OriginGate, type Refused, type Sent } from '../../../src/client/gate/origin-gate.ts'
+import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import { spreadDelay } from '../../../src/client/gate/spread.ts'
+import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
+import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { DEFAULT_RETRY, resolveRetry } from '../../../src/client/policy/resolve-retry.ts'
 import type { ResolvedRetry } from '../../../src/client/policy/resolved-options.ts'
 import type { Clock } from '../../../src/foundation/clock.ts'
-import { type GateMemory, newGateMemory } from './gate-memory.ts'
+import { type FleetLink, type FleetSharing, fleetLinks } from './fleet-budget.ts'
 import { KeptOperations, type Stop } from './kept-operations.ts'
+import { type Memory, newMemory } from './memory.ts'
 import { inOurTime } from './our-time.ts'
 import type { AttemptEnd, ClientModel, Operation, Policy, World } from './policy.ts'
 
-export interface GatedOptions {
+/** The options of a client that matter here, by their own names. What is left out has its default. */
+export interface HoldfastOptions {
+  readonly retry?: RetryOptions
+  readonly budget?: BudgetOptions | false
+  readonly breaker?: BreakerOptions | false
   readonly onGiveUp?: 'fail' | 'keep'
-  readonly budget?: Partial<BudgetLimits> | false
-  readonly breaker?: Partial<BreakerLimits> | false
-  /** How many kept operations a process resumes at once. */
+  /** How many kept operations a process takes up at once. */
   readonly concurrency?: number
   /** So many clients, one after the other, share their state, as tabs do. */
   readonly sharing?: number
+  /** One budget for all clients of a fleet. */
+  readonly sharedBudget?: FleetSharing
   /** What the next process finds in the journal beside the operations: what was known of the origin, or nothing. */
   readonly state?: 'restored' | 'forgotten'
 }
 
-interface Settings extends GatedOptions {
+interface Settings extends HoldfastOptions {
   readonly limits: GateLimits
   readonly resolved: ResolvedRetry
 }
 
-const BUDGET = { ratio: 1.1, burst: 10, reservePerSecond: 0.1, rest: 2 }
-const BREAKER = { openAfterMs: 5000, openForMs: 2000 }
-
-/** Holdfast with the gate of an origin: the library's own gate, in a loop like its engine's. */
-export function gatedPolicy(name: string, options: GatedOptions = {}): Policy {
-  const limits: GateLimits = {
-    budget: options.budget === false ? false : { ...BUDGET, ...options.budget },
-    breaker: options.breaker === false ? false : { ...BREAKER, ...options.breaker },
-  }
-  const settings = { ...options, limits, resolved: resolveRetry(undefined, DEFAULT_RETRY) }
+/** Holdfast: the library's own gate and decisions, in a loop like its engine's. */
+export function holdfastPolicy(name: string, options: HoldfastOptions = {}): Policy {
+  const budget = options.budget === false ? false : (createRetryBudget(options.budget) as OriginStates).limits
+  const limits: GateLimits = { budget, breaker: resolveBreaker(options.breaker) }
+  const settings = { ...options, limits, resolved: resolveRetry(options.retry, DEFAULT_RETRY) }
   const sharing = options.sharing ?? 1
   let made = 0
-  let shared = newGateMemory()
+  let shared = newMemory()
+  const linkIn = fleetLinks(options.sharedBudget, budget)
   return {
     name,
-    newMemory: (former = newGateMemory()) =>
-      options.state === 'forgotten' ? { ...(former as GateMemory), state: undefined } : former,
+    newMemory: (former = newMemory()) =>
+      options.state === 'forgotten' ? { ...(former as Memory), state: undefined } : former,
     newClient: (world, memory) => {
-      if (!memory && made++ % sharing === 0) shared = newGateMemory()
-      return new GatedClient(settings, (memory as GateMemory | undefined) ?? shared, world)
+      const link = linkIn(world)
+      if (memory) return new HoldfastClient(settings, { memory: memory as Memory, link, world })
+      if (made++ % sharing === 0) shared = newMemory()
+      return new HoldfastClient(settings, { memory: shared, link, world })
     },
   }
 }
@@ -65,7 +70,7 @@ interface Run {
 
 interface Attempted {
   readonly end: AttemptEnd
-  readonly ticket: Ticket
+  readonly sent: Sent
   readonly sentAt: number
   readonly floorMs: number | undefined
 }
@@ -74,20 +79,28 @@ const DEADLINE_MS = 30_000
 /** The gate decides how many of them are in flight. */
 const CONCURRENCY = 100
 
-class GatedClient implements ClientModel {
+interface Surroundings {
+  readonly memory: Memory
+  readonly link: FleetLink | undefined
+  readonly world: World
+}
+
+class HoldfastClient implements ClientModel {
   readonly #settings: Settings
-  readonly #memory: GateMemory
+  readonly #memory: Memory
+  readonly #fleet: FleetLink | undefined
   readonly #world: World
   readonly #gate: OriginGate
   readonly #kept: KeptOperations
 
-  constructor(settings: Settings, memory: GateMemory, world: World) {
+  constructor(settings: Settings, { memory, link, world }: Surroundings) {
     this.#settings = settings
     this.#memory = memory
+    this.#fleet = link
     this.#world = inOurTime(world)
     const { limits, concurrency: atOnce = CONCURRENCY } = settings
     this.#gate = new OriginGate({ limits, clock: clockOf(this.#world), random: world.random, store: memory })
-    const heldUntil = (): number => (keptUntil(this.#gate.state, limits, this.#world.now) ?? 0) - PATIENCE_MS
+    const heldUntil = (): number => (this.#gate.keptUntil() ?? 0) - PATIENCE_MS
     this.#kept = new KeptOperations(this.#world, { atOnce, heldUntil }, (operation, end) =>
       this.#resume(operation, end),
     )
@@ -123,47 +136,60 @@ class GatedClient implements ClientModel {
   }
 
   #enter(run: Run): void {
-    const { attempts, spreadUntil } = run
+    const { now } = this.#world
+    const { attempts, spreadUntil, deadlineAt } = run
     const first = run.mode === 'resume' ? 'kept' : 'call'
-    let isWaiting = true
-    const ticket: Ticket = {
-      kind: attempts > 0 ? 'retry' : first,
-      spreadUntil,
-      admitted: () => {
-        isWaiting = false
-        this.#send(run, ticket)
-      },
-      refused: (retryAt) => {
-        isWaiting = false
-        this.#stop(run, { reason: 'breaker', retryAt })
-      },
-    }
-    this.#gate.enter(ticket)
-    if (isWaiting) this.#leaveInTime(run, ticket, () => isWaiting)
+    const kind = attempts > 0 ? 'retry' : first
+    const leaveAt = kind === 'kept' ? Math.min(deadlineAt, now + PATIENCE_MS) : deadlineAt
+    if (kind === 'retry') this.#hearFleet()
+    const entry = this.#gate.enter({ kind, spreadUntil, leaveAt, called: (later) => this.#follow(run, later) })
+    if (entry) this.#follow(run, entry)
   }
 
-  /** An operation that is resumed waits for a moment, a call until its deadline. */
-  #leaveInTime(run: Run, ticket: Ticket, isWaiting: () => boolean): void {
-    const { now } = this.#world
-    const until = ticket.kind === 'kept' ? now + PATIENCE_MS : run.deadlineAt
-    this.#world.after(until - now, () => {
-      if (!isWaiting()) return
-      this.#gate.leave(ticket)
-      const retryAt = keptUntil(this.#gate.state, this.#settings.limits, this.#world.now)
-      this.#stop(run, ticket.kind === 'kept' ? { reason: 'budget', retryAt } : { reason: 'deadline' })
+  #follow(run: Run, entry: Entry): void {
+    if (entry.is !== 'sent') this.#refused(run, entry)
+    else if (entry.kind === 'retry' && this.#fleet) this.#payFleet(run, entry, this.#fleet)
+    else this.#send(run, entry)
+  }
+
+  #refused(run: Run, { is, retryAt }: Refused): void {
+    if (is === 'open') this.#stop(run, { reason: 'breaker', retryAt })
+    else if (run.attempts > 0 || run.mode === 'call') this.#stop(run, { reason: 'deadline', retryAt })
+    else this.#stop(run, { reason: 'budget', retryAt: retryAt ?? this.#gate.keptUntil() })
+  }
+
+  #hearFleet(): void {
+    const lowest = this.#fleet?.lowest() ?? Number.POSITIVE_INFINITY
+    const { state } = this.#gate
+    if (lowest < state.tokens) this.#memory.state = { ...state, tokens: lowest }
+  }
+
+  /** Its own bucket has paid: that is never exceeded for the sake of the fleet's. If the fleet has no token, it has none. */
+  #payFleet(run: Run, sent: Sent, fleet: FleetLink): void {
+    fleet.take(this.#gate.state.tokens, (isGranted) => {
+      if (isGranted) {
+        this.#send(run, sent)
+        return
+      }
+      this.#memory.state = { ...this.#gate.state, tokens: 0 }
+      this.#gate.report(sent, { outcome: 'ignored', tookMs: 0 })
+      this.#enter(run)
     })
   }
 
-  #send(run: Run, ticket: Ticket): void {
+  #send(run: Run, sent: Sent): void {
     const sentAt = this.#world.now
-    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, ticket, sentAt, floorMs }))
+    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, sent, sentAt, floorMs }))
   }
 
-  #conclude(run: Run, { end, ticket, sentAt, floorMs }: Attempted): void {
+  #conclude(run: Run, { end, sent, sentAt, floorMs }: Attempted): void {
     run.attempts++
     const outcome = end === 'success' ? 'success' : 'failure'
-    this.#gate.report(ticket, { outcome, tookMs: this.#world.now - sentAt })
+    const wish = floorMs === undefined ? undefined : { retryAfterMs: floorMs }
+    this.#gate.report(sent, { outcome, tookMs: this.#world.now - sentAt, wish })
     if (end === 'success') {
+      const { budget } = this.#settings.limits
+      if (budget) this.#fleet?.deposit(budget.ratio)
       this.#kept.reconsider()
       run.ended('succeeded')
     } else if (end === 'do-not-retry') run.ended('failed')
@@ -172,14 +198,11 @@ class GatedClient implements ClientModel {
 
   #decide(run: Run, floorMs: number | undefined): void {
     const { now, random } = this.#world
-    if (this.#gate.phase === 'open') {
-      this.#stop(run, { reason: 'breaker' })
-      return
-    }
     const { deadlineAt, attempts: attemptsMade, previousMs } = run
     const standing = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, previousMs, floorMs }
     const decision = decideRetry({ ...standing, retry: this.#settings.resolved }, random)
     if (decision.do === 'stop') this.#stop(run, decision)
+    else if (this.#gate.phase === 'open') this.#stop(run, { reason: 'breaker', retryAt: this.#gate.refuseCall() })
     else {
       run.previousMs = decision.backoffMs
       run.spreadUntil = now + spreadDelay(attemptsMade, this.#settings.limits, random)
