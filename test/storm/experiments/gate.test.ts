@@ -58,11 +58,15 @@ describe('one process', () => {
     expect(found.p99Ms).toBeLessThan(p99Ms)
   })
 
-  it.each(['503', 'hang'] as const)('spends little on a server that is dead by %s, and is soon back', (fault) => {
+  it.each([
+    ['503', 100],
+    // The first failure is known when an attempt has timed out: the breaker opens a second later.
+    ['hang', 700],
+  ] as const)('spends little on a server that is dead by %s, and is soon back', (fault, mostMs) => {
     const found = row(dead({ clients: 1, perSecond: 200 }, fault))
     expect(found.requests).toBeLessThan(0.05)
     expect(found.successLater).toBeGreaterThanOrEqual(0.99)
-    expect(found.toldAfterMs).toBeLessThanOrEqual(100)
+    expect(found.toldAfterMs).toBeLessThanOrEqual(mostMs)
   })
 
   it('is done with a thousand kept operations sooner than ten at a time', () => {

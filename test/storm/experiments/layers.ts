@@ -1,5 +1,5 @@
 import type { GateLimits } from '../../../src/client/gate/gate-limits.ts'
-import { ask, type GateState, newGateState } from '../../../src/client/gate/gate-state.ts'
+import { ask, newGateState } from '../../../src/client/gate/gate-state.ts'
 import { recordOutcome } from '../../../src/client/gate/record-outcome.ts'
 import { createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
@@ -9,18 +9,9 @@ import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
  * for one at the top?
  */
 
-export type LayersMode =
-  | 'each layer retries'
-  | 'do-not-retry passed on'
-  | 'budget per layer'
-  | 'budget + breaker per layer'
+export type LayersMode = 'each layer retries' | 'do-not-retry passed on' | 'gate per layer'
 
-export const LAYERS_MODES: readonly LayersMode[] = [
-  'each layer retries',
-  'do-not-retry passed on',
-  'budget per layer',
-  'budget + breaker per layer',
-]
+export const LAYERS_MODES: readonly LayersMode[] = ['each layer retries', 'do-not-retry passed on', 'gate per layer']
 
 export interface LayersRow {
   readonly mode: LayersMode
@@ -57,29 +48,41 @@ class Chain {
 
 class Layer {
   readonly #attempts: number
-  readonly #limits: GateLimits
-  #state: GateState
+  readonly #gate: Gate | undefined
 
   constructor(mode: LayersMode, depth: number) {
     this.#attempts = mode === 'do-not-retry passed on' && depth > 0 ? 1 : ATTEMPTS
-    const budget = mode.startsWith('budget') && (createRetryBudget() as OriginStates).limits
-    this.#limits = { budget, breaker: mode.includes('breaker') && resolveBreaker(undefined) }
-    this.#state = newGateState(this.#limits, START_AT)
+    this.#gate = mode === 'gate per layer' ? new Gate() : undefined
   }
 
-  /** What would have to wait is not sent. */
   serve(now: number, callNext: () => void): void {
     for (let attempt = 0; attempt < this.#attempts; attempt++) {
       const kind = attempt === 0 ? 'call' : 'retry'
-      const answer = ask(this.#state, this.#limits, { now, kind, random, leaveAt: now, ...NOTHING_ELSE })
-      this.#state = answer.state
-      if (answer.is !== 'sent') return
-      callNext()
-      const ended = { now, kind, outcome: 'failure', tookMs: 0, probe: answer.probe, inFlight: 1, random } as const
-      this.#state = recordOutcome(this.#state, this.#limits, ended)
+      if (!this.#gate) callNext()
+      else if (!this.#gate.failed(now, kind, callNext)) return
     }
   }
 }
 
-const random = (): number => 0.5
+const LIMITS: GateLimits = {
+  budget: (createRetryBudget() as OriginStates).limits,
+  breaker: resolveBreaker(undefined),
+}
 const NOTHING_ELSE = { inFlight: 0, inPhase: 0, unanswered: { count: 0, since: 0 } }
+
+class Gate {
+  #state = newGateState(LIMITS, START_AT)
+
+  /** False: it would have to wait, and was not sent. */
+  failed(now: number, kind: 'call' | 'retry', send: () => void): boolean {
+    const answer = ask(this.#state, LIMITS, { now, kind, random, leaveAt: now, ...NOTHING_ELSE })
+    this.#state = answer.state
+    if (answer.is !== 'sent') return false
+    send()
+    const ended = { now, kind, outcome: 'failure', tookMs: 0, probe: answer.probe, inFlight: 1, random } as const
+    this.#state = recordOutcome(this.#state, LIMITS, ended)
+    return true
+  }
+}
+
+const random = (): number => 0.5

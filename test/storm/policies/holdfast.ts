@@ -100,26 +100,35 @@ class HoldfastClient implements ClientModel {
     this.#world = inOurTime(world)
     const { limits, concurrency: atOnce = CONCURRENCY } = settings
     this.#gate = new OriginGate({ limits, clock: clockOf(this.#world), random: world.random, store: memory })
-    const heldUntil = (): number => (this.#gate.keptUntil() ?? 0) - PATIENCE_MS
+    const heldUntil = (): number => {
+      if (this.#gate.waitingKept > 0) return this.#world.now + 1
+      return (this.#gate.keptUntil() ?? 0) - PATIENCE_MS
+    }
     this.#kept = new KeptOperations(this.#world, { atOnce, heldUntil }, (operation, end) =>
       this.#resume(operation, end),
     )
     for (const operation of memory.kept) this.#kept.keep(operation, { reason: 'network', tried: false })
   }
 
+  get #keeps(): boolean {
+    return this.#settings.onGiveUp === 'keep'
+  }
+
+  /** On record before it is sent: a call that waits when its process dies is found by the next one. */
   submit(operation: Operation): void {
+    if (this.#keeps) this.#memory.kept.add(operation)
     this.#start(operation, 'call', (end) => {
-      if (typeof end === 'string') this.#world.settle(operation, end)
-      else this.#giveUp(operation, end)
+      if (typeof end !== 'string') this.#giveUp(operation, end)
+      else {
+        this.#memory.kept.delete(operation)
+        this.#world.settle(operation, end)
+      }
     })
   }
 
   #giveUp(operation: Operation, stop: Stop): void {
-    const keeps = this.#settings.onGiveUp === 'keep'
-    this.#world.settle(operation, keeps ? 'kept' : 'failed')
-    if (!keeps) return
-    this.#memory.kept.add(operation)
-    this.#kept.keep(operation, stop)
+    this.#world.settle(operation, this.#keeps ? 'kept' : 'failed')
+    if (this.#keeps) this.#kept.keep(operation, stop)
   }
 
   #resume(operation: Operation, ended: Run['ended']): void {
