@@ -128,6 +128,12 @@ describe('the state of another tab', () => {
     expect(mergeGates({ ...FAILING, succeededAt: START - 5 }, later({}))).toMatchObject({ succeededAt: START - 5 })
   })
 
+  it('ends no silence, nor a failure in the moment of my success, by an older success', () => {
+    expect(mergeGates({ ...NEW, failures: 3 }, later({})).failures).toBe(3)
+    const mine = { ...NEW, failures: 1, failedAt: START, succeededAt: START }
+    expect(mergeGates(mine, later({ succeededAt: START - 5 })).failures).toBe(1)
+  })
+
   it('says nothing of my own requests', () => {
     const mine = { ...NEW, window: 12, calm: 3, usualMs: 40, answers: 9, succeededAt: START }
     expect(mergeGates(mine, later({ window: 2, usualMs: 900, answers: 1 }))).toEqual(mine)
