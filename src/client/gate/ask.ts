@@ -38,7 +38,10 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const state = silenced(settled(before, limits, now), question)
   const phase = phaseOf(state, limits, now)
   const probeAt = nextProbeAt(state, limits, now)
-  if (phase === 'open' && (kind === 'retry' || (kind === 'call' && probeAt > now))) return refused(state, kind, probeAt)
+  if (phase === 'open' && kind !== 'kept') {
+    const mayProbe = kind === 'call' && probeAt <= now && !isFull(state, limits, question)
+    if (!mayProbe) return refused(state, kind, Math.max(now, probeAt))
+  }
   const heldAt = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
   const waitsUntil = Math.max(probeAt, state.nextAt, heldAt)
   if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
@@ -56,7 +59,8 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
 function isTooLate(state: GateState, limits: GateLimits, question: Question): boolean {
   const { now, kind, leaveAt, inFlight } = question
   if (isNeverPaid(state, limits, kind)) return true
-  const probeAt = nextProbeAt(state, limits, now)
+  // A probe that is in flight may end the wait at any moment.
+  const probeAt = state.probe === undefined ? nextProbeAt(state, limits, now) : now
   const keptAt =
     kind === 'kept' && (inFlight === 0 || standStill(state, now)) ? heldUntil(state, limits, question) : now
   return Math.max(probeAt, state.nextAt, keptAt) > leaveAt
@@ -120,9 +124,10 @@ function silenceMs({ usualMs, answers }: GateState): number {
 function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
   const phase = phaseOf(state, limits, now)
   if (phase === 'healthy') return now
-  if (state.probe !== undefined) return state.probe + TUNING.probePlaceMs
+  if (state.probe !== undefined) return Math.max(state.nextAt, state.probe + TUNING.probePlaceMs)
   const isBusy = phase === 'open' && limits.breaker && state.refused >= TUNING.refusedPerProbe
-  return isBusy ? state.probeAt - limits.breaker.openForMs * TUNING.sooner : state.probeAt
+  const soonerMs = isBusy ? limits.breaker.openForMs * TUNING.sooner : 0
+  return Math.max(state.nextAt, state.probeAt - soonerMs)
 }
 
 /** Until when a request has to wait for a token or its time, whatever the phase is. */

@@ -28,7 +28,7 @@ export interface GateLimits extends Partial<RequestLimits> {
   readonly breaker: BreakerLimits | false
 }
 
-/** Chosen by measurement: `test/storm/experiments/blips.ts` has the troubles, and `gated.test.ts` holds the results. */
+/** Chosen by measurement: `test/storm/experiments/blips.ts` has the troubles, and `gate.test.ts` holds the results. */
 export const TUNING = {
   /** An origin is failing after a streak of failures that chance alone makes once in a thousand times, in these bounds. */
   chance: 0.001,

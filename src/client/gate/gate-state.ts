@@ -115,8 +115,9 @@ export function settled(before: GateState, { budget }: GateLimits, now: number):
 }
 
 function setBack(state: GateState, now: number): GateState {
-  const nextAt = Math.min(state.nextAt, now + TUNING.longestHoldMs)
-  return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now, nextAt }
+  const left = (until: number): number => now + Math.max(0, until - state.at)
+  const held = { nextAt: left(state.nextAt), spacedUntil: left(state.spacedUntil) }
+  return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now, ...held }
 }
 
 function forgetFailures(state: GateState, now: number): GateState {

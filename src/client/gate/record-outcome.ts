@@ -56,7 +56,7 @@ export function recordOutcome(before: GateState, limits: GateLimits, ended: Ende
 
 function granted(state: GateState, wish: ServerWish, { now, random }: EndedRequest): GateState {
   const { retryAfterMs, spaceMs = 0, spaceForMs = 0 } = wish
-  const spaced = { ...state, spaceMs, spacedUntil: now + spaceForMs }
+  const spaced = { ...state, spaceMs: Math.min(TUNING.longestHoldMs, spaceMs), spacedUntil: now + spaceForMs }
   if (retryAfterMs === undefined) return spaced
   // Those who were told the same must not come back together.
   const holdMs = Math.min(TUNING.longestHoldMs, retryAfterMs) * (1 + random() / 10)
@@ -66,7 +66,7 @@ function granted(state: GateState, wish: ServerWish, { now, random }: EndedReque
 function afterOutcome(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   if (ended.outcome === 'success') return succeeded(state, limits, ended)
   if (ended.outcome === 'failure') return failed(state, limits, ended)
-  const credit = ended.kind === 'kept' ? state.credit + 1 : state.credit
+  const credit = returned(state, ended.kind)
   if (ended.outcome === 'overload') return slowDown(narrowed(alive({ ...state, credit }), ended), ended)
   return { ...state, credit, probe: isProbe(state, ended) ? undefined : state.probe }
 }
@@ -76,7 +76,8 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   const { usualMs, answers, isSlow } = timed(state, ended)
   const phase = phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
-  if (phase === 'open' && ended.probe === undefined) return { ...state, usualMs, answers }
+  if (phase === 'open' && ended.probe === undefined)
+    return { ...state, credit: returned(state, kind), usualMs, answers }
   const { window, calm } = phase === 'healthy' ? widened(state, { inFlight: ended.inFlight, isSlow }) : FIRST_STEP
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
@@ -135,11 +136,16 @@ function tokensAfter({ tokens }: GateState, { budget }: GateLimits, phase: GateP
 }
 
 /** A kept operation that is done shows that there is room for one more of them; a call, only that there is a server. */
-function creditAfter({ credit }: GateState, { budget }: GateLimits, { kind, isSlow }: Timed): number {
-  const returned = kind === 'kept' ? credit + 1 : credit
-  if (isSlow) return Math.min(returned, Math.max(1, returned / 2))
+function creditAfter(state: GateState, { budget }: GateLimits, { kind, isSlow }: Timed): number {
+  const credit = returned(state, kind)
+  if (isSlow) return Math.min(credit, Math.max(1, credit / 2))
   const { ratio, burst } = budget || { ratio: 1, burst: 1 }
-  return Math.max(returned, Math.min(kind === 'kept' ? TUNING.mostKept : burst, returned + ratio))
+  return Math.max(credit, Math.min(kind === 'kept' ? TUNING.mostKept : burst, credit + ratio))
+}
+
+/** A kept operation has its place while it is in flight. */
+function returned({ credit }: GateState, kind: RequestKind): number {
+  return kind === 'kept' ? credit + 1 : credit
 }
 
 function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
@@ -148,10 +154,15 @@ function failed(state: GateState, limits: GateLimits, ended: EndedRequest): Gate
   const isSilent = now - state.succeededAt >= TUNING.deadAfterMs && failures >= TUNING.leastStreak
   const isBroke = (kind === 'kept' ? state.credit : state.tokens) < A_TOKEN
   const slowed = isBroke ? slowDown(state, { now, random, isSilent }) : state
-  const next = { ...slowed, failures, failedAt: state.failedAt ?? now }
+  const next = { ...slowed, credit: creditLeft(state, limits, kind), failures, failedAt: state.failedAt ?? now }
   if (phaseOf(state, limits, now) !== 'healthy') return isProbe(state, ended) ? paused(next, limits, ended) : next
   if (phaseOf(next, limits, now) !== 'healthy') return paused(next, limits, ended)
   return { ...narrowed(next, ended), probeAt: now }
+}
+
+/** Without a budget nothing but a success would bring a place back: one is left, and the gap alone slows down. */
+function creditLeft({ credit }: GateState, { budget }: GateLimits, kind: RequestKind): number {
+  return kind === 'kept' && !budget ? Math.max(credit, Math.min(1, credit + 1)) : credit
 }
 
 /** Until the next probe. The pause counts from the last one's start, and is jittered: clients that failed together must not probe together. */

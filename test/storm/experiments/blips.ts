@@ -1,6 +1,5 @@
 import { runFleet } from '../fleet.ts'
 import { quantile } from '../measures.ts'
-import { gatedPolicy } from '../policies/gated.ts'
 import { holdfastPolicy } from '../policies/holdfast.ts'
 import { peer } from '../policies/peers.ts'
 import type { Operation, Policy } from '../policies/policy.ts'
@@ -44,14 +43,7 @@ const KNOWN_MS = 6000
 const OBSERVED_MS = 5000
 
 export function blipPolicies(): Policy[] {
-  return [
-    peer('fetch'),
-    peer('ky', 4),
-    axiosRetryExponential(),
-    peer('aws'),
-    holdfastPolicy('Holdfast'),
-    gatedPolicy('Holdfast, gate'),
-  ]
+  return [peer('fetch'), peer('ky', 4), axiosRetryExponential(), peer('aws'), holdfastPolicy('Holdfast')]
 }
 
 /** axios-retry with `retries: 4, retryDelay: exponentialDelay`. */

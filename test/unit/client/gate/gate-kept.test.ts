@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keptUntil } from '../../../../src/client/gate/gate-state.ts'
+import { keptUntil } from '../../../../src/client/gate/ask.ts'
 import { GateModel, LIMITS } from './gate-model.ts'
 
 const gate = (): GateModel => new GateModel()
@@ -47,8 +47,24 @@ describe('kept operations', () => {
     expect(broke.pass(20_000).ask('kept').is).toBe('sent')
   })
 
+  it('give their place back by a success that comes when the breaker is open', () => {
+    const late = gate()
+    late.ask('kept')
+    const { credit } = late.times(3, 'failure').pass(5625).end('success', { kind: 'call' }).state
+    expect(late.end('success', { kind: 'kept' }).state.credit).toBe(credit + 1)
+    expect(late.phase).toBe('open')
+  })
+
+  it('come back by the gap alone if there is no budget', () => {
+    const free = new GateModel({ ...LIMITS, budget: false }).try('kept', 'failure')
+    expect(free.state).toMatchObject({ credit: 1, gapMs: 100 })
+    expect(free.ask('kept')).toMatchObject({ is: 'waits', until: free.now + 100 })
+    expect(free.pass(100).ask('kept').is).toBe('sent')
+    expect(free.end('failure', { kind: 'call' }).state.credit).toBe(0)
+  })
+
   it('probe an open breaker, but wait while calls end', () => {
-    const dead = gate().times(3, 'failure').pass(5000).try('call', 'failure')
+    const dead = gate().times(3, 'failure').pass(5625).try('call', 'failure')
     expect(dead.ask('kept')).toMatchObject({ is: 'waits' })
     expect(keptUntil(dead.state, LIMITS, dead.now)).toBe(dead.now + 2000)
     expect(dead.pass(2000).ask('kept')).toMatchObject({ is: 'sent', probe: dead.now })

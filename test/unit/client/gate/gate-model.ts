@@ -1,12 +1,10 @@
+import { type Answer, ask, type Question } from '../../../../src/client/gate/ask.ts'
 import type { GateLimits } from '../../../../src/client/gate/gate-limits.ts'
 import {
-  type Answer,
-  ask,
   type GatePhase,
   type GateState,
   newGateState,
   phaseOf,
-  type Question,
   type RequestKind,
 } from '../../../../src/client/gate/gate-state.ts'
 import { type EndedRequest, type RequestOutcome, recordOutcome } from '../../../../src/client/gate/record-outcome.ts'

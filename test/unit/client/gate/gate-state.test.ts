@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { failingStreak } from '../../../../src/client/gate/gate-state.ts'
+import { refuseCall } from '../../../../src/client/gate/ask.ts'
+import { failingStreak, tokensAt } from '../../../../src/client/gate/gate-state.ts'
 import { seededRandom } from '../../../../src/testing/seeded-random.ts'
 import { GateModel, LIMITS, START } from './gate-model.ts'
 
 const gate = (): GateModel => new GateModel()
 const failing = (): GateModel => gate().times(3, 'failure')
 /** Its first probe after it has opened has failed as well. */
-const open = (): GateModel => failing().pass(5000).try('call', 'failure')
+const open = (): GateModel => failing().pass(5625).try('call', 'failure')
 
 describe('a healthy origin', () => {
   it('gets everything at once', () => {
@@ -20,7 +21,7 @@ describe('a healthy origin', () => {
   it('gets fewer at once after a failure, and fewer still if answers are slow beside it', () => {
     const busy = gate().times(20, 'success').end('failure', { inFlight: 100 })
     expect(busy.state.window).toBe(95)
-    expect(busy.ask('call', { inFlight: 95 })).toMatchObject({ is: 'waits', until: Number.POSITIVE_INFINITY })
+    expect(busy.ask('call', { inPhase: 95 })).toMatchObject({ is: 'waits', until: Number.POSITIVE_INFINITY })
     expect(busy.end('success', { tookMs: 5000, inFlight: 95 }).state.window).toBeCloseTo(85.5)
     expect(busy.end('success', { inFlight: 85 }).state.window).toBeCloseTo(86.5)
   })
@@ -73,8 +74,9 @@ describe('a retry', () => {
   it('never has more tokens than the burst, and time leads back to rest', () => {
     const rich = gate().times(100, 'success')
     expect(rich.state.tokens).toBe(10)
-    rich.pass(20_000).ask('call')
-    expect(rich.state.tokens).toBeCloseTo(8)
+    expect(tokensAt(rich.state, LIMITS, rich.now + 20_000)).toBeCloseTo(8)
+    rich.pass(20_000).ask('retry')
+    expect(rich.state.tokens).toBeCloseTo(7)
   })
 })
 
@@ -94,6 +96,20 @@ describe('a failing origin', () => {
     expect(probing.ask('call')).toMatchObject({ is: 'sent', probe: probing.now })
     expect(probing.ask('call')).toMatchObject({ is: 'waits', until: probing.now + 500 })
     expect(probing.pass(500).ask('call').is).toBe('sent')
+  })
+
+  it('turns nobody away while a probe is in flight: it may come back in time', () => {
+    const probing = failing().pass(50)
+    const leaveAt = probing.now + 30
+    expect(
+      failing()
+        .pass(10)
+        .ask('call', { leaveAt: START + 49 }),
+    ).toMatchObject({ is: 'late', retryAt: START + 50 })
+    probing.ask('call')
+    expect(probing.ask('call', { leaveAt })).toMatchObject({ is: 'waits', until: probing.now + 500 })
+    probing.pass(20).end('success', { probe: probing.now - 20 })
+    expect(probing.ask('call', { leaveAt }).is).toBe('sent')
   })
 
   it('gets the next one at once if a probe has hung for longer than the pause', () => {
@@ -126,9 +142,9 @@ describe('a failing origin', () => {
   it('gets one after a success, and one more for each further success', () => {
     const back = failing().pass(50).try('call', 'success')
     expect(back.phase).toBe('healthy')
-    expect([0, 1].map((inFlight) => back.ask('call', { inFlight }).is)).toEqual(['sent', 'waits'])
+    expect([0, 1].map((inPhase) => back.ask('call', { inPhase }).is)).toEqual(['sent', 'waits'])
     back.end('success')
-    expect([1, 2].map((inFlight) => back.ask('call', { inFlight }).is)).toEqual(['sent', 'waits'])
+    expect([1, 2].map((inPhase) => back.ask('call', { inPhase }).is)).toEqual(['sent', 'waits'])
   })
 
   it('is one that does not answer, and silence alone opens no breaker', () => {
@@ -138,7 +154,7 @@ describe('a failing origin', () => {
     expect(hanging.pass(1).ask('call', { unanswered })).toMatchObject({ is: 'sent', probe: hanging.now })
     expect(hanging.phase).toBe('failing')
     expect(hanging.pass(9000).phase).toBe('failing')
-    expect(hanging.end('failure').pass(5000).phase).toBe('open')
+    expect(hanging.end('failure').pass(5625).phase).toBe('open')
   })
 
   it('is forgotten if nobody has asked for long', () => {
@@ -157,30 +173,42 @@ describe('a failing origin', () => {
 })
 
 describe('an origin that is given up', () => {
-  it('is one without any success for five seconds since the first failure', () => {
-    expect(failing().pass(4999).phase).toBe('failing')
-    expect(failing().pass(5000).phase).toBe('open')
-    expect(gate().times(2, 'failure').pass(5000).phase).toBe('healthy')
+  it('is one without any success for five seconds since the first failure, and the time of a probe', () => {
+    expect(failing().pass(5624).phase).toBe('failing')
+    expect(failing().pass(5625).phase).toBe('open')
+    expect(gate().times(2, 'failure').pass(5625).phase).toBe('healthy')
   })
 
   it('wakes those who wait when it opens', () => {
-    const waiting = failing().pass(4990)
+    const waiting = failing().pass(5600)
     waiting.ask('call')
-    expect(waiting.ask('call')).toMatchObject({ is: 'waits', until: START + 5000 })
+    expect(waiting.ask('call')).toMatchObject({ is: 'waits', until: START + 5625 })
   })
 
   it('ends calls and retries, and lets one call through each two seconds', () => {
     const dead = open()
-    expect(dead.ask('call')).toMatchObject({ is: 'ends', retryAt: dead.now + 2000 })
-    expect(dead.ask('retry').is).toBe('ends')
+    expect(dead.ask('call')).toMatchObject({ is: 'open', retryAt: dead.now + 2000 })
+    expect(dead.ask('retry').is).toBe('open')
     expect(dead.pass(2000).ask('call')).toMatchObject({ is: 'sent', probe: dead.now })
-    expect(dead.ask('call').is).toBe('ends')
+    expect(dead.ask('call').is).toBe('open')
+  })
+
+  it('ends calls also while its probe is held: the server asked for it, or others fill the limit', () => {
+    const held = failing()
+      .pass(5625)
+      .end('failure', { wish: { retryAfterMs: 9000 }, random: () => 0 })
+    expect(held.ask('call')).toMatchObject({ is: 'open', retryAt: held.now + 9000 })
+    expect(refuseCall(held.state, LIMITS, held.now)).toMatchObject({ retryAt: held.now + 9000 })
+    expect(held.ask('kept')).toMatchObject({ is: 'waits', until: held.now + 9000 })
+    const full = new GateModel({ ...LIMITS, concurrency: 1 }).times(3, 'failure').pass(5625)
+    expect(full.ask('call', { inFlight: 1 })).toMatchObject({ is: 'open', retryAt: full.now })
+    expect(full.ask('call').is).toBe('sent')
   })
 
   it('is probed sooner by a client that has refused many calls', () => {
     const busy = open()
-    for (let calls = 0; calls < 10; calls++) expect(busy.ask('call').is).toBe('ends')
-    expect(busy.pass(599).ask('call').is).toBe('ends')
+    for (let calls = 0; calls < 10; calls++) expect(busy.ask('call').is).toBe('open')
+    expect(busy.pass(599).ask('call').is).toBe('open')
     expect(busy.pass(1).ask('call').is).toBe('sent')
   })
 
@@ -199,10 +227,20 @@ describe('an origin that is given up', () => {
   })
 })
 
-it('a clock that was set back holds nobody up', () => {
-  const dead = open().pass(-3_600_000)
-  expect(dead.ask('call').is).toBe('sent')
-  expect(dead.phase).toBe('healthy')
+describe('a clock that was set back', () => {
+  it('holds nobody up', () => {
+    const dead = open().pass(-3_600_000)
+    expect(dead.ask('call').is).toBe('sent')
+    expect(dead.phase).toBe('healthy')
+    expect(gate().pass(-1).ask('call').is).toBe('sent')
+  })
+
+  it('leaves what is left of a hold and of a gap, and counts on from there', () => {
+    const asked = gate().end('overload', { wish: { retryAfterMs: 2000, spaceMs: 100, spaceForMs: 60_000 } })
+    const { now } = asked.pass(-3_600_000)
+    expect(asked.ask('call')).toMatchObject({ is: 'waits', until: now + 2100 })
+    expect(asked.state).toMatchObject({ at: now, spaceMs: 100, spacedUntil: now + 60_000 })
+  })
 })
 
 it('every field is a number or absent', () => {
@@ -215,8 +253,8 @@ it('every field is a number or absent', () => {
 it('a breaker that opens while there is a window lets its probe through', () => {
   const flaky = gate()
   for (let index = 0; index < 100; index++) flaky.end(index % 2 === 0 ? 'success' : 'failure')
-  flaky.times(4, 'failure').pass(5000)
-  expect([flaky.phase, flaky.ask('call', { inFlight: 1000 }).is]).toEqual(['open', 'sent'])
+  flaky.times(4, 'failure').pass(5625)
+  expect([flaky.phase, flaky.ask('call', { inPhase: 1000 }).is]).toEqual(['open', 'sent'])
 })
 
 it.each([1, 2, 3])('who has to wait never has to ask again at once (%i)', (seed) => {
@@ -225,7 +263,7 @@ it.each([1, 2, 3])('who has to wait never has to ask again at once (%i)', (seed)
   for (let step = 0; step < 5000; step++) {
     model.pass(random() * 400)
     const kind = (['call', 'retry', 'kept'] as const)[Math.floor(random() * 3)] ?? 'call'
-    const answer = model.ask(kind, { random, inFlight: Math.floor(random() * 20), spreadUntil: model.now })
+    const answer = model.ask(kind, { random, inPhase: Math.floor(random() * 20), spreadUntil: model.now })
     if (answer.is === 'waits') expect(answer.until).toBeGreaterThan(model.now)
     const outcome = random() < 0.3 ? 'success' : 'failure'
     if (answer.is === 'sent') model.end(outcome, { kind, probe: answer.probe, random })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { newContainment } from '../../../../src/client/policy/containment.ts'
+import { type GateState, newGateState } from '../../../../src/client/gate/gate-state.ts'
 import {
   type BudgetOptions,
   createRetryBudget,
   isRetryBudget,
   OriginStates,
-} from '../../../../src/client/policy/retry-budget.ts'
+} from '../../../../src/client/gate/retry-budget.ts'
 import { ConfigurationError } from '../../../../src/errors/classes.ts'
 
 const A = 'https://a.example'
@@ -18,7 +18,7 @@ function statesOf(options?: BudgetOptions): OriginStates {
 /** Puts so many tokens into an origin's bucket. */
 function fill(states: OriginStates, tokens: number, now = 0): void {
   const { limits } = states
-  states.set(A, { ...newContainment({ budget: limits, breaker: false }, now), tokens })
+  states.set(A, { ...newGateState({ budget: limits, breaker: false }, now), tokens })
 }
 
 describe('createRetryBudget', () => {
@@ -100,16 +100,40 @@ describe('a budget', () => {
     expect(Object.keys(createRetryBudget())).toEqual(['limits'])
   })
 
-  test('remembers a thousand origins, and forgets the one that was not called for longest', () => {
+  const newState = (states: OriginStates): GateState => newGateState({ budget: states.limits, breaker: false }, 0)
+  const named = (index: number | string): string => `https://${index}.example`
+  const add = (states: OriginStates, count: number, state: GateState): void => {
+    const known = [...states.entries()].length
+    for (let index = known; index < known + count; index++) states.set(named(index), state)
+  }
+
+  test('remembers a thousand origins that are well, and forgets the oldest of them first', () => {
     const states = statesOf()
-    const state = newContainment({ budget: states.limits, breaker: false }, 0)
-    for (let index = 0; index <= 1000; index++) states.set(`https://${index}.example`, state)
+    const state = newState(states)
+    add(states, 1001, state)
     expect([...states.entries()]).toHaveLength(1000)
-    expect(states.get('https://0.example')).toBeUndefined()
-    expect(states.get('https://1.example')).toBe(state)
-    states.set('https://1.example', state)
+    expect([0, 1].map((index) => states.get(named(index)))).toEqual([undefined, state])
+    states.set(named(1), state)
     expect([...states.entries()]).toHaveLength(1000)
-    states.set('https://new.example', state)
-    expect(['1', '2'].map((name) => states.get(`https://${name}.example`) !== undefined)).toEqual([true, false])
+    states.set(named('new'), state)
+    expect([named(1), named('new')].map((origin) => states.get(origin))).toEqual([undefined, state])
+  })
+
+  test('forgets no origin that is unwell for one that is well', () => {
+    const states = statesOf()
+    const state = newState(states)
+    add(states, 1200, { ...state, tokens: 0 })
+    expect([...states.entries()]).toHaveLength(1200)
+    states.set(named('well'), state)
+    states.set(named('unwell'), { ...state, gapMs: 100 })
+    expect(states.get(named('well'))).toBeUndefined()
+    expect([...states.entries()]).toHaveLength(1201)
+  })
+
+  test('forgets what it was told last for nobody', () => {
+    const states = statesOf()
+    add(states, 1000, { ...newState(states), tokens: 0 })
+    states.set(named('well'), newState(states))
+    expect(states.get(named('well'))).toBeDefined()
   })
 })

@@ -41,10 +41,10 @@ describe.each([1, 20, 200] as const)('one process with %i operations per second'
     expect(where(0.25).success).toBeGreaterThanOrEqual(0.99)
   })
 
-  it('gets 90 % done with at most 1.9 requests where half fails', () => {
+  it('gets 90 % done with at most 1.95 requests where half fails', () => {
     const { success, requests } = where(0.5)
     expect(success).toBeGreaterThanOrEqual(0.9)
-    expect(requests).toBeLessThanOrEqual(1.9)
+    expect(requests).toBeLessThanOrEqual(1.95)
   })
 
   it('sends a request for less than half of its calls where all fails', () => {
@@ -68,7 +68,8 @@ it.each(SEEDS)(
   (seed) => {
     const once = holdfastPolicy('Holdfast, one retry', { budget: { burst: 1 } })
     expect(quietClients(1, 1).run(FAILING, seed).requests).toBeLessThanOrEqual(3)
-    expect(quietClients(1, 1).run(once, seed).requests).toBeLessThanOrEqual(2)
+    // A retry without a token waits for one that the reserve brings.
+    expect(quietClients(1, 1).run(once, seed).requests).toBeLessThanOrEqual(3)
   },
 )
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { forgetGap, quicken, slowDown, standStill, timed, unpaced } from '../../../../src/client/policy/pace.ts'
+import { forgetGap, hasGap, quicken, slowDown, standStill, timed, unpaced } from '../../../../src/client/gate/pace.ts'
 
 const NOW = 1_000_000
 const START = { ...unpaced(NOW), succeededAt: NOW }
@@ -19,7 +19,13 @@ function answered(tookMs: number, times: number): typeof START {
 describe('the gap', () => {
   it('is none where nothing has failed', () => {
     expect(standStill(START, NOW)).toBe(false)
-    expect(START.gapMs).toBe(0)
+    expect([START.gapMs, hasGap(START, NOW)]).toEqual([0, false])
+  })
+
+  it('is there while it has a length, or a wait lasts', () => {
+    const once = slowDown(START, moment())
+    expect([hasGap(once, NOW + 100), hasGap({ ...once, gapMs: 0 }, NOW + 99)]).toEqual([true, true])
+    expect(hasGap({ ...once, gapMs: 0 }, NOW + 100)).toBe(false)
   })
 
   it('begins at a tenth of a second, and doubles when a wait has passed', () => {
