@@ -1,5 +1,6 @@
+import { A_TOKEN, balance, spend } from './bucket.ts'
 import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
-import { A_TOKEN, failingStreak, type GateState, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
+import { failingStreak, type GateState, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
 import { standStill } from './pace.ts'
 
 /** What is on its way. */
@@ -131,11 +132,13 @@ function nextProbeAt(state: GateState, limits: GateLimits, now: number): number 
 }
 
 /** Until when a request has to wait for a token or its time, whatever the phase is. */
-function heldUntil(state: GateState, { budget }: GateLimits, question: Question): number {
+function heldUntil(state: GateState, limits: GateLimits, question: Question): number {
+  const { budget } = limits
   const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now
   if (kind === 'kept') {
-    const creditAt = state.credit >= A_TOKEN ? now : now + timeToToken(state.credit, budget)
+    const kept = balance(state, limits, kind)
+    const creditAt = kept >= A_TOKEN ? now : now + timeToToken(kept, budget)
     return standStill(state, now) ? Math.max(state.keptAt, creditAt) : creditAt
   }
   const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
@@ -153,8 +156,8 @@ function timeToToken(tokens: number, budget: BudgetLimits | false): number {
   return Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
 }
 
-function pay(state: GateState, { budget }: GateLimits, { kind, now, random }: Question): GateState {
+function pay(state: GateState, limits: GateLimits, { kind, now, random }: Question): GateState {
   if (kind === 'call') return state
-  if (kind === 'kept') return { ...state, credit: state.credit - 1, keptAt: now + state.gapMs * 2 * random() }
-  return budget ? { ...state, tokens: state.tokens - 1 } : state
+  const paid = { ...state, ...spend(state, limits, kind) }
+  return kind === 'kept' ? { ...paid, keptAt: now + state.gapMs * 2 * random() } : paid
 }

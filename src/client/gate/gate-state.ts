@@ -1,8 +1,8 @@
+import { type Bucket, newBucket, settledBucket } from './bucket.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
 import { forgetGap, type Pace, unpaced } from './pace.ts'
 
-/** The first attempt of a call, a retry, or the first attempt of an operation that a resume goes on with. */
-export type RequestKind = 'call' | 'retry' | 'kept'
+export type { RequestKind } from './bucket.ts'
 
 export type GatePhase = 'healthy' | 'failing' | 'open'
 
@@ -19,13 +19,9 @@ export type GatePhase = 'healthy' | 'failing' | 'open'
  * In every phase a retry costs a token. Every field is a number or absent, so that the state can be put into a journal or
  * a message as it is.
  */
-export interface GateState extends Pace {
-  /** A retry costs one, a success adds `ratio`, and time leads back to `rest`. */
-  readonly tokens: number
+export interface GateState extends Bucket, Pace {
   /** Up to when the way back to rest is counted. */
   readonly at: number
-  /** How many more kept operations may be in flight. One that succeeds gives its own back and adds `ratio`. */
-  readonly credit: number
   /** Since the last success; and when the first of them came. */
   readonly failures: number
   readonly failedAt?: number | undefined
@@ -51,15 +47,11 @@ export interface GateState extends Pace {
   readonly spacedUntil: number
 }
 
-/** Ten times a tenth is a token, whatever floating point makes of it. */
-export const A_TOKEN = 1 - 1e-9
-
-export function newGateState({ budget }: GateLimits, now: number): GateState {
-  const rest = budget ? budget.rest : 1
+export function newGateState(limits: GateLimits, now: number): GateState {
   const unbroken = { failures: 0, failedAt: undefined, succeededAt: 0, share: 1, window: undefined, calm: 0 }
   const unprobed = { pauseMs: 0, probeAt: now, probe: undefined, refused: 0 }
   const unspaced = { nextAt: now, spaceMs: 0, spacedUntil: now }
-  return { tokens: rest, at: now, credit: rest, ...unbroken, ...unprobed, ...unspaced, ...unpaced(now) }
+  return { ...newBucket(limits), at: now, ...unbroken, ...unprobed, ...unspaced, ...unpaced(now) }
 }
 
 export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: GateLimits, now: number): GatePhase {
@@ -103,15 +95,12 @@ export function alive(state: GateState): GateState {
 }
 
 /** After the time since the last look: the reserve leads back to rest, and old failures are forgotten. */
-export function settled(before: GateState, { budget }: GateLimits, now: number): GateState {
+export function settled(before: GateState, limits: GateLimits, now: number): GateState {
   if (now === before.at) return before
   const state = forgetFailures(forgetGap(before, now), now)
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
   if (now < state.at) return setBack(state, now)
-  if (!budget) return { ...state, at: now }
-  const step = ((now - state.at) / 1000) * budget.reservePerSecond
-  const back = (from: number): number => from + Math.max(-step, Math.min(step, budget.rest - from))
-  return { ...state, at: now, tokens: back(state.tokens), credit: back(state.credit) }
+  return { ...state, at: now, ...settledBucket(state, limits, now - state.at) }
 }
 
 function setBack(state: GateState, now: number): GateState {

@@ -32,6 +32,11 @@ export interface ChangedLevel {
   readonly until: number
 }
 
+/** One kept operation for each origin goes in any case. */
+function atLeastOne({ tokens, credit }: GateState): Pick<GateState, 'tokens' | 'credit'> {
+  return tokens + credit >= 1 ? { tokens, credit } : { tokens, credit: 1 - Math.max(0, tokens) }
+}
+
 /** The gates of a client, one for each origin, and what its journal and its peers know of them. */
 export class Gates {
   readonly #states: OriginStates
@@ -100,7 +105,7 @@ export class Gates {
     for (const [origin, state] of [...this.#states.entries()]) {
       // Only a breaker that is open holds it.
       const probeAt = phaseOf(state, this.#limits, now) === 'open' ? state.probeAt : now
-      this.#states.set(origin, { ...state, gapMs: 0, keptAt: now, credit: Math.max(1, state.credit), probeAt })
+      this.#states.set(origin, { ...state, gapMs: 0, keptAt: now, ...atLeastOne(state), probeAt })
       this.#gates.get(origin)?.pump()
     }
   }

@@ -1,6 +1,6 @@
+import { A_TOKEN, type Bucket, balance, earn, giveBack, halve, withoutCredit } from './bucket.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
 import {
-  A_TOKEN,
   alive,
   failingStreak,
   type GatePhase,
@@ -42,6 +42,7 @@ export interface EndedRequest {
 interface Timed {
   readonly kind: RequestKind
   readonly isSlow: boolean
+  readonly phase: GatePhase
 }
 
 /** One request after failing, and one more at once for each success. */
@@ -66,9 +67,9 @@ function granted(state: GateState, wish: ServerWish, { now, random }: EndedReque
 function afterOutcome(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   if (ended.outcome === 'success') return succeeded(state, limits, ended)
   if (ended.outcome === 'failure') return failed(state, limits, ended)
-  const credit = returned(state, ended.kind)
-  if (ended.outcome === 'overload') return slowDown(narrowed(alive({ ...state, credit }), ended), ended)
-  return { ...state, credit, probe: isProbe(state, ended) ? undefined : state.probe }
+  const back = { ...state, ...giveBack(state, limits, ended.kind) }
+  if (ended.outcome === 'overload') return slowDown(narrowed(alive(back), ended), ended)
+  return { ...back, probe: isProbe(state, ended) ? undefined : state.probe }
 }
 
 function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
@@ -77,13 +78,14 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   const phase = phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
   if (phase === 'open' && ended.probe === undefined)
-    return { ...state, credit: returned(state, kind), usualMs, answers }
+    return { ...state, ...giveBack(state, limits, kind), usualMs, answers }
   const { window, calm } = phase === 'healthy' ? widened(state, { inFlight: ended.inFlight, isSlow }) : FIRST_STEP
+  const { tokens, credit } = bucketAfter(state, limits, { kind, isSlow, phase })
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
-    tokens: isSlow ? state.tokens : tokensAfter(state, limits, phase),
+    tokens,
+    credit,
     at: state.at,
-    credit: creditAfter(state, limits, { kind, isSlow }),
     failures: 0,
     failedAt: undefined,
     succeededAt: now,
@@ -130,29 +132,19 @@ function narrowed(state: GateState, { inFlight }: EndedRequest): GateState {
 }
 
 /** A server that was given up and is back is asked for no more than a new client would. */
-function tokensAfter({ tokens }: GateState, { budget }: GateLimits, phase: GatePhase): number {
-  if (!budget) return tokens
-  return Math.max(tokens, Math.min(phase === 'open' ? budget.rest : budget.burst, tokens + budget.ratio))
-}
-
-/** A kept operation that is done shows that there is room for one more of them; a call, only that there is a server. */
-function creditAfter(state: GateState, { budget }: GateLimits, { kind, isSlow }: Timed): number {
-  const credit = returned(state, kind)
-  if (isSlow) return Math.min(credit, Math.max(1, credit / 2))
-  const { ratio, burst } = budget || { ratio: 1, burst: 1 }
-  return Math.max(credit, Math.min(kind === 'kept' ? TUNING.mostKept : burst, credit + ratio))
-}
-
-/** A kept operation has its place while it is in flight. */
-function returned({ credit }: GateState, kind: RequestKind): number {
-  return kind === 'kept' ? credit + 1 : credit
+function bucketAfter(state: GateState, limits: GateLimits, { kind, isSlow, phase }: Timed): Bucket {
+  if (isSlow) return halve(giveBack(state, limits, kind), limits)
+  const bucket = earn(state, limits, kind)
+  const { budget } = limits
+  if (phase !== 'open' || !budget) return bucket
+  return withoutCredit({ ...bucket, tokens: Math.max(state.tokens, Math.min(budget.rest, bucket.tokens)) }, limits)
 }
 
 function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   const { now, random, kind } = ended
   const failures = state.failures + 1
   const isSilent = now - state.succeededAt >= TUNING.deadAfterMs && failures >= TUNING.leastStreak
-  const isBroke = (kind === 'kept' ? state.credit : state.tokens) < A_TOKEN
+  const isBroke = balance(state, limits, kind === 'kept' ? 'kept' : 'retry') < A_TOKEN
   const slowed = isBroke ? slowDown(state, { now, random, isSilent }) : state
   const next = { ...slowed, credit: creditLeft(state, limits, kind), failures, failedAt: state.failedAt ?? now }
   if (phaseOf(state, limits, now) !== 'healthy') return isProbe(state, ended) ? paused(next, limits, ended) : next
@@ -167,12 +159,12 @@ function creditLeft({ credit }: GateState, { budget }: GateLimits, kind: Request
 
 /** Until the next probe. The pause counts from the last one's start, and is jittered: clients that failed together must not probe together. */
 function paused(state: GateState, limits: GateLimits, { now, random, probe }: EndedRequest): GateState {
-  const { budget, breaker } = limits
+  const { breaker } = limits
   const pauseMs = Math.min(TUNING.longestPauseMs, Math.max(TUNING.firstPauseMs, state.pauseMs * 2))
   const lastsMs = breaker && phaseOf(state, limits, now) === 'open' ? breaker.openForMs : pauseMs
   const probeAt = Math.max(now, (probe ?? now) + lastsMs * (0.75 + random() / 2))
-  const credit = Math.min(state.credit, budget ? budget.rest : 1)
-  return { ...state, window: undefined, calm: 0, probe: undefined, refused: 0, pauseMs, probeAt, credit }
+  const unprobed = { window: undefined, calm: 0, probe: undefined, refused: 0 }
+  return { ...state, ...withoutCredit(state, limits), ...unprobed, pauseMs, probeAt }
 }
 
 function isProbe(state: GateState, { probe }: EndedRequest): boolean {

@@ -25,12 +25,11 @@ export function isUnwell({ tokens, failures, gapMs }: GateState, budget: BudgetL
 /** What a journal or another tab had of the state; undefined if it is no such state. Requests in flight are its own. */
 export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, now: number): GateState | undefined {
   if (!isGateState(stored)) return undefined
-  const rest = budget ? budget.rest : 1
   const isFailing = stored.failures > 0 && breaker !== false
   return {
     ...stored,
-    tokens: budget ? Math.min(stored.tokens, rest) : stored.tokens,
-    credit: Math.min(stored.credit, rest),
+    tokens: budget ? Math.min(stored.tokens, budget.rest) : stored.tokens,
+    credit: budget ? 0 : Math.min(stored.credit, 1),
     failures: isFailing ? stored.failures : 0,
     failedAt: isFailing ? stored.failedAt : undefined,
     window: undefined,
