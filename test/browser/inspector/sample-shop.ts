@@ -1,5 +1,5 @@
+import type { OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import type { Journal } from '../../../src/client/journal/port.ts'
-import type { OriginStates } from '../../../src/client/policy/retry-budget.ts'
 import type * as Holdfast from '../../../src/index.ts'
 import type * as InspectorDoor from '../../../src/inspector/index.ts'
 import type * as Server from '../../../src/server/index.ts'

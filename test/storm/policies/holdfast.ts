@@ -1,10 +1,11 @@
 import type { GateLimits } from '../../../src/client/gate/gate-limits.ts'
+import type { BreakerOptions } from '../../../src/client/gate/gate-options.ts'
 import { PATIENCE_MS } from '../../../src/client/gate/gates.ts'
 import { OriginGate } from '../../../src/client/gate/origin-gate.ts'
 import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
-import { spreadDelay } from '../../../src/client/gate/spread.ts'
+import { spreadUntil } from '../../../src/client/gate/spread.ts'
 import type { Entry, Refused, Sent } from '../../../src/client/gate/waiting-line.ts'
-import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
+import type { RetryOptions } from '../../../src/client/options.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { DEFAULT_RETRY, resolveRetry } from '../../../src/client/policy/resolve-retry.ts'
@@ -215,7 +216,10 @@ class HoldfastClient implements ClientModel {
     else if (this.#gate.phase === 'open') this.#stop(run, { reason: 'breaker', retryAt: this.#gate.refuseCall() })
     else {
       run.previousMs = decision.backoffMs
-      run.spreadUntil = now + spreadDelay(attemptsMade, this.#settings.limits, random)
+      const { limits, resolved } = this.#settings
+      const { failedAt = now } = this.#gate.state
+      const isSet = !resolved.spreads || floorMs !== undefined
+      run.spreadUntil = isSet ? undefined : spreadUntil({ retry: attemptsMade, now, failedAt }, limits, random)
       this.#world.after(decision.delayMs, () => this.#enter(run))
     }
   }

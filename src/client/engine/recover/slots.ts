@@ -15,6 +15,7 @@ const MOST_WAITING_LANES = 1000
 export class Slots {
   #free: number
   readonly #waiting: Readonly<Record<SlotUser, (() => void)[]>> = { pass: [], lane: [], operation: [] }
+  /** Of passes and lanes. */
   #last: SlotUser = 'lane'
 
   constructor(count: number) {
@@ -46,7 +47,7 @@ export class Slots {
   release(count = 1): void {
     for (let released = 0; released < count; released++) {
       const next = this.#nextUser()
-      this.#last = next
+      if (next !== 'operation') this.#last = next
       const start = this.#waiting[next].shift()
       if (start) start()
       else this.#free++

@@ -14,6 +14,8 @@ export interface Stretch {
 export class Sweep {
   readonly #gates: Pick<Gates, 'heldOrigins' | 'isCrowded'>
   readonly #ofOrigins = new Map<string, number>()
+  /** Their own cursors are done: the first one, which may be behind them, must not meet them again. */
+  readonly #swept = new Set<string>()
   #after = 0
   #isThrough = false
 
@@ -28,14 +30,24 @@ export class Sweep {
     for (const [origin, after] of this.#ofOrigins) {
       if (!held.includes(origin)) return { after, origins: [origin], exceptOrigins: [] }
       // Not before long: a later pass has it.
-      if (!this.#gates.isCrowded(origin)) this.#ofOrigins.delete(origin)
+      if (!this.#gates.isCrowded(origin)) this.#finish(origin)
     }
-    if (!this.#isThrough) return { after: this.#after, exceptOrigins: [...held, ...this.#ofOrigins.keys()] }
+    if (!this.#isThrough) return { after: this.#after, exceptOrigins: this.#passedOver(held) }
     return this.#ofOrigins.size > 0 ? 'later' : 'over'
   }
 
   #set(origin: string): void {
-    if (this.#gates.isCrowded(origin) && !this.#ofOrigins.has(origin)) this.#ofOrigins.set(origin, this.#after)
+    if (this.#ofOrigins.has(origin) || this.#swept.has(origin)) return
+    if (this.#gates.isCrowded(origin)) this.#ofOrigins.set(origin, this.#after)
+  }
+
+  #finish(origin: string): void {
+    this.#ofOrigins.delete(origin)
+    this.#swept.add(origin)
+  }
+
+  #passedOver(held: readonly string[]): string[] {
+    return [...new Set([...held, ...this.#ofOrigins.keys(), ...this.#swept])]
   }
 
   /** The last place that a claim of this stretch has come to. */
@@ -43,7 +55,7 @@ export class Sweep {
     if (origin === undefined) {
       this.#isThrough = last === after
       this.#after = last
-    } else if (last === after) this.#ofOrigins.delete(origin)
+    } else if (last === after) this.#finish(origin)
     else this.#ofOrigins.set(origin, last)
   }
 }

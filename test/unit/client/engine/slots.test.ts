@@ -14,8 +14,9 @@ describe('slots', () => {
   it('are taken at once while any is free', async () => {
     const slots = new Slots(3)
     await slots.take('pass')
-    expect(slots.takeFree()).toBe(2)
-    expect(slots.takeFree()).toBe(0)
+    expect(slots.takeFree(5)).toBe(2)
+    expect(slots.takeFree(5)).toBe(0)
+    expect(slots.tryTake()).toBe(false)
   })
 
   it('go to passes and lanes in turn, in the order of arrival', async () => {
@@ -32,7 +33,23 @@ describe('slots', () => {
     await slots.take('lane')
     await slots.take('lane')
     slots.release(2)
-    expect(slots.takeFree()).toBe(2)
+    expect(slots.takeFree(5)).toBe(2)
+  })
+
+  it('are taken up to as many as are wanted', () => {
+    const slots = new Slots(3)
+    expect(slots.takeFree(1)).toBe(1)
+    expect(slots.tryTake()).toBe(true)
+    expect(slots.takeFree(5)).toBe(1)
+  })
+
+  it('go first to an operation that goes on', async () => {
+    const slots = new Slots(1)
+    await slots.take('pass')
+    const served = record(slots, ['pass', 'lane', 'operation'])
+    slots.release(3)
+    await turn()
+    expect(served).toEqual(['operation 2', 'pass 0', 'lane 1'])
   })
 
   it('go to lanes first while very many of them wait', async () => {

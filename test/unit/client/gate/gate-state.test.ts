@@ -220,9 +220,9 @@ describe('an origin that is given up', () => {
     expect(dead.state.tokens).toBeLessThanOrEqual(2)
   })
 
-  it('never is if there is no breaker', () => {
+  it('never is if there is no breaker, nor does it count as failing', () => {
     const without = new GateModel({ ...LIMITS, breaker: false }).times(3, 'failure').pass(9000)
-    expect(without.phase).toBe('failing')
+    expect(without.phase).toBe('healthy')
     expect(without.ask('call').is).toBe('sent')
   })
 })

@@ -165,11 +165,12 @@ describe('a resume', () => {
     expect(scene.gates.heldOrigins()).toEqual([])
     for (let count = 0; count < 3; count++) scene.enter(A, 'kept')
     scene.enter('https://calls.example')
-    expect([scene.gates.heldOrigins(), scene.gates.waitingKept]).toEqual([[A], 1])
+    expect(scene.gates.heldOrigins()).toEqual([A])
+    expect([A, B, 'https://calls.example'].map((origin) => scene.gates.isCrowded(origin))).toEqual([true, false, false])
     held(scene.clock.now() + PATIENCE_MS)
     expect(scene.gates.heldOrigins()).toEqual([A])
     held(scene.clock.now() + PATIENCE_MS + 1)
-    expect(scene.gates.heldOrigins()).toEqual([A, B])
+    expect([scene.gates.heldOrigins(), scene.gates.isCrowded(B)]).toEqual([[A, B], false])
   })
 
   it('that is asked for sends one of each origin at once', () => {
@@ -194,43 +195,35 @@ describe('a resume', () => {
 })
 
 describe('a bucket that processes share', () => {
-  const shared = (isGranted: boolean) => {
+  const shared = () => {
     const log: unknown[] = []
     const sharedBudget: NonNullable<GatesTerms['sharedBudget']> = {
-      take: (origin, own) => {
-        log.push(['take', origin, own])
-        return Promise.resolve(isGranted)
-      },
-      deposit: (origin, amount) => void log.push(['deposit', origin, amount]),
+      take: () => Promise.resolve(true),
+      deposit: (origin, amount) => void log.push([origin, amount]),
     }
     return { log, sharedBudget }
   }
 
-  it('is none by default, and none without a budget', async () => {
-    const { log, sharedBudget } = shared(false)
-    expect(new Scene().gates.isShared).toBe(false)
-    expect(await new Scene().gates.takeShared(A)).toBe(true)
+  it('is none by default, and none without a budget', () => {
+    const { log, sharedBudget } = shared()
+    expect(new Scene().gates.sharedBudget).toBeUndefined()
     const free = new Scene(new OriginStates(false), { sharedBudget }).gates
     free.deposit(A)
-    expect([free.isShared, await free.takeShared(A), log]).toEqual([false, true, []])
+    expect([free.sharedBudget, log]).toEqual([undefined, []])
   })
 
-  it('is asked for each retry, with what this client had before it, and gets what successes pay', async () => {
-    const { log, sharedBudget } = shared(true)
+  it('gets what successes pay', () => {
+    const { log, sharedBudget } = shared()
     const { gates } = new Scene(undefined, { sharedBudget })
-    expect([gates.isShared, await gates.takeShared(A)]).toEqual([true, true])
     gates.deposit(A)
-    expect(log).toEqual([
-      ['take', A, { ...LIMITS.budget, tokens: 3 }],
-      ['deposit', A, 1.1],
-    ])
-    expect(gates.of(A).state.tokens).toBe(2)
+    expect([gates.sharedBudget, log]).toEqual([sharedBudget, [[A, 1.1]]])
   })
 
-  it('that has no token leaves this client none', async () => {
-    const { sharedBudget } = shared(false)
+  it('that has no token leaves this client none, and its peers hear of it', () => {
+    const { sharedBudget } = shared()
     const scene = new Scene(undefined, { sharedBudget })
-    expect(await scene.gates.takeShared(A)).toBe(false)
+    scene.gates.drain(A)
     expect([scene.gates.of(A).state.tokens, scene.told.length]).toEqual([0, 1])
+    expect(scene.gates.of(B).state.tokens).toBe(2)
   })
 })
