@@ -143,7 +143,7 @@ function heldUntil(state: GateState, { budget }: GateLimits, question: Question)
 }
 
 /** A budget that nothing fills has no token for any retry. */
-function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+export function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
   if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
   return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }
