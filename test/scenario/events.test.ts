@@ -71,7 +71,7 @@ describe('the events', () => {
     const journal = memoryJournal()
     const events: HoldfastEvent[] = []
     const observe = (event: HoldfastEvent): void => void events.push(event)
-    const first = scenario(() => ({ status: 503 }), { journal, observe, onGiveUp: 'keep' })
+    const first = scenario(() => ({ status: 503 }), { journal, observe, onGiveUp: 'keep', breaker: false })
     const handle = first.client.post('/a', { id: 'i' })
     await elapse(first.clock, MINUTE, failure(handle))
     await first.client.close()
@@ -132,9 +132,10 @@ describe('the events', () => {
   it('of a breaker', async () => {
     const { client, clock, events } = scenario(() => ({ status: 503 }), {
       retry: false,
-      breaker: { minimumRequests: 1 },
+      breaker: { openAfter: 8 },
     })
-    await failure(client.post('/a'))
+    for (let n = 0; n < 3; n++) await failure(client.post('/a'))
+    await elapse(clock, 9, failure(client.post('/a')))
     expect(events.find((event) => event.type === 'breaker.changed')).toEqual({
       type: 'breaker.changed',
       at: clock.now(),

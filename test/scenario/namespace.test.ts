@@ -75,7 +75,9 @@ describe('forgetting', () => {
     const anna = place.client({ namespace: 'anna', onGiveUp: 'keep', retry: false })
     const berta = place.client({ namespace: 'berta', onGiveUp: 'keep', retry: false })
     for (const body of ['one', 'two', 'three']) await outcome(anna.post('/charges', { body }))
-    await outcome(berta.post('/charges', { body: 'one' }))
+    const waits = outcome(berta.post('/charges', { body: 'one' }))
+    await place.clock.advance(1000)
+    await waits
     expect(await anna.forget()).toBe(3)
     expect(await listed(anna)).toEqual([])
     expect(await listed(berta)).toHaveLength(1)

@@ -146,7 +146,7 @@ function heldUntil(state: GateState, limits: GateLimits, question: Question): nu
 }
 
 /** A budget that nothing fills has no token for any retry. */
-function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+export function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
   if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
   return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }

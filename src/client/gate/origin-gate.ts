@@ -1,6 +1,6 @@
 import { type Clock, startTimer } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
-import { type Answer, ask, isPlain, keptUntil, refuseCall, type Traffic } from './ask.ts'
+import { type Answer, ask, isNeverPaid, isPlain, keptUntil, refuseCall, type Traffic } from './ask.ts'
 import type { GateLimits } from './gate-limits.ts'
 import {
   type BreakerPhase,
@@ -75,6 +75,11 @@ export class OriginGate {
   /** Would a call be sent at once, as far as is known? */
   get isClear(): boolean {
     return this.#line.count('call') === 0 && isPlain(this.state, this.#options.limits, this.#counts())
+  }
+
+  /** Has the budget no token for a retry, however long it waits? */
+  get isBroke(): boolean {
+    return isNeverPaid(this.state, this.#options.limits, 'retry')
   }
 
   /** Nothing is known that a new gate would not know. */

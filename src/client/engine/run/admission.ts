@@ -190,10 +190,12 @@ export class Admission {
     this.#spreadUntil = isSet ? 0 : spreadUntil({ retry, now, failedAt }, gates.limits, random)
   }
 
-  /** Is the circuit breaker open? Then no retry goes, and none has to wait to be told so. */
+  /** Is the circuit breaker open, or the budget empty for good? Then no retry goes, and none has to wait to be told so. */
   givenUp(): Stop | undefined {
-    if (this.#gate.phase !== 'open') return undefined
-    return { reason: 'breaker', retryAt: this.#gate.refuseCall() }
+    if (this.#gate.phase === 'open') return { reason: 'breaker', retryAt: this.#gate.refuseCall() }
+    if (!this.#gate.isBroke) return undefined
+    this.#engine.events?.emit({ type: 'budget.exhausted', origin: this.#origin })
+    return { reason: 'budget' }
   }
 
   /**
