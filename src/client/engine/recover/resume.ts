@@ -174,7 +174,12 @@ export class Resume {
 
   #claim({ dead, ...wanted }: Wanted) {
     const engine = this.#engine
-    return engine.keeper.claim({ ...claimant(engine, dead), ...dueFilter(engine, []), deliverNames: [], ...wanted })
+    const due = dueFilter(engine, [])
+    const asked = wanted.origins ?? due.origins
+    const allowed = due.origins
+    // What waits at a gate need not be what a resume may send: a caller may have asked for it by its key.
+    const origins = asked === '*' || allowed === '*' ? asked : asked.filter((origin) => allowed.includes(origin))
+    return engine.keeper.claim({ ...claimant(engine, dead), ...due, deliverNames: [], ...wanted, origins })
   }
 
   /** Needs a slot, which is released after the operation. False: none is needed. */

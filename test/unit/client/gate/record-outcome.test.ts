@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keptUntil, refuseCall } from '../../../../src/client/gate/ask.ts'
-import { A_TOKEN, type GateState } from '../../../../src/client/gate/gate-state.ts'
+import { A_TOKEN } from '../../../../src/client/gate/bucket.ts'
 import { GateModel, LIMITS, START } from './gate-model.ts'
 
 const FREE = { ...LIMITS, budget: false } as const
