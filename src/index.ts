@@ -15,6 +15,8 @@ export { createClient } from './client/create-client.ts'
 export { aesGcm } from './client/encryption/aes-gcm.ts'
 export type { Settlement, SettlementHandler } from './client/engine/recover/deliver.ts'
 export type { ResumeReport } from './client/engine/recover/resume.ts'
+export type { BreakerOptions, LimitOptions } from './client/gate/gate-options.ts'
+export { createRetryBudget, type RetryBudget } from './client/gate/retry-budget.ts'
 export { memoryJournal } from './client/journal/memory/memory-journal.ts'
 export type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from './client/journal/port.ts'
 export type { DeadLetter } from './client/operation/dead-letter.ts'
@@ -24,7 +26,6 @@ export type { OperationHandle } from './client/operation-handle.ts'
 export type {
   AttemptContext,
   BodyInput,
-  BreakerOptions,
   BudgetOptions,
   CallOptions,
   ClientOptions,
@@ -40,7 +41,6 @@ export type {
   RetryContext,
   RetryOptions,
 } from './client/options.ts'
-export { createRetryBudget, type RetryBudget } from './client/policy/retry-budget.ts'
 export type { PreparedOperation } from './client/prepared-operation.ts'
 export {
   BodyError,

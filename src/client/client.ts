@@ -13,7 +13,7 @@ export interface ResumeOptions {
   /** Keep watching for new pending records, dead runners and due times until `signal` aborts. Default false: one pass. */
   readonly continuous?: boolean | undefined
   readonly signal?: AbortSignal | undefined
-  /** How many operations at once. Default 8. */
+  /** A ceiling for how many operations are sent at once, to all origins together. Each gate learns how many its server takes. */
   readonly concurrency?: number | undefined
 }
 

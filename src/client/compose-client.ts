@@ -8,9 +8,10 @@ import { LeaseKeeper } from './engine/recover/lease-keeper.ts'
 import { receivePeerMessage, Upkeep } from './engine/recover/upkeep.ts'
 import { AnnouncedHorizons } from './engine/run/announced-horizons.ts'
 import { LearnedCredentials } from './engine/run/attempt-headers.ts'
-import { Containments } from './engine/run/containments.ts'
 import { LiveOperations } from './engine/run/live-operation.ts'
+import { NetworkCheck } from './engine/run/network-check.ts'
 import { Session } from './engine/run/session.ts'
+import { Gates } from './gate/gates.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
@@ -48,7 +49,17 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
   const journal = journalOf(platform, options)
   const coordination = withPeersOf(journal, platform.coordination())
   const { sharedBudget } = journal
-  const containments = new Containments(options.budget, { breaker, clock, random, events, coordination, sharedBudget })
+  const transport = platform.transport(options)
+  const gates = new Gates(options.budget, {
+    ...options.requestLimits,
+    breaker,
+    clock,
+    random,
+    sharedBudget,
+    connectionsTo: transport.connectionsTo?.bind(transport),
+    tellPeers: (key, level) => coordination.notifyPeers?.({ is: 'level', namespace: '', key, level }),
+    onBreaker: (origin, from, to) => events?.emit({ type: 'breaker.changed', origin, from, to }),
+  })
   const upkeep = new Upkeep(events, platform.warn)
   const fingerprints = new Fingerprints(platform.digest, encryption?.fingerprintKeys?.())
   const keeper = new RecordKeeper(journal, {
@@ -57,7 +68,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     redactor: options.redactor,
     onUnreadable: (error, key) => upkeep.reportFailure(key, error),
     onOpened: () => upkeep.pruner.onOpened(engine),
-    levels: containments,
+    levels: gates,
     turn: () => takeTurn(clock),
     now: () => clock.now(),
   })
@@ -68,10 +79,11 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     random,
     fingerprints,
     keeper,
-    transport: platform.transport(options),
+    transport,
     coordination,
+    networkCheck: new NetworkCheck({ clock, coordination, gates, transport }),
     events,
-    containments,
+    gates,
     horizons: new AnnouncedHorizons(options, events),
     credentials: new LearnedCredentials(options),
     session: new Session(options.session),

@@ -4,10 +4,11 @@ import type { Duration } from '../foundation/duration.ts'
 import type { Encryption } from '../foundation/encryption.ts'
 import type { Random } from '../foundation/random.ts'
 import type { Observer, Telemetry } from '../observe/port.ts'
+import type { BreakerOptions, LimitOptions } from './gate/gate-options.ts'
+import type { BudgetOptions, RetryBudget } from './gate/retry-budget.ts'
 import type { Journal } from './journal/port.ts'
 import type { CredentialsMode, Json, LaneOnFailure, SettledStatus } from './operation/record.ts'
 import type { OperationView } from './operation/view.ts'
-import type { BudgetOptions, RetryBudget } from './policy/retry-budget.ts'
 
 export type { BudgetOptions }
 
@@ -39,13 +40,6 @@ export interface RetryOptions {
   readonly statuses?: readonly number[] | undefined
   /** `true` or `false` decide, `undefined` leaves it to the rules. Can't override deadline, horizon, budget or do-not-retry. */
   readonly shouldRetry?: ((context: RetryContext) => boolean | undefined) | undefined
-}
-
-export interface BreakerOptions {
-  /** Opens when so many requests have failed in a row, and nothing has succeeded for two seconds. Default 10. */
-  readonly minimumRequests?: number | undefined
-  /** How long it stays open before it lets a probe through, give or take a quarter. Default '2s'. */
-  readonly openFor?: Duration | undefined
 }
 
 /** Header names; `false` switches one off. */
@@ -166,6 +160,8 @@ export interface ClientOptions {
   readonly budget?: BudgetOptions | RetryBudget | false | undefined
   /** Options, or `false`. */
   readonly breaker?: BreakerOptions | false | undefined
+  /** Calls above them wait within their deadline, resumed operations without one. Default none. */
+  readonly limits?: LimitOptions | undefined
   /** What is honoured and what is sent. */
   readonly doNotRetry?: DoNotRetryOptions | undefined
   readonly keyHeader?: KeyHeaderOptions | undefined

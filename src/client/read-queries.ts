@@ -12,11 +12,14 @@ import { OPERATION_STATUSES } from './operation/record.ts'
 
 /* The options of the functions of a client that are no calls: each value checked, each unknown name refused. */
 
+/** How many a server gets at once is for the gate of its origin; this bounds what a process holds. */
+const MOST_AT_ONCE = 1000
+
 export function readResume(given: ResumeOptions | undefined) {
   return readOptions('resume', given, {
     continuous: [false, checkBoolean],
     signal: [undefined, checkSignal],
-    concurrency: [8, wholeFrom(1)],
+    concurrency: [MOST_AT_ONCE, wholeFrom(1)],
   })
 }
 

@@ -129,12 +129,14 @@ interface NewCall extends Pick<NewOperation, 'input' | 'body' | 'honoursKeys'> {
 function start(engine: Engine, call: Call, { input, options, body, honoursKeys }: NewCall): HandleSource {
   const { id, name, metadata, lane, laneOnFailure, signal } = options
   const newKey = (): string => input.key ?? newOperationKey()
-  const key = id === undefined ? newKey() : engine.live.reserveKey(id, newKey)
+  const reserved = id === undefined ? newKey() : engine.live.reserveKey(id, newKey)
+  // A caller's own key is what the caller will ask for later, whoever else uses the id.
+  const key = input.key ?? reserved
   const named = call.durable && (id !== undefined || input.key !== undefined)
   const unrecorded = { method: input.method, origin: input.origin, operation: { key, id, name }, named }
   const kept = { id, name, metadata: metadata === undefined ? metadata : fixed(metadata), lane, laneOnFailure }
   const source = new Caller(engine, { call, signal, unrecorded }).start((caller) => {
-    const session = engine.session.current()
+    const session = engine.options.session && engine.session.current()
     return enterNew(engine, caller, { input, body, options: kept, key, newKey, honoursKeys, session })
   })
   if (id !== undefined) {

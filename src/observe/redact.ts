@@ -1,5 +1,10 @@
 import type { HeaderList } from '../protocol/headers.ts'
-import { isCredentialHeader, isCredentialParameter, isCredentialValue } from '../protocol/sensitive-names.ts'
+import {
+  isCredential,
+  isCredentialHeader,
+  isCredentialParameter,
+  isCredentialValue,
+} from '../protocol/sensitive-names.ts'
 
 const MASK = '***'
 
@@ -74,12 +79,12 @@ export class Redactor {
   }
 
   #isNamed(name: string): boolean {
-    return this.#names.size > 0 && this.#names.has(name.toLowerCase())
+    return this.#names.has(name.toLowerCase())
   }
 
   /** Must this header not be written down? By its name, by its value, or for a URL with a secret in it. */
   readonly isField = ([name, value]: HeaderList[number]): boolean => {
-    if (this.isHeader(name) || isCredentialValue(value)) return true
+    if (isCredential(name, value) || (this.#names.size > 0 && this.#isNamed(name))) return true
     if (value.includes('://') && value.replace(URL_IN_TEXT, this.url) !== value) return true
     // A `Location` may be relative.
     return value.includes('?') && this.url(value) !== value

@@ -64,6 +64,11 @@ export function isCredentialValue(value: string): boolean {
   return SCHEME.test(value) || JWT.test(value) || ISSUED.test(value)
 }
 
+/** By its name, or by its value. On the way of every field of every answer. */
+export function isCredential(name: string, value: string): boolean {
+  return (judged.get(name) ?? isCredentialHeader(name)) || SCHEME.test(value) || JWT.test(value) || ISSUED.test(value)
+}
+
 function kebabOf(name: string): string {
   return name.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase()
 }

@@ -23,16 +23,28 @@ const SOURCES: readonly (readonly [name: string, read: Reader])[] = [
  * A value that is there but makes no sense loses the timing; it does not promote the next header.
  */
 export function serverDelayMs(headers: HeaderList, ourNow: number): number | undefined {
-  // A point in time is one of the server's clock, which `Date` tells; ours may be wrong.
-  const now = parseHttpDate(headerValue(headers, 'date') ?? '', ourNow) ?? ourNow
+  const now = serverNow(headers, ourNow)
   for (const [name, read] of SOURCES) {
     const value = headerValue(headers, name)
-    if (value === undefined) continue
-    const delay = read(value.trim(), now)
-    // Rounded up: never earlier than asked.
-    return delay === undefined ? undefined : Math.min(Math.ceil(Math.max(0, delay)), LONGEST_MS)
+    if (value !== undefined) return bounded(read(value.trim(), now))
   }
   return undefined
+}
+
+/** How long it takes until the quota of this header begins anew. */
+export function resetDelayMs(headers: HeaderList, name: string, ourNow: number): number | undefined {
+  const value = headerValue(headers, name)
+  return value === undefined ? undefined : bounded(readReset(value.trim(), serverNow(headers, ourNow)))
+}
+
+/** A point in time is one of the server's clock, which `Date` tells; ours may be wrong. */
+function serverNow(headers: HeaderList, ourNow: number): number {
+  return parseHttpDate(headerValue(headers, 'date') ?? '', ourNow) ?? ourNow
+}
+
+/** Rounded up: never earlier than asked. */
+function bounded(delay: number | undefined): number | undefined {
+  return delay === undefined ? undefined : Math.min(Math.ceil(Math.max(0, delay)), LONGEST_MS)
 }
 
 function readMilliseconds(value: string): number | undefined {

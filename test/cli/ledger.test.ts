@@ -101,17 +101,17 @@ describe('migrate', () => {
     expect((await cli(['migrate', '--db', path])).out).toBe('ledger: made, version 1\n')
     expect((await cli(['migrate', '--db', path])).out).toBe('ledger: version 1 already\n')
     expect(parsed(await cli(['migrate', '--db', path, '--tables', 'journal', '--json']))).toEqual([
-      { component: 'journal', from: 0, to: 2 },
+      { component: 'journal', from: 0, to: 3 },
     ])
     expect(database.pragma('journal_mode', { simple: true })).toBe('delete')
   })
 
   it('is what other commands ask for where the tables are of an older version', async () => {
     await cli(['migrate', '--db', path, '--tables', 'journal'])
-    database.exec("DELETE FROM holdfast_migrations WHERE component = 'journal' AND version = 2")
+    database.exec("DELETE FROM holdfast_migrations WHERE component = 'journal' AND version = 3")
     const { code, err } = await cli(['list', '--db', path])
     expect(code).toBe(1)
-    expect(err).toMatch(/of version 1, and this command line needs version 2: run `holdfast migrate`/)
+    expect(err).toMatch(/of version 2, and this command line needs version 3: run `holdfast migrate`/)
   })
 
   it('leaves tables of a newer version alone, as every command does', async () => {

@@ -267,13 +267,17 @@ const stories: Record<string, () => Promise<void>> = {
   'breaker open': async () => {
     const { client, clock, fetch } = scenario(always({ status: 503 }), {
       retry: false,
-      breaker: { minimumRequests: 1, openFor: '5s' },
+      breaker: { openAfter: 1, openFor: '5s' },
     })
+    const calls = ['/a', '/b', '/c'].map((path) => rejection(client.post(path)))
+    await elapse(clock, 100, Promise.all(calls))
+    await clock.advance(100)
+    // The probe.
     await elapse(clock, 100, rejection(client.post('/a')))
     const error = await elapse(clock, 100, failure(client.post('/a')))
     expect(error).toMatchObject({ name: 'NotSentError', effect: 'none', reason: 'breaker', pending: false })
-    expect(fetch.calls).toHaveLength(1)
-    expect(await statuses(client)).toEqual(['failed'])
+    expect(fetch.calls).toHaveLength(4)
+    expect(await statuses(client)).toEqual(['failed', 'failed', 'failed', 'failed'])
   },
   'your signal aborted early': async () => {
     const { client, fetch } = scenario([])

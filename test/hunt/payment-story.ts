@@ -16,7 +16,8 @@ export async function killedPayment(backstage: Backstage, stopAt: StopPoint): Pr
     store: backstage.addressOf(0),
     provider: await provider.start(),
     adapter: 'node',
-    leaseMs: 500,
+    // A shop that is alive renews it in time, however busy its machine is; the second one waits for its end.
+    leaseMs: 5000,
   }
   const key = randomUUID()
   try {

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'test/unit/protocol/**/*.test.ts',
-      'test/unit/client/{operation,policy}/**/*.test.ts',
+      'test/unit/client/{gate,operation,policy}/**/*.test.ts',
       'test/unit/server/{admission,entry}/**/*.test.ts',
     ],
     // One thread for all files of a run: most of the time of a mutant would be spent on starting others.

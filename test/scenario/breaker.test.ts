@@ -7,32 +7,69 @@ const once = { retry: false } as const
 const changes = (events: readonly HoldfastEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'breaker.changed' ? [`${event.from} -> ${event.to}`] : []))
 
-/** A client whose server fails until it is told otherwise, with its breaker just opened. */
+/** An eighth after `openAfter`, so that a server that was away for just so long is found by a probe. */
+const OPENS_AFTER_MS = 5625
+const FIRST_PROBE = ['closed -> open', 'open -> half-open', 'half-open -> open']
+
+/** A client whose server fails until it is told otherwise, with its breaker open and the first probe just failed. */
 async function opened(options: Parameters<typeof scenario>[1] = {}) {
   const server = { status: 503 }
   const place = scenario(() => ({ ...server }), { ...once, random: () => 0.5, ...options })
-  for (let i = 0; i < 10; i++) await failure(place.client.post('/a'))
+  for (let i = 0; i < 3; i++) await failure(place.client.post('/a'))
+  await place.clock.advance(OPENS_AFTER_MS)
+  await failure(place.client.post('/a'))
   return { ...place, server }
 }
 
 describe('the breaker', () => {
-  it('opens when ten requests in a row have failed, and nothing has succeeded for two seconds', async () => {
+  it('opens when nothing has succeeded for five seconds since the first of three failures', async () => {
     const server = { status: 200 }
-    const { client, events, clock } = scenario(() => ({ ...server }), once)
+    const { client, events, clock, fetch } = scenario(() => ({ ...server }), { ...once, random: () => 0.5 })
     await client.post('/a')
     server.status = 503
-    for (let i = 0; i < 30; i++) await failure(client.post('/a'))
+    for (let i = 0; i < 3; i++) await failure(client.post('/a'))
+    const waiting = Promise.all(Array.from({ length: 30 }, () => failure(client.post('/a'))))
+    await clock.advance(OPENS_AFTER_MS - 1)
     expect(changes(events)).toEqual([])
-    await clock.advance(2000)
-    await failure(client.post('/a'))
+    const probes = fetch.calls.length - 4
+    await clock.advance(1)
     expect(changes(events)).toEqual(['closed -> open'])
+    const errors = await waiting
+    expect(errors.filter((error) => error.reason === 'attempts')).toHaveLength(probes)
+    expect(errors.filter((error) => error.reason === 'breaker' && error.effect === 'none')).toHaveLength(30 - probes)
+    expect(fetch.calls).toHaveLength(4 + probes)
   })
 
-  it('stays closed where one in ten succeeds, and for refusals, which are answers', async () => {
+  it('stays closed after two failures, however long ago', async () => {
+    const { client, events, clock } = scenario(() => ({ status: 503 }), once)
+    await failure(client.post('/a'))
+    await clock.advance(OPENS_AFTER_MS)
+    await failure(client.post('/a'))
+    expect(changes(events)).toEqual([])
+  })
+
+  it('lets calls wait before it opens, one probe at a time, and all go when one succeeds', async () => {
+    const server = { status: 503 }
+    const { client, events, clock, fetch } = scenario(() => ({ ...server }), { ...once, random: () => 0.5 })
+    for (let i = 0; i < 3; i++) await failure(client.post('/a'))
+    const probes = Array.from({ length: 4 }, () => failure(client.post('/a')))
+    const waiting = Array.from({ length: 10 }, () => client.post('/a'))
+    const began = clock.now()
+    await clock.advance(750)
+    await Promise.all(probes)
+    expect(fetch.calls.slice(3).map(({ at }) => at - began)).toEqual([50, 150, 350, 750])
+    server.status = 200
+    const answers = await elapse(clock, 500, Promise.all(waiting))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+    expect(new Set(fetch.calls.slice(7).map(({ at }) => at - began))).toEqual(new Set([1250]))
+    expect(changes(events)).toEqual([])
+  })
+
+  it('stays closed where one in ten succeeds within five seconds, and for refusals, which are answers', async () => {
     const barely = scenario((_call, n) => ({ status: n % 10 ? 503 : 200 }), once)
     for (let i = 0; i < 60; i++) {
-      await barely.client.post('/a').catch(() => {})
-      await barely.clock.advance(1000)
+      barely.client.post('/a').catch(() => {})
+      await barely.clock.advance(500)
     }
     expect(changes(barely.events)).toEqual([])
     const refusing = scenario(() => ({ status: 404 }), once)
@@ -42,10 +79,7 @@ describe('the breaker', () => {
 
   it('stays closed for a server that asks to come later', async () => {
     const { client, events, clock } = scenario(() => ({ status: 429 }), once)
-    for (let i = 0; i < 40; i++) {
-      await failure(client.post('/a'))
-      await clock.advance(1000)
-    }
+    for (let i = 0; i < 40; i++) await elapse(clock, 1000, failure(client.post('/a')))
     expect(changes(events)).toEqual([])
   })
 
@@ -64,7 +98,7 @@ describe('the breaker', () => {
       attempts: [],
     })
     expect(await failure(client.get('/a'))).toMatchObject({ name: 'NotSentError', reason: 'breaker', effect: 'none' })
-    expect(fetch.calls).toHaveLength(10)
+    expect(fetch.calls).toHaveLength(4)
     expect(await rowsOf(journal)).toEqual(rows)
   })
 
@@ -82,10 +116,10 @@ describe('the breaker', () => {
     server.status = 200
     const outcomes = await Promise.allSettled([client.post('/a'), client.post('/a'), client.post('/a')])
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
-    expect(fetch.calls).toHaveLength(11)
-    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> closed'])
+    expect(fetch.calls).toHaveLength(5)
+    expect(changes(events)).toEqual([...FIRST_PROBE, 'open -> half-open', 'half-open -> closed'])
     await client.post('/a')
-    expect(fetch.calls).toHaveLength(12)
+    expect(fetch.calls).toHaveLength(6)
   })
 
   it('opens again when the probe fails', async () => {
@@ -93,28 +127,28 @@ describe('the breaker', () => {
     await clock.advance(2000)
     await failure(client.post('/a'))
     expect(await failure(client.post('/a'))).toMatchObject({ name: 'NotSentError', reason: 'breaker' })
-    expect(fetch.calls).toHaveLength(11)
-    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> open'])
+    expect(fetch.calls).toHaveLength(5)
+    expect(changes(events)).toEqual([...FIRST_PROBE, 'open -> half-open', 'half-open -> open'])
   })
 
-  it('stays half open when a request from before it opened ends while the probe is under way', async () => {
+  it('stays half open when a request from before it opened fails while the probe is under way', async () => {
     const server = (call: { readonly url: string }): PlainStep => {
-      if (call.url.endsWith('/late')) return { status: 200, delay: 3000 }
-      if (call.url.endsWith('/probe')) return { status: 200, delay: 1900 }
+      if (call.url.endsWith('/late')) return { status: 503, delay: OPENS_AFTER_MS + 100 }
+      if (call.url.endsWith('/probe')) return { status: 200, delay: 400 }
       return { status: 503 }
     }
     const { client, clock, fetch, events } = scenario(server, { ...once, random: () => 0.5 })
-    const late = client.get('/late')
-    for (let i = 0; i < 10; i++) await failure(client.post('/a'))
-    await clock.advance(2000)
+    const late = failure(client.get('/late'))
+    for (let i = 0; i < 3; i++) await failure(client.post('/a'))
+    await clock.advance(OPENS_AFTER_MS)
     const probe = client.get('/probe')
-    await clock.advance(1000)
+    await clock.advance(100)
     await late
     expect(changes(events)).toEqual(['closed -> open', 'open -> half-open'])
     expect(await failure(client.get('/a'))).toMatchObject({ reason: 'breaker' })
-    await elapse(clock, 5000, probe)
+    await elapse(clock, 300, probe)
     expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> closed'])
-    expect(fetch.calls).toHaveLength(12)
+    expect(fetch.calls).toHaveLength(5)
   })
 
   it('is not told of a probe that the caller aborted, and gives its slot back', async () => {
@@ -130,14 +164,14 @@ describe('the breaker', () => {
   })
 
   it('that opens during a call ends it with what is known of its attempts', async () => {
-    const { client, clock } = scenario(() => ({ status: 503 }), {
-      breaker: { minimumRequests: 2 },
-      retry: { jitter: 'none' },
-    })
-    const error = await elapse(clock, 60_000, failure(client.post('/a')))
+    const { client, clock } = scenario(() => ({ status: 503 }), { retry: { maxAttempts: 100 }, budget: { burst: 3 } })
+    const began = clock.now()
+    const call = failure(client.post('/a')).then((error) => ({ error, tookMs: clock.now() - began }))
+    const { error, tookMs } = await elapse(clock, 60_000, call)
     expect(error).toMatchObject({ name: 'IndeterminateError', reason: 'breaker', effect: 'unknown' })
-    expect(error.attempts).toHaveLength(2)
+    expect(error.attempts).toHaveLength(4)
     expect(error.cause).toBeInstanceOf(Error)
+    expect(tookMs).toBe(OPENS_AFTER_MS)
   })
 
   it('takes its options, and false for none', async () => {
@@ -145,14 +179,11 @@ describe('the breaker', () => {
     await clock.advance(59_999)
     expect(await failure(client.post('/a'))).toMatchObject({ reason: 'breaker' })
     const none = await opened({ breaker: false })
-    await failure(none.client.post('/a'))
-    expect(none.fetch.calls).toHaveLength(11)
-    const eager = scenario(() => ({ fault: 'refused' }), {
-      ...once,
-      breaker: { minimumRequests: 1 },
-    })
-    await failure(eager.client.get('/a'))
-    expect(await failure(eager.client.get('/a'))).toMatchObject({ reason: 'breaker' })
-    expect(eager.fetch.calls).toHaveLength(1)
+    for (let i = 0; i < 10; i++) await failure(none.client.post('/a'))
+    expect(none.fetch.calls).toHaveLength(14)
+    const eager = scenario(() => ({ fault: 'refused' }), { ...once, breaker: { openAfter: 8 } })
+    for (let i = 0; i < 3; i++) await failure(eager.client.get('/a'))
+    expect(await elapse(eager.clock, 9, failure(eager.client.get('/a')))).toMatchObject({ reason: 'breaker' })
+    expect(eager.fetch.calls).toHaveLength(3)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRetryBudget } from '../../src/index.ts'
+import { createRetryBudget, memoryJournal } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { elapse, failure, ORIGIN, scenario, typesOf } from '../support/client-scenario.ts'
 
@@ -7,11 +7,11 @@ const DEAD = () => ({ status: 503 })
 const HOUR = 3_600_000
 
 describe('the retry budget', () => {
-  it('of a new client has two tokens: an operation that cannot be done costs three requests', async () => {
+  it('of a new client has two tokens: an operation that cannot be done costs three requests before the breaker opens', async () => {
     const { client, clock, fetch } = scenario(DEAD, { budget: {} })
     expect(client.budget(ORIGIN)).toBe(2)
     const error = await elapse(clock, 60_000, failure(client.post('/a')))
-    expect(error).toMatchObject({ reason: 'budget', effect: 'unknown' })
+    expect(error).toMatchObject({ reason: 'breaker', effect: 'unknown' })
     expect(fetch.calls).toHaveLength(3)
   })
 
@@ -85,10 +85,12 @@ describe('the retry budget', () => {
 
   it('gets its reserve with time, and never more than the burst', async () => {
     const { client, clock } = scenario(DEAD, { breaker: false, budget: { burst: 10, ratio: 0 } })
-    await elapse(clock, 1000, Promise.all(Array.from({ length: 20 }, () => failure(client.post('/a')))))
-    expect(client.budget(ORIGIN)).toBeLessThan(1)
+    const calls = Promise.all(Array.from({ length: 20 }, () => failure(client.post('/a'))))
+    await elapse(clock, 30_000, calls)
+    const left = client.budget(ORIGIN)
+    expect(left).toBeLessThan(1)
     await clock.advance(20_000)
-    expect(client.budget(ORIGIN)).toBeGreaterThanOrEqual(2)
+    expect(client.budget(ORIGIN)).toBeCloseTo(left + 2, 6)
     await clock.advance(HOUR)
     expect(client.budget(ORIGIN)).toBe(10)
   })
@@ -158,4 +160,40 @@ describe('the retry budget', () => {
       expect(fetch.calls.length).toBeGreaterThan(1000)
     }
   }, 60_000)
+})
+
+describe('a bucket that processes share', () => {
+  /** It has so many tokens. */
+  const sharing = (tokens: number) => {
+    const shared = { tokens, taken: 0 }
+    const take = (): Promise<boolean> => Promise.resolve(++shared.taken <= shared.tokens)
+    return { shared, journal: { ...memoryJournal(), sharedBudget: { take, deposit: () => {} } } }
+  }
+
+  it('that refuses a retry makes it wait for the next token of its own, in which others may have earned one', async () => {
+    const { shared, journal } = sharing(0)
+    const { client, clock, fetch, events } = scenario(DEAD, { journal, budget: {}, breaker: false })
+    const waiting = failure(client.post('/a', { deadline: '25s' }))
+    await clock.advance(5000)
+    expect([fetch.calls.length, shared.taken]).toEqual([1, 1])
+    expect(typesOf(events)).toContain('budget.exhausted')
+    await clock.advance(6000)
+    expect([fetch.calls.length, shared.taken]).toEqual([1, 2])
+    shared.tokens = 10
+    const error = await elapse(clock, 25_000, waiting)
+    expect(error).toMatchObject({ reason: 'budget', effect: 'unknown' })
+    expect([fetch.calls.length, shared.taken]).toEqual([2, 3])
+  })
+
+  it('that refuses a retry ends its call at once if no token of its own can come', async () => {
+    const { shared, journal } = sharing(0)
+    const budget = { burst: 6, ratio: 0, reservePerSecond: 0 }
+    const { client, clock, events } = scenario(DEAD, { journal, budget })
+    const error = await elapse(clock, 1000, failure(client.post('/a')))
+    expect(error).toMatchObject({ reason: 'budget', effect: 'unknown' })
+    expect(shared.taken).toBe(1)
+    expect(typesOf(events).filter((type) => type === 'budget.exhausted')).toHaveLength(1)
+    // Nor has it any for operations that it resumes.
+    expect(client.budget(ORIGIN)).toBe(0)
+  })
 })

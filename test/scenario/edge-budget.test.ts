@@ -44,7 +44,11 @@ describe('the budget', () => {
       () => client.retry('order:1'),
       () => client.fetch(`${ORIGIN}/charges`, { method: 'POST', headers: { 'idempotency-key': 'k' }, body: 'two' }),
     ]
-    for (const call of [...again, ...again]) await outcome(call() as PromiseLike<unknown>)
+    for (const call of [...again, ...again]) {
+      const ended = outcome(call() as PromiseLike<unknown>)
+      await place.clock.advance(500)
+      await ended
+    }
     expect(place.server.calls).toHaveLength(6)
   })
 
@@ -67,7 +71,7 @@ function writesOf(key: string): NonNullable<FaultJournal['fault']> {
 }
 
 describe('a resumed run whose failure cannot be retried', () => {
-  it('costs its token all the same', async () => {
+  it('costs its place all the same', async () => {
     const place = neighbourhood()
     place.server.weather = () => ({ fault: 'refused' })
     const leaving = place.client({ onGiveUp: 'keep', retry: false, honoursKeys: false })
@@ -105,10 +109,10 @@ describe('a resumed run that the journal breaks off', () => {
     const place = neighbourhood()
     const key = await leaveBehind(place, { id: 'order:1' })
     await place.clock.advance(LEASE_MS)
-    const breaker = { minimumRequests: 1, openFor: '1s' } as const
+    const breaker = { openAfter: 8, openFor: '1s' } as const
     const client = place.client({ breaker, retry: false })
     place.server.weather = () => ({ status: 503 })
-    await outcome(client.post('/charges', { body: 'opens it' }))
+    for (const body of ['three', 'failures', 'open it']) await outcome(client.post('/charges', { body }))
     place.server.weather = () => 'fine'
     await place.clock.advance(1000)
     client.journal.fault = writesOf(key)

@@ -105,6 +105,22 @@ describe('while a call that misuses an id is being written', () => {
 })
 
 describe('while the first call of an id is being written', () => {
+  it('another call with that id keeps the key that it was given', async () => {
+    const place = neighbourhood()
+    const { client, held } = clientOnHeldDisk(place)
+    const release = held.hold('list', 'before')
+    const first = outcome(client.post('/charges', { ...WRONG, deadline: '1s' }))
+    const second = client.post('/charges', { ...RIGHT, key: 'own' })
+    expect(second.key).toBe('own')
+    await place.clock.advance(2000)
+    release()
+    await settle(place.clock)
+    expect((await first).error).toMatchObject({ reason: 'deadline' })
+    expect(await second.json()).toEqual({ key: 'own' })
+    expect(await client.post('/charges', { body: 'one', key: 'own' }).json()).toEqual({ key: 'own' })
+    expect(place.server.calls).toHaveLength(1)
+  })
+
   it('a call that uses the id for something else is refused once it is there', async () => {
     const place = neighbourhood()
     const { client, held } = clientOnHeldDisk(place)

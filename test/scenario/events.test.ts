@@ -71,7 +71,7 @@ describe('the events', () => {
     const journal = memoryJournal()
     const events: HoldfastEvent[] = []
     const observe = (event: HoldfastEvent): void => void events.push(event)
-    const first = scenario(() => ({ status: 503 }), { journal, observe, onGiveUp: 'keep' })
+    const first = scenario(() => ({ status: 503 }), { journal, observe, onGiveUp: 'keep', breaker: false })
     const handle = first.client.post('/a', { id: 'i' })
     await elapse(first.clock, MINUTE, failure(handle))
     await first.client.close()
@@ -80,7 +80,9 @@ describe('the events', () => {
     expect(await second.client.resume()).toMatchObject({ succeeded: 1 })
     const attempts = events.filter(({ type }) => type === 'attempt.started')
     expect(attempts.map((event) => 'attempt' in event && event.attempt)).toEqual([1, 2, 3, 4, 5, 6])
-    const keys = events.map((event) => ('operation' in event ? event.operation.key : event.type))
+    const ofOrigin = events.flatMap((event) => ('operation' in event ? [] : [event.type]))
+    expect(new Set(ofOrigin)).toEqual(new Set(['breaker.changed']))
+    const keys = events.flatMap((event) => ('operation' in event ? [event.operation.key] : []))
     expect(new Set(keys)).toEqual(new Set([handle.key]))
   })
 
@@ -132,9 +134,10 @@ describe('the events', () => {
   it('of a breaker', async () => {
     const { client, clock, events } = scenario(() => ({ status: 503 }), {
       retry: false,
-      breaker: { minimumRequests: 1 },
+      breaker: { openAfter: 8 },
     })
-    await failure(client.post('/a'))
+    for (let n = 0; n < 3; n++) await failure(client.post('/a'))
+    await elapse(clock, 9, failure(client.post('/a')))
     expect(events.find((event) => event.type === 'breaker.changed')).toEqual({
       type: 'breaker.changed',
       at: clock.now(),

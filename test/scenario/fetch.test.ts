@@ -28,6 +28,18 @@ describe('client.fetch', () => {
     }
   })
 
+  it('gives the answer that it has when no token comes within a blip: the caller has a deadline that we do not know', async () => {
+    const { client, clock, fetch } = scenario(() => ({ status: 429 }), { budget: {} })
+    const response = await elapse(clock, 6000, client.fetch('/a'))
+    expect([response.status, fetch.calls.length]).toEqual([429, 3])
+  })
+
+  it('waits for its turn under `limits` however long that takes', async () => {
+    const { client, clock } = scenario(() => ({ status: 200 }), { limits: { perSecond: 1 } })
+    const all = Promise.all(Array.from({ length: 60 }, () => client.fetch('/a').then(({ status }) => status)))
+    expect(new Set(await elapse(clock, MINUTE, all))).toEqual(new Set([200]))
+  })
+
   it('rejects with a TypeError that carries the HoldfastError where no answer came', async () => {
     for (const fault of ['refused', 'reset', 'dns', 'timeout'] as const) {
       const { client, clock } = scenario(() => ({ fault }), { honoursKeys: true })

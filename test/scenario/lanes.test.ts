@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NotSentError } from '../../src/index.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
+import { clientOnHeldDisk } from '../support/held-journal.ts'
 import { isSettled, LEASE_MS, type Neighbourhood, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import type { Weather } from '../support/shared-model-server.ts'
 
@@ -456,5 +457,34 @@ describe('settlements of a lane', () => {
     await client.cancel(first.key)
     await place.clock.advance(1000)
     expect(seen).toEqual(['a rejected', 'b failed'])
+  })
+})
+
+describe('a lane in which all are past their horizon', () => {
+  it('keeps its order if the clock is set back after they were claimed to expire', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ fault: 'refused' })
+    const leaving = place.client({ horizon: '60s', onGiveUp: 'keep', retry: false })
+    const left = ['first', 'second'].map((body) => outcome(leaving.post('/orders', { body, ...LANE, deadline: '1s' })))
+    await place.clock.advance(2000)
+    await Promise.all(left)
+    await leaving.close()
+    let aheadMs = 61_000
+    const clock = { ...place.clock, now: () => place.clock.now() + aheadMs }
+    const { client, held } = clientOnHeldDisk(place, { clock })
+    const release = held.hold('claim', 'before')
+    const resumed = client.resume()
+    await settle(place.clock)
+    aheadMs = 0
+    const before = place.server.calls.length
+    place.server.weather = () => 'hang-before'
+    release()
+    await place.clock.advance(1000)
+    expect(place.server.calls.slice(before).map(({ text }) => text)).toEqual([])
+    await client.close()
+    await resumed
+    place.server.weather = () => 'fine'
+    await place.client().resume()
+    expect(place.server.calls.slice(before).map(({ text }) => text)).toEqual(['first', 'second'])
   })
 })

@@ -26,7 +26,7 @@ async function everything(): Promise<readonly HoldfastEvent[]> {
   const options = { clock, deadline: '10m', attemptTimeout: '10m' } as const
   const events: HoldfastEvent[] = []
   const observe = (event: HoldfastEvent): void => void events.push(event)
-  const failing = place.client({ ...options, observe, breaker: { minimumRequests: 2 }, budget: { burst: 1, ratio: 0 } })
+  const failing = place.client({ ...options, observe, retry: { maxAttempts: 9 }, budget: { burst: 2, ratio: 0 } })
   place.server.weather = () => ({ status: 503, headers: { 'idempotency-retention': '60' } })
   const given = outcome(failing.post('/charges', { body: 'one' }))
   await place.clock.advance('1m')

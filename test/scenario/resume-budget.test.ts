@@ -11,6 +11,14 @@ async function backlog(place: Neighbourhood, count: number, options: ClientOptio
   await Promise.all(calls)
   await client.close()
   place.server.weather = weather
+  // What was known of the server has been forgotten.
+  await place.clock.advance('5m')
+}
+
+/** What becomes of it within the six seconds in which a kept operation waits at its gate. */
+async function advanced<T>({ clock }: Neighbourhood, promise: Promise<T>): Promise<T> {
+  await clock.advance(6000)
+  return promise
 }
 
 describe('the budget in a resume', () => {
@@ -30,13 +38,26 @@ describe('the budget in a resume', () => {
     await backlog(place, 200)
     const before = place.server.calls.length
     place.server.weather = () => ({ status: 503 })
-    const client = place.client({ breaker: false })
+    const client = place.client({ breaker: false, budget: { burst: 10, reservePerSecond: 0.001 } })
     const resumed = client.resume()
-    await place.clock.advance(1000)
+    await place.clock.advance(60_000)
     const report = await resumed
     expect(place.server.calls.length - before).toBe(10)
     expect(report.claimed).toBe(report.pending)
     expect(report.claimed).toBeLessThan(200)
+  })
+
+  it('lets a server that asks everybody to come later see no more of them', async () => {
+    const place = neighbourhood()
+    await backlog(place, 200)
+    const before = place.server.calls.length
+    place.server.weather = () => ({ status: 429 })
+    const client = place.client({ budget: { burst: 3, reservePerSecond: 0.001 } })
+    const resumed = client.resume()
+    await place.clock.advance(60_000)
+    const report = await resumed
+    expect(place.server.calls.length - before).toBe(3)
+    expect(report.claimed).toBe(report.pending)
   })
 
   it('lets a dead server that ignores keys see no more of them, although each is sent only once', async () => {
@@ -46,7 +67,7 @@ describe('the budget in a resume', () => {
     place.server.weather = () => ({ status: 503 })
     const client = place.client({ breaker: false, honoursKeys: false })
     const resumed = client.resume()
-    await place.clock.advance(1000)
+    await place.clock.advance(10_000)
     await resumed
     expect(place.server.calls.length - before).toBe(10)
   })
@@ -62,6 +83,30 @@ describe('the budget in a resume', () => {
     const seen = place.server.calls.length - before
     expect(seen).toBeGreaterThan(10)
     expect(seen).toBeLessThanOrEqual(10 + 12)
+    await client.close()
+    await watching
+  })
+
+  it('takes no more up than it may send: a backlog at a dead server costs the journal a few rows for each request', async () => {
+    const place = neighbourhood()
+    await backlog(place, 500)
+    place.server.weather = () => ({ status: 503 })
+    const { execute } = place.disk
+    let rows = 0
+    place.disk.execute = async (commands) => {
+      const results = await execute.call(place.disk, commands)
+      for (const [at, { do: what }] of commands.entries()) {
+        if (what === 'write') rows++
+        if (what === 'claim') rows += (results[at] as readonly unknown[]).length
+      }
+      return results
+    }
+    const client = place.client()
+    const watching = client.resume({ continuous: true })
+    await place.clock.advance(30_000)
+    const [before, sent] = [rows, place.server.calls.length]
+    await place.clock.advance(600_000)
+    expect(rows - before).toBeLessThanOrEqual(5 * (place.server.calls.length - sent))
     await client.close()
     await watching
   })
@@ -84,16 +129,18 @@ describe('the budget in a resume', () => {
     const place = neighbourhood()
     await backlog(place, 30)
     place.server.weather = () => ({ status: 503 })
-    const breaker = { minimumRequests: 3, openFor: '20s' } as const
-    const client = place.client({ breaker, budget: false, retry: false })
+    const client = place.client({ breaker: { openFor: '20s' }, budget: false, retry: false })
+    const calls = [1, 2, 3].map((n) => outcome(client.post('/charges', { body: `call ${n}` })))
+    await place.clock.advance(10_000)
+    await Promise.all(calls)
     const before = place.server.calls.length
-    await client.resume({ concurrency: 1 })
-    expect(place.server.calls.length - before).toBe(3)
-    expect(await client.resume({ concurrency: 1 })).toMatchObject({ claimed: 0 })
-    expect(place.server.calls.length - before).toBe(3)
-    await place.clock.advance(25_000)
-    await client.resume({ concurrency: 8 })
-    expect(place.server.calls.length - before).toBe(4)
+    await advanced(place, client.resume())
+    expect(place.server.calls.length - before).toBe(1)
+    expect(await advanced(place, client.resume())).toMatchObject({ claimed: 0 })
+    expect(place.server.calls.length - before).toBe(1)
+    await place.clock.advance(10_000)
+    await advanced(place, client.resume())
+    expect(place.server.calls.length - before).toBe(2)
     place.server.weather = () => 'fine'
     await place.clock.advance(25_000)
     const watching = client.resume({ continuous: true })
@@ -109,9 +156,12 @@ describe('the budget in a resume', () => {
     const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false })
     place.server.weather = () => ({ fault: 'refused' })
     for (let n = 0; n < 20; n++) await outcome(client.post('http://127.0.0.1:2/charges', { body: `other ${n}` }))
+    await place.clock.advance('5m')
     place.server.weather = (call) => (call.url.startsWith('http://127.0.0.1:1/') ? { status: 503 } : 'fine')
     const resumed = place.client({ trustedOrigins: ['http://127.0.0.1:2'] }).resume()
-    await place.clock.advance(5000)
+    await place.clock.advance(1000)
+    expect(totalEffects(place.server)).toBe(20)
+    await place.clock.advance(60_000)
     expect(await resumed).toMatchObject({ succeeded: 20 })
   })
 

@@ -27,6 +27,8 @@ async function leavePending(
   for (const { error } of await Promise.all(calls)) expect(error).toMatchObject({ pending: true })
   await client.close()
   place.server.weather = weather
+  // What was known of the server has been forgotten.
+  await place.clock.advance('5m')
   return handles.map((handle) => handle.key)
 }
 
@@ -72,7 +74,7 @@ describe('one resume', () => {
     expect(place.server.calls.slice(before).map((call) => call.text)).toEqual(bodies)
   })
 
-  it('works on eight at once unless told otherwise, and refuses nonsense', async () => {
+  it('works on as many at once as it has tokens for, then on more with each success, and refuses nonsense', async () => {
     const place = neighbourhood()
     await leavePending(
       place,
@@ -83,7 +85,9 @@ describe('one resume', () => {
     const client = place.client()
     const resumed = client.resume()
     await settle(place.clock)
-    expect(place.server.calls.length - before).toBe(8)
+    expect(place.server.calls.length - before).toBe(10)
+    await place.clock.advance(150)
+    expect(place.server.calls.length - before).toBe(20)
     await place.clock.advance(1000)
     expect(await resumed).toMatchObject({ succeeded: 20 })
     for (const concurrency of [0, -1, 1.5, Number.NaN]) {
@@ -137,8 +141,10 @@ describe('one resume', () => {
     })
     await Promise.all(['asked', 'not asked'].map((body) => outcome(client.post('/charges', { body }))))
     place.server.weather = () => 'fine'
+    // The one that was asked to wait is not alone: the server holds everything for a while.
+    await place.clock.advance(15_000)
     expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
-    await place.clock.advance(59_999)
+    await place.clock.advance(44_999)
     expect(await client.resume()).toMatchObject({ claimed: 0 })
     await place.clock.advance(1)
     expect(await client.resume()).toMatchObject({ claimed: 1, succeeded: 1 })
@@ -169,9 +175,9 @@ describe('one resume', () => {
     const [key] = await leavePending(place, ['one'], { origin: 'http://127.0.0.1:2' })
     const before = place.server.calls.length
     const client = place.client({ headers: { authorization: 'Bearer mine' } })
-    expect(await client.resume()).toEqual({ ...NOTHING, claimed: 1, pending: 1 })
+    expect(await client.resume()).toEqual(NOTHING)
     expect(place.server.calls).toHaveLength(before)
-    expect(await client.operation(key ?? '')).toMatchObject({ status: 'pending', reason: 'auth' })
+    expect(await client.operation(key ?? '')).toMatchObject({ status: 'pending' })
     const trusting = place.client({ headers: { authorization: 'Bearer mine' }, trustedOrigins: ['http://127.0.0.1:2'] })
     expect(await trusting.resume()).toMatchObject({ succeeded: 1 })
     expect(place.server.calls.at(-1)?.headers.authorization).toBe('Bearer mine')
@@ -238,6 +244,22 @@ describe('one resume', () => {
     expect(place.server.calls.length - before).toBe(4)
     const left = await listed(place.client())
     expect(left.filter((line) => line.endsWith('pending'))).toHaveLength(6)
+  })
+
+  it('ends when its signal aborts, also while what it took up waits for a failing server', async () => {
+    const place = neighbourhood()
+    await leavePending(
+      place,
+      Array.from({ length: 30 }, (_, n) => `${n}`),
+    )
+    place.server.weather = () => ({ status: 503 })
+    const controller = new AbortController()
+    const resumed = place.client().resume({ concurrency: 2, signal: controller.signal })
+    await place.clock.advance(1000)
+    controller.abort()
+    await place.clock.advance(10_000)
+    const { claimed, pending } = await resumed
+    expect(pending).toBe(claimed)
   })
 
   it('sets a delay between runs that grows to at most five minutes', async () => {

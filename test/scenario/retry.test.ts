@@ -39,7 +39,7 @@ describe('by default', () => {
     })
   }
   it('an attempt that times out is retried', async () => {
-    const { client, clock, fetch } = scenario(() => ({ hang: true }), { attemptTimeout: 1000, deadline: '20s' })
+    const { client, clock, fetch } = scenario(() => ({ hang: true }), { attemptTimeout: 200, deadline: '20s' })
     await elapse(clock, 20_000, failure(client.post('/a')))
     expect(fetch.calls).toHaveLength(5)
   })

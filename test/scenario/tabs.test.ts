@@ -16,7 +16,14 @@ function twoTabs() {
 }
 
 async function ownersOf({ disk, clock }: Neighbourhood): Promise<readonly string[]> {
-  const survey = { do: 'survey', namespace: 'default', deliverNames: [], exceptOrigins: [] } as const
+  const survey = {
+    do: 'survey',
+    namespace: 'default',
+    deliverNames: [],
+    exceptNames: [],
+    origins: '*',
+    exceptOrigins: [],
+  } as const
   const [result] = await disk.execute([{ ...survey, now: clock.now() }])
   return (result as SurveyResult).owners
 }
@@ -34,6 +41,22 @@ describe('a tab that is gone', () => {
     expect(totalEffects(server)).toBe(1)
     await client.close()
     expect(await watching).toMatchObject({ claimed: 1, succeeded: 1 })
+  })
+
+  it('keeps what has not been taken yet when it is back in the middle of a resume', async () => {
+    const { place, clock, mine, theirs } = twoTabs()
+    place.server.weather = () => ({ status: 201, delay: 9000 })
+    const away = place.client({}, theirs)
+    const calls = [1, 2, 3].map((number) => outcome(away.post('/charges', { body: `${number}` })))
+    await settle(clock)
+    place.server.weather = () => ({ status: 201, delay: 1000 })
+    mine.dead.add(theirs.owner)
+    const resumed = place.client({}, mine).resume({ concurrency: 1 })
+    await settle(clock)
+    mine.dead.clear()
+    await clock.advance(60_000)
+    expect(await resumed).toMatchObject({ claimed: 1 })
+    await Promise.all(calls)
   })
 
   it('is succeeded at once by whoever calls with the same id', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { append } from '../../src/testing/contracts/journal/sample-row.ts'
+import { street } from '../support/fake-coordination.ts'
 import { isSettled, LEASE_MS, leaveBehind, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'
 
@@ -33,6 +35,58 @@ describe('a continuous resume', () => {
     expect(looks).toEqual([500, 1000, 1500, 2000])
     await client.close()
     await watching
+  })
+
+  describe('whose peers announce what they leave', () => {
+    function idle() {
+      const place = neighbourhood()
+      const tab = { ...street().neighbour(), longestPauseMs: 5000 }
+      const client = place.client({ budget: false, breaker: false, retry: false, onGiveUp: 'keep' }, tab)
+      const looks: number[] = []
+      const started = place.clock.now()
+      client.journal.fault = (command) => {
+        if (command.do === 'survey' && place.clock.now() > started) looks.push(place.clock.now() - started)
+        return undefined
+      }
+      return { place, client, looks, watching: client.resume({ continuous: true }) }
+    }
+
+    it('looks every five seconds while it knows of nothing due', async () => {
+      const { place, client, looks, watching } = idle()
+      await place.clock.advance(20_000)
+      expect(looks).toEqual([500, 5500, 10_500, 15_500])
+      await client.close()
+      await watching
+    })
+
+    it('looks when the next operation is due, not earlier and not later', async () => {
+      const { place, client, looks, watching } = idle()
+      const dueAt = place.clock.now() + 8000
+      await place.disk.execute([append('k', { namespace: 'default', dueAt, origin: 'http://127.0.0.1:1' })])
+      await place.clock.advance(9000)
+      expect(looks.slice(0, 3)).toEqual([500, 5500, 8000])
+      await client.close()
+      await watching
+    })
+
+    it('looks at once at the call of another', async () => {
+      const place = neighbourhood()
+      const { neighbour } = street()
+      const watcher = place.client({}, Object.assign(neighbour(), { longestPauseMs: 5000 }))
+      const watching = watcher.resume({ continuous: true })
+      await place.clock.advance(6000)
+      const other = place.client({ onGiveUp: 'keep', deadline: '1s' }, neighbour())
+      place.server.weather = () => ({ status: 503 })
+      const call = outcome(other.post('/charges', { body: 'one' }))
+      await settle(place.clock)
+      place.server.weather = () => 'fine'
+      await other.close()
+      await call
+      await settle(place.clock)
+      expect(totalEffects(place.server)).toBe(1)
+      await watcher.close()
+      await watching
+    })
   })
 
   it('takes up what a dead runner held, once its lease has lapsed', async () => {

@@ -63,9 +63,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'not charging the budget for a resume',
-    file: 'src/client/policy/containment.ts',
-    find: 'if (budget && state.tokens < A_TOKEN) return { reason',
-    replace: 'if (budget && state.tokens < -99) return { reason',
+    file: 'src/client/gate/ask.ts',
+    find: 'const creditAt = state.credit >= A_TOKEN ?',
+    replace: 'const creditAt = state.credit >= -99 ?',
     breaks: ['P6'],
     from: 317,
     within: 1000,

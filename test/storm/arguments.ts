@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util'
 import { GROUP_NAMES, type GroupName } from './experiments/situation-groups.ts'
 
-export const EXPERIMENTS = ['situations', 'backlog', 'load', 'jitter', 'layers', 'contention', 'shared-budget'] as const
+export const EXPERIMENTS = [
+  'situations',
+  'blips',
+  'backlog',
+  'load',
+  'jitter',
+  'layers',
+  'contention',
+  'shared-budget',
+] as const
 export type Experiment = (typeof EXPERIMENTS)[number]
 
 export interface StormOptions {
@@ -76,7 +85,7 @@ function list(value: unknown): string[] {
   return (text(value) ?? '').split(',').map((part) => part.trim())
 }
 
-function whole(name: string, text: string, least: number): number {
+export function whole(name: string, text: string, least: number): number {
   const value = Number(text)
   if (text === '' || !Number.isSafeInteger(value) || value < least) {
     throw new ArgumentError(`--${name} takes whole numbers from ${least}; "${text}" is none.`)
@@ -85,7 +94,7 @@ function whole(name: string, text: string, least: number): number {
 }
 
 /** Some of the names that there are. */
-function names<Name extends string>(kind: string, known: readonly Name[], value: unknown): readonly Name[] {
+export function names<Name extends string>(kind: string, known: readonly Name[], value: unknown): readonly Name[] {
   if (value === undefined) return known
   return list(value).map((name) => {
     const found = known.find((candidate) => candidate === name)

@@ -1,4 +1,6 @@
+import { blipsReport } from './blips-report.ts'
 import type { BacklogRow } from './experiments/backlog.ts'
+import type { BlipRow } from './experiments/blips.ts'
 import type { ContentionRow } from './experiments/contention.ts'
 import type { DelaysRow } from './experiments/delays.ts'
 import type { LayersRow } from './experiments/layers.ts'
@@ -12,6 +14,7 @@ import { type Cell, duration, fixed, grouped, percent, table } from './table.ts'
 export interface Results {
   readonly seed: number
   situations?: SituationRow[]
+  blips?: BlipRow[]
   backlog?: BacklogRow[]
   load?: LoadRow[]
   jitter?: DelaysRow[]
@@ -22,9 +25,10 @@ export interface Results {
 
 /** One section for each experiment that was run. */
 export function reportOf(results: Results): string {
-  const { situations, backlog, load, jitter, layers, contention, sharedBudget } = results
+  const { situations, blips, backlog, load, jitter, layers, contention, sharedBudget } = results
   const parts = [
     situations && situationsReport(situations),
+    blips && blipsReport(blips),
     backlog && backlogReport(backlog),
     load && loadReport(load),
     jitter && jitterReport(jitter),

@@ -1,5 +1,6 @@
 import type { Experiment, StormOptions } from './arguments.ts'
 import { BACKLOG_SHARES, backlogRow } from './experiments/backlog.ts'
+import { blipPolicies, blipRow } from './experiments/blips.ts'
 import { contentionRow, WAYS_OF_WAITING } from './experiments/contention.ts'
 import { delaySamples, delaysRows, JITTERS } from './experiments/delays.ts'
 import { LAYERS_MODES, layersRow } from './experiments/layers.ts'
@@ -7,6 +8,7 @@ import { loadPolicies, loadRow } from './experiments/load.ts'
 import { FLEETS, sharedBudgetRow } from './experiments/shared-budget.ts'
 import { situationGroups } from './experiments/situation-groups.ts'
 import { situationRows } from './experiments/situation-rows.ts'
+import { allTroubles } from './experiments/troubles.ts'
 import type { Results } from './report.ts'
 
 /** Told before each piece of work. */
@@ -33,6 +35,12 @@ const RUNS: Runs = {
           return situationRows(group, situation, { seed, tell: at })
         }),
       ),
+  }),
+  blips: ({ seed }, tell) => ({
+    blips: allTroubles().flatMap((trouble) => {
+      tell(`${trouble.group}, ${trouble.name}`)
+      return blipPolicies().map((policy) => blipRow(trouble, policy, { seed }))
+    }),
   }),
   backlog: ({ seed }) => ({ backlog: BACKLOG_SHARES.map((failing) => backlogRow(failing, { ...BACKLOG, seed })) }),
   load: ({ seed }, tell) => ({

@@ -25,6 +25,12 @@ export function percent(share: number): string {
   return fixed(100 * share, 1)
 }
 
+/** Rounded to whole percents, but 99.7 % is not all. */
+export function wholePercent(share: number): string {
+  const percent = 100 * share
+  return percent > 99 && percent < 100 ? fixed(Math.min(99.9, percent), 1) : fixed(percent, 0)
+}
+
 /** Milliseconds in the unit that reads best. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '-'

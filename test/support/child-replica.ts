@@ -22,7 +22,7 @@ const client = createClient({
   budget: { burst: 100 },
   observe: (event) => {
     if (event.type === 'operation.resumed') say('resumed', { key: event.operation.key })
-    if (event.type === 'operation.waiting') say('waiting', { key: event.operation.key })
+    if (event.type === 'operation.waiting' && event.reason === 'status') say('answered', { key: event.operation.key })
     if (event.type === 'journal.failed') say('trouble', { message: event.error.message })
   },
 })

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** In a fresh clone vitest begins with the largest files. These are small and take long: begun last, they end alone. */
 const LONG = [
   'scenario/claims.test.ts',
-  'storm/experiments/containment.test.ts',
+  'storm/experiments/defaults.test.ts',
   'sqlite/sqlite-locks.test.ts',
   'sqlite/persist-row.test.ts',
   'crash/kill-matrix.browser.test.ts',

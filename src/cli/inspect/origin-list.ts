@@ -1,9 +1,9 @@
 import type { Engine } from '../../client/engine/engine.ts'
-import { phaseOf } from '../../client/policy/containment-level.ts'
+import { breakerPhaseOf } from '../../client/gate/gate-state.ts'
 import type { OriginRow, OriginsPage } from './wire.ts'
 
 /** Retry budget and circuit breaker of each origin that the client has called; those in trouble come first. */
-export function listOrigins({ options, clock }: Engine): OriginsPage {
+export function listOrigins({ options, clock, gates }: Engine): OriginsPage {
   const now = clock.now()
   const { budget, breaker } = options
   const origins = [...budget.entries()].map(([origin, state]): OriginRow => {
@@ -11,8 +11,8 @@ export function listOrigins({ options, clock }: Engine): OriginsPage {
     return {
       origin,
       budget: limits ? { tokens: rounded(budget.level(origin, now)), burst: limits.burst } : undefined,
-      breaker: breaker ? phaseOf(state) : undefined,
-      openUntil: state.openUntil,
+      breaker: breaker ? breakerPhaseOf(state, gates.limits, now) : undefined,
+      openUntil: state.probeAt > now ? state.probeAt : undefined,
       failures: state.failures,
       succeededAt: state.succeededAt || undefined,
     }

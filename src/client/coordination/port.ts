@@ -26,12 +26,19 @@ export interface Coordination {
   findDead(owners: readonly string[]): readonly string[] | Promise<readonly string[]>
   /** Can an owner that counts as dead come back with its callers, as a page from the back/forward cache does? */
   mayReturn?(owner: string): boolean
-  /** May a request leave now? False only where the platform is certain that none can: then none is tried. */
+  /** May a request leave now? False if the platform says that none can: then no operation is sent. */
   isOnline?(): boolean
+  /** Something has answered: the platform is taken for online until it says anew that it is offline. Wakes as `onActive`. */
+  foundOnline?(): void
   /** Calls back when work is likely to get through: back online, visible, or restored from the cache. Returns how to stop. */
   onActive(listener: () => void): () => void
   /** Calls back with each message of a peer. Returns how to stop. */
   onPeerMessage?(listener: (message: PeerMessage) => void): () => void
+  /**
+   * How long a watch that knows of nothing due may go without a look at the journal (ms): set if peers announce the work that
+   * they leave, and a look costs more than it is worth. Undefined: half a second.
+   */
+  readonly longestPauseMs?: number | undefined
   /** Sends a message to all peers. Never throws. */
   notifyPeers?(message: PeerMessage): void
   /** This runner ends; its leases are about to be released. */

@@ -9,6 +9,9 @@ const PREFIX = 'holdfast:tab:'
 /** A list of locks that took longer (ms) may miss a tab that has taken its lock since. */
 const FRESH_MS = 1000
 
+/** An idle tab that looks more often keeps a core awake, and there may be thirty of them. */
+const IDLE_PAUSE_MS = 5000
+
 /** What this needs of a page or a worker. */
 export type TabScope = Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
   readonly navigator?: { readonly onLine?: boolean; readonly locks?: LockManager } | undefined
@@ -33,23 +36,35 @@ export function tabPeers(scope: TabScope = globalThis as unknown as TabScope, te
 
 class TabPeers implements Coordination {
   readonly owner: string
+  readonly longestPauseMs: number | undefined
   readonly #scope: TabScope
   readonly #clock: Clock
   readonly #locks: LockManager | undefined
   readonly #lock: LivenessLock | undefined
   readonly #listeners = new Set<(message: PeerMessage) => void>()
+  /** All share the listeners on the page. */
+  readonly #wakers = new Set<() => void>()
+  #stopWaking = (): void => {}
   readonly #stops: (() => void)[]
   #channel: BroadcastChannel | undefined
   #left = false
+  #isFoundOnline = false
   #hidden: { readonly hadLock: boolean } | undefined
 
   constructor(scope: TabScope, { clock = systemClock, runnerId = newRunnerId() }: TabTerms) {
     this.#scope = scope
     this.#clock = clock
+    this.longestPauseMs = scope.BroadcastChannel && IDLE_PAUSE_MS
     this.#locks = scope.navigator?.locks
     this.owner = this.#locks ? PREFIX + runnerId : runnerId
     this.#lock = this.#locks && new LivenessLock(this.#locks, this.owner, clock)
-    this.#stops = [listen(scope, 'pagehide', () => this.#hide()), listen(scope, 'pageshow', () => this.#show())]
+    this.#stops = [
+      listen(scope, 'pagehide', () => this.#hide()),
+      listen(scope, 'pageshow', () => this.#show()),
+      listen(scope, 'offline', () => {
+        this.#isFoundOnline = false
+      }),
+    ]
   }
 
   heartbeat(): void {
@@ -75,12 +90,26 @@ class TabPeers implements Coordination {
   }
 
   isOnline(): boolean {
-    return this.#scope.navigator?.onLine !== false
+    return this.#isFoundOnline || this.#scope.navigator?.onLine !== false
+  }
+
+  foundOnline(): void {
+    this.#isFoundOnline = true
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#wakers]) wake()
   }
 
   onActive(listener: () => void): () => void {
     this.#openChannel()
-    return onPageActive(this.#scope, listener)
+    const waker = (): void => listener()
+    if (this.#wakers.size === 0) this.#stopWaking = onPageActive(this.#scope, () => this.#wake())
+    this.#wakers.add(waker)
+    return () => {
+      if (this.#wakers.delete(waker) && this.#wakers.size === 0) this.#stopWaking()
+    }
   }
 
   onPeerMessage(listener: (message: PeerMessage) => void): () => void {

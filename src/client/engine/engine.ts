@@ -1,6 +1,7 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { Coordination } from '../coordination/port.ts'
+import type { Gates } from '../gate/gates.ts'
 import type { RecordKeeper } from '../journal/record-keeper.ts'
 import type { Fingerprints } from '../operation/fingerprints.ts'
 import type { ResolvedOptions } from '../policy/resolved-options.ts'
@@ -11,8 +12,8 @@ import type { LeaseKeeper } from './recover/lease-keeper.ts'
 import type { Upkeep } from './recover/upkeep.ts'
 import type { AnnouncedHorizons } from './run/announced-horizons.ts'
 import type { LearnedCredentials } from './run/attempt-headers.ts'
-import type { Containments } from './run/containments.ts'
 import type { LiveOperations } from './run/live-operation.ts'
+import type { NetworkCheck } from './run/network-check.ts'
 import type { Session } from './run/session.ts'
 
 /** The parts of one client. A function takes those that it needs: `Pick<Engine, …>`. */
@@ -24,9 +25,10 @@ export interface Engine {
   readonly keeper: RecordKeeper
   readonly transport: Transport
   readonly coordination: Coordination
+  readonly networkCheck: NetworkCheck
   /** Undefined without an observer, so that `events?.emit({…})` does not even build the event. */
   readonly events: Emitter | undefined
-  readonly containments: Containments
+  readonly gates: Gates
   readonly horizons: AnnouncedHorizons
   readonly credentials: LearnedCredentials
   readonly session: Session

@@ -34,10 +34,7 @@ export interface JournalRow {
   readonly dueAt: number
   /** The server asked not to be called earlier (Retry-After); epoch milliseconds, 0 = it did not. */
   readonly notBefore: number
-  /**
-   * While the row holds its lane: its horizon (epoch milliseconds). Pending rows behind it are not claimed before theirs,
-   * and then only to expire. Null: it holds no lane.
-   */
+  /** While the row holds its lane: its horizon, in ms. Pending rows behind it are claimed at theirs, to expire. Null: none. */
   readonly laneUntil: number | null
   /** Settled, and no handler has taken the settlement yet. */
   readonly deliveryDue: boolean
@@ -96,11 +93,13 @@ export interface Claimant {
 }
 
 /**
- * Which rows are of interest: all pending ones but those of `exceptOrigins`, and settled ones with `deliveryDue` whose
- * name is in `deliverNames` (`'*'` = any, also nameless ones). Rows of a newer version never are.
+ * The pending rows of `origins` (`'*'` = any) but not of `exceptOrigins`, and settled ones with `deliveryDue` whose name is in
+ * `deliverNames` (`'*'` = any, also nameless ones) but not in `exceptNames` (`''` = nameless). None of a newer version.
  */
 export interface DueFilter {
   readonly deliverNames: readonly string[] | '*'
+  readonly exceptNames: readonly string[]
+  readonly origins: readonly string[] | '*'
   readonly exceptOrigins: readonly string[]
 }
 

@@ -54,7 +54,7 @@ export class RowCodec {
   #withoutSecrets(record: OperationRecord): OperationRecord {
     const { response } = record
     // Few answers have any, and a record has many fields to copy.
-    if (!response?.headers.some((field) => this.#redactor.isField(field))) return record
+    if (!response?.headers.some(this.#redactor.isField)) return record
     const headers = response.headers.filter((field) => !this.#redactor.isField(field))
     return { ...record, response: { ...response, headers } }
   }

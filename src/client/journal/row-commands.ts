@@ -165,14 +165,24 @@ function takeLeases(rows: readonly KeptRow[], { owner, leaseUntil }: Claimant): 
   return { put: taken, handOut: taken, answer: (handedOut) => handedOut.map(claimed) }
 }
 
-function hasFreeLease({ owner, leaseUntil }: KeptRow, claimant: Claimant): boolean {
-  return owner === null || leaseUntil <= claimant.now || claimant.deadOwners.includes(owner)
+/**
+ * If the lease of a dead owner is newer than the claim, the owner took it after the claimant had looked who is alive: it is
+ * back, as a tab can be. A lease that is newer by more than a lease shows only that the clock was set back.
+ */
+function hasFreeLease({ owner, leaseUntil }: KeptRow, claim: Claimant): boolean {
+  if (owner === null || leaseUntil <= claim.now) return true
+  const newerMs = leaseUntil - claim.leaseUntil
+  const isBack = newerMs > 0 && newerMs <= claim.leaseUntil - claim.now
+  return claim.deadOwners.includes(owner) && !isBack
 }
 
 /** The rule of `DueFilter`. */
-function isWanted(row: KeptRow, { deliverNames, exceptOrigins }: DueFilter): boolean {
+function isWanted(row: KeptRow, { deliverNames, exceptNames, origins, exceptOrigins }: DueFilter): boolean {
   if (row.setAside || row.version > RECORD_VERSION) return false
-  if (row.status === 'pending') return !exceptOrigins.includes(row.origin)
+  if (row.status === 'pending') {
+    return (origins === '*' || origins.includes(row.origin)) && !exceptOrigins.includes(row.origin)
+  }
+  if (exceptNames.includes(row.name ?? '')) return false
   return row.deliveryDue && (deliverNames === '*' || (row.name !== null && deliverNames.includes(row.name)))
 }
 

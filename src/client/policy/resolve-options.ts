@@ -22,16 +22,16 @@ import type { Encryption } from '../../foundation/encryption.ts'
 import { type Random, systemRandom } from '../../foundation/random.ts'
 import type { Observer, Telemetry } from '../../observe/port.ts'
 import { REDACTOR, Redactor } from '../../observe/redact.ts'
+import { type BudgetOptions, createRetryBudget, isRetryBudget, OriginStates } from '../gate/retry-budget.ts'
 import type { Journal } from '../journal/port.ts'
 import type { ClientOptions, DispatcherLike, FetchLike, HeadersOption, HonoursKeys } from '../options.ts'
 import { checkHeaders } from './check-headers.ts'
-import { resolveBreaker } from './resolve-breaker.ts'
+import { resolveBreaker, resolveLimits } from './resolve-breaker.ts'
 import { resolveShared } from './resolve-call.ts'
 import { checkDistinct, resolveDoNotRetry, resolveKeyHeader } from './resolve-names.ts'
 import { checkOrigins, resolveBaseUrl } from './resolve-origins.ts'
 import { DEFAULT_RETRY } from './resolve-retry.ts'
 import type { ResolvedCall, ResolvedOptions } from './resolved-options.ts'
-import { type BudgetOptions, createRetryBudget, isRetryBudget, OriginStates } from './retry-budget.ts'
 
 export { resolveCall } from './resolve-call.ts'
 
@@ -94,6 +94,7 @@ const OTHER_NAMES: { readonly [Name in OtherName]: true } = {
   retention: true,
   budget: true,
   breaker: true,
+  limits: true,
   doNotRetry: true,
   keyHeader: true,
   accept: true,
@@ -123,6 +124,7 @@ export function resolveOptions(options: ClientOptions | undefined, platform: Pla
     ...resolveLifetimes(given),
     budget: resolveBudget(given.budget),
     breaker: resolveBreaker(given.breaker),
+    requestLimits: resolveLimits(given.limits),
     doNotRetry,
     keyHeader,
   })

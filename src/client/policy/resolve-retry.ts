@@ -8,6 +8,7 @@ export const DEFAULT_RETRY: ResolvedRetry = Object.freeze({
   baseMs: 100,
   capMs: 20_000,
   maxAttempts: 5,
+  spreads: true,
   // From 520 on: what CDNs and load balancers answer for a server that is out of reach or overloaded.
   statuses: new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]),
   shouldRetry: undefined,
@@ -27,7 +28,8 @@ export function resolveRetry(given: RetryOptions | false | undefined, fallback: 
     shouldRetry: [fallback.shouldRetry, checkRule],
   })
   if (cap < base) refuseOption('retry.cap', `at least \`retry.base\` (${base} ms)`, cap)
-  return Object.freeze({ ...rest, baseMs: base, capMs: cap })
+  const isSet = (given.jitter ?? given.base ?? given.cap) !== undefined
+  return Object.freeze({ ...rest, baseMs: base, capMs: cap, spreads: fallback.spreads && !isSet })
 }
 
 /** An async function is always truthy in its answer, and a retry is decided at once. */

@@ -4,6 +4,8 @@ import type { Random } from '../../foundation/random.ts'
 import type { Observer, Telemetry } from '../../observe/port.ts'
 import type { Redactor } from '../../observe/redact.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
+import type { BreakerLimits, RequestLimits } from '../gate/gate-limits.ts'
+import type { OriginStates } from '../gate/retry-budget.ts'
 import type { Journal } from '../journal/port.ts'
 import type { CredentialsMode } from '../operation/record.ts'
 import type {
@@ -16,8 +18,6 @@ import type {
   Jitter,
   RetryContext,
 } from '../options.ts'
-import type { BreakerLimits } from './containment.ts'
-import type { OriginStates } from './retry-budget.ts'
 
 /** Every duration in milliseconds, every default filled in, frozen. */
 export interface ResolvedRetry {
@@ -25,6 +25,8 @@ export interface ResolvedRetry {
   readonly baseMs: number
   readonly capMs: number
   readonly maxAttempts: number
+  /** Delays that the caller has set stand as they are; ours are spread while nothing succeeds. */
+  readonly spreads: boolean
   readonly statuses: ReadonlySet<number>
   readonly shouldRetry: ((context: RetryContext) => boolean | undefined) | undefined
 }
@@ -72,6 +74,7 @@ export interface ResolvedOptions extends ResolvedCall {
   readonly retentionMs: number
   readonly budget: OriginStates
   readonly breaker: BreakerLimits | false
+  readonly requestLimits: RequestLimits
   readonly doNotRetry: ResolvedDoNotRetry
   readonly keyHeader: { readonly name: string; readonly format: 'bare' | 'structured' }
   readonly maxBodyBytes: number

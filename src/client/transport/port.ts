@@ -99,5 +99,12 @@ export type TransportOutcome = TransportResponse | TransportFault
 /** The seam to the wire. `send` never rejects: what went wrong is a value. */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportOutcome>
+  /**
+   * Does anything answer at the origin of this URL? Asked if the platform says that it is offline, with a request that has
+   * nothing of the client's own and changes nothing. Never rejects.
+   */
+  reaches?(url: string, signal: AbortSignal): Promise<boolean>
+  /** How many requests to this origin it carries side by side, if it queues any further one. */
+  connectionsTo?(origin: string): number
   close?(): Promise<void>
 }

@@ -1,4 +1,5 @@
-import { momentOf } from '../../foundation/clock.ts'
+import { StorageError } from '../../errors/classes.ts'
+import { type Moment, momentOf, remainingMs } from '../../foundation/clock.ts'
 import { newClaimToken } from '../../foundation/identity.ts'
 import { type Admission, admit } from '../admission/admit.ts'
 import type { Entry } from '../entry/entry.ts'
@@ -54,11 +55,10 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const heldFrom = momentOf(guard.clock)
     const draft = draftOf(guard, request, protection)
-    const insertion = await withinStoreTime(
-      guard,
-      () => guard.store.insert(draft),
-      (late) => (late.kind === 'inserted' ? guard.store.release(late.claim) : undefined),
-    )
+    const insertion = await askForClaim(guard, heldFrom, {
+      ask: () => guard.store.insert(draft),
+      undo: (late) => (late.kind === 'inserted' ? guard.store.release(late.claim) : undefined),
+    })
     if (insertion.kind === 'inserted') {
       return { kind: 'claimed', claim: insertion.claim, heldFrom, from: undefined, next: 'run' }
     }
@@ -68,15 +68,33 @@ async function claimOnce(guard: GuardOptions, request: KeyRequest, protection: P
     if (admission.kind === 'refuse') return refused(entry, admission.reason)
     const taking = takeOverDraft(entry, draft, admission.next)
     const undo = admission.next === 'run' && !taking.external ? 'release' : 'abandon'
-    const claim = await withinStoreTime(
-      guard,
-      () => guard.store.takeOver(entry, taking),
-      (late) => (late ? guard.store[undo](late, guard.clock.now()) : undefined),
-    )
+    const claim = await askForClaim(guard, heldFrom, {
+      ask: () => guard.store.takeOver(entry, taking),
+      undo: (late) => (late ? guard.store[undo](late, guard.clock.now()) : undefined),
+    })
     const from = entry.state === 'done' ? undefined : entry
     if (claim) return { kind: 'claimed', claim, heldFrom, from, next: admission.next }
   }
   return { kind: 'refused', reason: 'in-flight' }
+}
+
+interface ClaimCall<T> {
+  readonly ask: () => Promise<T>
+  /** Undefined: the store gave no claim. */
+  readonly undo: (late: T) => Promise<unknown> | undefined
+}
+
+/**
+ * A process may stand still between the question and the answer. If the lease is over by then, others may have taken the
+ * claim, and no handler begins under it.
+ */
+async function askForClaim<T>(guard: GuardOptions, heldFrom: Moment, { ask, undo }: ClaimCall<T>): Promise<T> {
+  const given = await withinStoreTime(guard, ask, undo)
+  if (remainingMs(guard.clock, heldFrom, guard.leaseMs) > 0) return given
+  const undone = undo(given)
+  if (!undone) return given
+  undone.catch(() => {})
+  throw new StorageError('The ledger gave a claim after its lease was over')
 }
 
 /**
@@ -112,8 +130,10 @@ export async function reclaimKey(
   if (entry?.token !== claim.token) return undefined
   const heldFrom = momentOf(guard.clock)
   const draft = draftOf(guard, request, protection)
-  const taking = () => guard.store.takeOver(entry, draft)
-  const fresh = await withinStoreTime(guard, taking, (late) => late && guard.store.release(late))
+  const fresh = await askForClaim(guard, heldFrom, {
+    ask: () => guard.store.takeOver(entry, draft),
+    undo: (late) => late && guard.store.release(late),
+  })
   return fresh && { claim: fresh, heldFrom }
 }
 

@@ -133,8 +133,8 @@ export interface LedgerStore<Tx = unknown, Returned = unknown> {
   takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined>
 
   /**
-   * Extends the lease. False if the claim was lost. Never waits for the claim's own open transaction, nor for the
-   * connections that the application uses.
+   * Extends the lease, and never shortens it: a renewal may arrive after a later one. False if the claim was lost. Never
+   * waits for the claim's own open transaction, nor for the connections that the application uses.
    */
   renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean>
 

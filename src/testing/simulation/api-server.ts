@@ -59,7 +59,7 @@ export class ApiServer implements WireServer {
     const before = this.#effects.filter((effect) => effect.key === key).length
     const now = await this.#world.timeline.outside(Promise.resolve(this.#api.effects(key)))
     for (let n = before; n < now; n++) {
-      this.#effects.push({ key, label, sent: number })
+      this.#effects.push({ key, label, sent: number, at: this.#world.timeline.now })
       this.#world.say('server', `does ${label} (request ${number})`)
       this.#world.oracle.done({ key, label, number })
     }

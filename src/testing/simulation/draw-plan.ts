@@ -142,7 +142,7 @@ function drawSlot(dice: Dice, machines: number): SlotPlan {
 
 function drawOptions(dice: Dice): Pick<Plan, 'options' | 'burst'> {
   const burst = dice.pick([1, 2, 2, 10, undefined])
-  const breaker = dice.pick([false, false, undefined, { minimumRequests: 3, openFor: '3s' }] as const)
+  const breaker = dice.pick([false, false, undefined, { openAfter: '2s', openFor: '3s' }] as const)
   return {
     burst,
     options: {

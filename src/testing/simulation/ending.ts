@@ -3,6 +3,7 @@ import { USERS } from './plan.ts'
 import type { Program } from './program.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
 import type { Slots } from './slots.ts'
+import type { WireServer } from './wire.ts'
 import type { World } from './world.ts'
 
 /** A lease, and a little more. */
@@ -11,6 +12,12 @@ const ROUND_MS = 31_000
 const MOST_ROUNDS = 60
 /** What the network, a slow disk or a queue before it still holds arrives within this. */
 const STRAGGLERS_MS = 120_000
+
+interface Stage {
+  readonly slots: Slots
+  readonly disk: SimulatedDisk
+  readonly server: WireServer
+}
 
 /**
  * The end of a history: nothing goes wrong any more, and a client with the same journal keeps resuming. Everything
@@ -22,16 +29,19 @@ export class Ending {
   readonly #disk: SimulatedDisk
   readonly #asked = new Set<string>()
 
-  constructor(world: World, slots: Slots, disk: SimulatedDisk) {
+  readonly #server: WireServer
+
+  constructor(world: World, { slots, disk, server }: Stage) {
     this.#world = world
     this.#slots = slots
     this.#disk = disk
+    this.#server = server
   }
 
   async come(): Promise<void> {
     const world = this.#world
     world.calmDown()
-    await world.timeline.run(this.#slots.thawedAt)
+    await world.timeline.run(Math.max(this.#slots.thawedAt, this.#server.backAt ?? 0))
     const caretakers = world.plan.origins.map((origin, n) => this.#slots.caretaker(n + 1, origin))
     for (const caretaker of caretakers) await this.#listDeadLetters(caretaker)
     for (let round = 0; round < MOST_ROUNDS; round++) {

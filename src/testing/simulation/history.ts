@@ -93,7 +93,7 @@ async function happen(world: World, store: Journal, server: WireServer): Promise
   schedule(world, { plan, slots, disk, server, browser })
   try {
     await timeline.run(plan.endsAt)
-    await new Ending(world, slots, disk).come()
+    await new Ending(world, { slots, disk, server }).come()
     judgeEnd(oracle, plan, server.effects())
     await server.judgeEnd?.()
   } catch (error) {

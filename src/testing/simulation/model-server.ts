@@ -102,7 +102,7 @@ export class ModelServer implements WireServer {
     const again = (method === 'PUT' || method === 'DELETE') && this.#effects.some((effect) => effect.label === label)
     this.#world.say('server', `does ${label} (request ${number})`)
     if (again) return
-    this.#effects.push({ key, label, sent: number })
+    this.#effects.push({ key, label, sent: number, at: this.#world.timeline.now })
     this.#world.oracle.done({ key, label, number })
   }
 

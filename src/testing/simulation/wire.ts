@@ -32,6 +32,8 @@ export interface WireServer {
   receive(sent: Sent, reply: Reply): void
   /** An outage: connections are refused for so long. */
   stopFor(ms: number): void
+  /** By then it is back from every outage, if it does not come back for the end of a history by itself. */
+  readonly backAt?: number
   /** How often each operation took effect, and by which requests. */
   effects(): readonly Effect[]
   /** What the server's own record has to show at the end of a history. */
@@ -44,4 +46,5 @@ export interface Effect {
   readonly label: string
   /** The number of the request that did it; undefined where a server of one's own does not say. */
   readonly sent: number | undefined
+  readonly at: number
 }

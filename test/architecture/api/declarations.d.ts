@@ -828,6 +828,8 @@ interface DropNamespace {
 
 interface DueFilter {
     readonly deliverNames: readonly string[] | '*';
+    readonly exceptNames: readonly string[];
+    readonly origins: readonly string[] | '*';
     readonly exceptOrigins: readonly string[];
 }
 

@@ -20,6 +20,7 @@ export const PURE_ROOMS: readonly string[] = [
   'protocol',
   'client operation',
   'client policy',
+  'client gate',
   'server entry',
   'server admission',
 ]
@@ -36,9 +37,18 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'observe adapter': ['observe adapter', 'observe front', 'observe port', ...HALL],
 
   'client operation': ['client operation', 'observe front', ...HALL],
-  'client options': ['client options', 'configuration', 'client operation', 'client policy', ...PORTS, ...HALL],
+  'client options': [
+    'client options',
+    'configuration',
+    'client operation',
+    'client policy',
+    'client gate',
+    ...PORTS,
+    ...HALL,
+  ],
   'client policy': [
     'client policy',
+    'client gate',
     'configuration',
     'client operation',
     'client options',
@@ -46,6 +56,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     ...PORTS,
     ...HALL,
   ],
+  'client gate': ['client gate', 'configuration', ...PORTS, ...HALL],
   'client port': ['client port', 'client operation', 'client options', ...HALL],
   'client front': [
     'client front',
@@ -58,6 +69,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
   'client engine': [
     'client engine',
     'client policy',
+    'client gate',
     'client operation',
     'client options',
     'client input',
@@ -115,6 +127,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     'client input',
     'client engine',
     'client policy',
+    'client gate',
     'client operation',
     'client options',
     'client front',

@@ -57,7 +57,7 @@ async function measureSize(pool, { records, pending }) {
 
 /** Medians. What is claimed is free again at once: its lease has lapsed. */
 async function measureCommands(journal) {
-  const filter = { namespace: 'default', deliverNames: [], exceptOrigins: [] }
+  const filter = { namespace: 'default', deliverNames: [], exceptNames: [], origins: '*', exceptOrigins: [] }
   const surveyMs = await medianMs(() => journal.execute([{ do: 'survey', ...filter, now: Date.now() }], Date.now()))
   const claimMs = await medianMs(() => {
     const now = Date.now()

@@ -1,5 +1,6 @@
+import { newGateState } from '../../../src/client/gate/gate-state.ts'
+import type { OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import type { Journal } from '../../../src/client/journal/port.ts'
-import type { OriginStates } from '../../../src/client/policy/retry-budget.ts'
 import type * as Holdfast from '../../../src/index.ts'
 import type * as InspectorDoor from '../../../src/inspector/index.ts'
 import type * as Server from '../../../src/server/index.ts'
@@ -149,19 +150,11 @@ export async function startShop(doors: Doors, options: InspectorDoor.InspectorOp
 export function clientOf(doors: Doors, journal: Journal, sent: string[] = []): Holdfast.Client {
   const now = Date.now()
   const budget = doors.createRetryBudget() as OriginStates
-  const well = {
-    tokens: 9.3,
-    at: now,
-    failures: 0,
-    succeededAt: now - 22_000,
-    gapMs: 0,
-    keptAt: now,
-    usualMs: 130,
-    answers: 40,
-  }
+  const fresh = newGateState({ budget: budget.limits, breaker: { openAfterMs: 5000, openForMs: 2000 } }, now)
+  const well = { ...fresh, tokens: 9.3, succeededAt: now - 22_000, usualMs: 130, answers: 40 }
   budget.set('https://api.example.com', well)
   budget.set('https://hooks.partner.example', { ...well, tokens: 2, succeededAt: now - 9 * HOUR, failures: 1 })
-  const unwell = { ...well, tokens: 0.4, failures: 14, succeededAt: now - 250_000, openUntil: now + 74 * SECOND }
+  const unwell = { ...well, tokens: 0.4, failures: 14, failedAt: now - 240_000, succeededAt: now - 250_000 }
   budget.set('https://mail.example.net', unwell)
   return doors.createClient({
     journal,

@@ -140,6 +140,8 @@ export class CountingApi {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method === 'OPTIONS') return this.#preflight(request, response)
+    // Nothing is done by it.
+    if (request.method === 'HEAD') return void response.writeHead(405).end()
     const key = String(request.headers[KEY] ?? '')
     const entry = this.#entry(key, request.url ?? '')
     entry.requests++

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { JournalCommand } from '../../../src/client/journal/port.ts'
 import { encodeBatch } from '../../../src/client/journal/postgres/journal-batch.ts'
+import { journalTables } from '../../../src/client/journal/postgres/journal-tables.ts'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { migratePostgresJournal, postgresJournal } from '../../../src/postgres/index.ts'
 import { append, commit, list, remove } from '../../../src/testing/contracts/journal/sample-row.ts'
@@ -10,6 +11,8 @@ import { startProgram } from '../../support/child-program.ts'
 import { ask, journalScene } from '../../support/postgres-journal.ts'
 
 const scene = journalScene()
+/** Of the tables that this library makes. */
+const VERSION = journalTables('any').schema.steps.length
 
 async function failure(work: Promise<unknown>): Promise<StorageError> {
   const error: unknown = await work.then(
@@ -67,11 +70,12 @@ describe('a failure of the journal in Postgres', () => {
   it('says that tables are of a newer version, and leaves them alone', async () => {
     const schema = scene.newSchema()
     await scene.journalWith({ pool: scene.pool(), schema }).open()
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', 5, 5)`)
+    const newer = VERSION + 1
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('journal', ${newer}, ${newer})`)
     const error = await failure(scene.journalWith({ pool: scene.pool(), schema }).open())
-    expect(error.message).toContain('The journal tables are of version 5')
+    expect(error.message).toContain(`The journal tables are of version ${newer}`)
     expect(error.message).toContain('update this installation')
-    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = 5`)
+    await scene.query(`UPDATE ${schema}.holdfast_migrations SET oldest = 1 WHERE version = ${newer}`)
     expect(await ask(scene.journalWith({ pool: scene.pool(), schema }), append('a'))).toEqual({ appended: true })
   })
 
@@ -137,12 +141,8 @@ describe('the tables', () => {
     const schema = scene.newSchema()
     const journals = Array.from({ length: 6 }, () => scene.journalWith({ pool: scene.pool({ max: 2 }), schema }))
     await Promise.all(journals.map((journal) => journal.open()))
-    expect(await scene.query(`SELECT * FROM ${schema}.holdfast_migrations`)).toEqual([
-      { component: 'journal', version: 1, oldest: 1 },
-      { component: 'journal', version: 2, oldest: 1 },
-      { component: 'journal', version: 3, oldest: 1 },
-      { component: 'journal', version: 4, oldest: 1 },
-    ])
+    const once = Array.from({ length: VERSION }, (_, step) => ({ component: 'journal', version: step + 1, oldest: 1 }))
+    expect(await scene.query(`SELECT * FROM ${schema}.holdfast_migrations`)).toEqual(once)
   })
 
   it('are beside those of a ledger in one schema', async () => {

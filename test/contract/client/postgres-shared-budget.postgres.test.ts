@@ -114,7 +114,8 @@ describe('clients with a shared budget', () => {
 
   it('have what their successes earn, and each no more than its own would allow', async () => {
     const one = server()
-    const [busy, other] = await fleetOf(one, { budget: { ...BURST_ONLY, ratio: 1 } })
+    // Where a success may bring a token, a retry waits for it until the deadline: long enough for those that have one.
+    const [busy, other] = await fleetOf(one, { budget: { ...BURST_ONLY, ratio: 1 }, deadline: '10s' })
     const poor = replica(one, { budget: { burst: 0 } })
     await poor.operation('none')
     await retriesOf([busy], one)

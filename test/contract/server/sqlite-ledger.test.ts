@@ -268,6 +268,7 @@ describe('a ledger in SQLite', () => {
     expect(tables).toEqual([
       { component: 'journal', version: 1 },
       { component: 'journal', version: 2 },
+      { component: 'journal', version: 3 },
       { component: 'ledger', version: 1 },
     ])
     expect(existsSync(path)).toBe(true)

@@ -22,6 +22,7 @@ function halves(handler: Handler, wire: Wire = (send) => send()) {
     baseUrl: 'https://api.test',
     journal: memoryJournal(),
     budget: { burst: 10 },
+    breaker: false,
     clock,
     observe: (event) => void events.push(event),
     fetch: (input, init) => {

@@ -76,6 +76,31 @@ describe('a store whose answer to a claim comes late', () => {
     expect(signal?.aborted).toBe(true)
   })
 
+  it('begins no handler if the process stood still until the lease was over', async () => {
+    const clock = manualClock()
+    const store = memoryLedger()
+    const insert = store.insert.bind(store)
+    let stoodStillMs = 0
+    const { now } = clock
+    Object.assign(clock, { now: () => now.call(clock) + stoodStillMs })
+    const frozen = Object.assign(store, {
+      insert: async (...claim: Parameters<typeof insert>) => {
+        const inserted = await insert(...claim)
+        stoodStillMs = 14_000
+        return inserted
+      },
+    })
+    const ledger = createLedger({ store: frozen, scope: 'public', clock, lease: '12s' })
+    let runs = 0
+    const answer = await ledger.protect(() => {
+      runs++
+      return json({})
+    })(ask('k'))
+    expect([answer.status, runs]).toEqual([503, 0])
+    await clock.advance(10)
+    expect(await store.find('public', 'k')).toBeUndefined()
+  })
+
   it('does so also if its effect begins meanwhile, under a shorter lease', async () => {
     const clock = manualClock()
     const store = memoryLedger()

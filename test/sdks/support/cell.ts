@@ -1,4 +1,5 @@
 import { type ClientOptions, createClient, memoryJournal } from '../../../src/index.ts'
+import { fastClock } from '../../support/fast-clock.ts'
 import type { Seen } from '../../support/transport-servers.ts'
 import { type ApiAnswer, type ApiPlan, faultyApi } from './faulty-api.ts'
 
@@ -44,8 +45,9 @@ function onPlatform(sdk: SdkCall, plan: CellPlan): Promise<Counted> {
 }
 
 async function onClient(sdk: SdkCall, plan: CellPlan): Promise<Counted> {
-  // Without the reserve, what an outage costs does not depend on how long the SDK waits.
-  const containment = { retry: { base: 10 }, budget: { reservePerSecond: 0 } }
+  // Without the reserve, what an outage costs does not depend on how long the SDK waits. A retry without a token waits for seconds,
+  // which must not come near the timeouts of an SDK on a busy machine.
+  const containment = { retry: { base: 200 }, budget: { reservePerSecond: 0 }, clock: fastClock(20) }
   const client = createClient({ journal: memoryJournal(), ...containment, ...sdk.options })
   try {
     return await count(sdk, plan, client)

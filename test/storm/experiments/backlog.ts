@@ -2,7 +2,7 @@ import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { uniform } from '../dice.ts'
 import { quantile } from '../measures.ts'
 import { holdfastPolicy } from '../policies/holdfast.ts'
-import type { Operation } from '../policies/policy.ts'
+import type { Operation, Policy } from '../policies/policy.ts'
 import { outage } from '../scenario.ts'
 import { ServerModel } from '../server-model.ts'
 import { VirtualTime } from '../virtual-time.ts'
@@ -34,10 +34,12 @@ export interface BacklogOptions {
   readonly operations: number
   readonly seed: number
   readonly runs: number
+  readonly policy?: Policy
 }
 
-export function backlogRow(failing: number, { operations, seed, runs }: BacklogOptions): BacklogRow {
-  const all = Array.from({ length: runs }, (_, run) => oneRun(operations, failing, seed + run))
+export function backlogRow(failing: number, options: BacklogOptions): BacklogRow {
+  const { operations, seed, runs, policy = holdfastPolicy('Holdfast', { onGiveUp: 'keep' }) } = options
+  const all = Array.from({ length: runs }, (_, run) => oneRun(policy, failing, { operations, seed: seed + run }))
   const times = (share: number): number[] => all.map(({ ends }) => quantile(ends, share)).sort((a, b) => a - b)
   return {
     failing,
@@ -49,7 +51,7 @@ export function backlogRow(failing: number, { operations, seed, runs }: BacklogO
   }
 }
 
-function oneRun(operations: number, failing: number, seed: number): Run {
+function oneRun(policy: Policy, failing: number, { operations, seed }: Omit<BacklogOptions, 'runs'>): Run {
   const time = new VirtualTime()
   const { server: options, latencyMs } = outage({ clients: 1 })
   const server = new ServerModel({ ...options, downFrom: 0, downUntil: 0 })
@@ -58,7 +60,7 @@ function oneRun(operations: number, failing: number, seed: number): Run {
   const ends: number[] = []
   const latency = (): number => uniform(latencyMs[0], latencyMs[1], random)
   const left = Array.from({ length: operations }, (): Operation => ({ startedAt: 0, attempts: 0 }))
-  holdfastPolicy('Holdfast', { onGiveUp: 'keep' }).newClient(
+  policy.newClient(
     {
       get now() {
         return time.now

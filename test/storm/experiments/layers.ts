@@ -1,31 +1,18 @@
-import {
-  acquirePermit,
-  type Containment,
-  type ContainmentLimits,
-  newContainment,
-  payForRetry,
-  recordOutcome,
-} from '../../../src/client/policy/containment.ts'
+import { ask } from '../../../src/client/gate/ask.ts'
+import type { GateLimits } from '../../../src/client/gate/gate-limits.ts'
+import { newGateState } from '../../../src/client/gate/gate-state.ts'
+import { recordOutcome } from '../../../src/client/gate/record-outcome.ts'
+import { createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
-import { createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
 
 /*
  * A chain of services, each of which calls the next one; the last one fails always. How many requests reach it
  * for one at the top?
  */
 
-export type LayersMode =
-  | 'each layer retries'
-  | 'do-not-retry passed on'
-  | 'budget per layer'
-  | 'budget + breaker per layer'
+export type LayersMode = 'each layer retries' | 'do-not-retry passed on' | 'gate per layer'
 
-export const LAYERS_MODES: readonly LayersMode[] = [
-  'each layer retries',
-  'do-not-retry passed on',
-  'budget per layer',
-  'budget + breaker per layer',
-]
+export const LAYERS_MODES: readonly LayersMode[] = ['each layer retries', 'do-not-retry passed on', 'gate per layer']
 
 export interface LayersRow {
   readonly mode: LayersMode
@@ -62,33 +49,40 @@ class Chain {
 
 class Layer {
   readonly #attempts: number
-  readonly #limits: ContainmentLimits
-  #state: Containment
+  readonly #gate: Gate | undefined
 
   constructor(mode: LayersMode, depth: number) {
     this.#attempts = mode === 'do-not-retry passed on' && depth > 0 ? 1 : ATTEMPTS
-    const budget = mode.startsWith('budget') && (createRetryBudget() as OriginStates).limits
-    this.#limits = { budget, breaker: mode.includes('breaker') && resolveBreaker(undefined) }
-    this.#state = newContainment(this.#limits, START_AT)
+    this.#gate = mode === 'gate per layer' ? new Gate() : undefined
   }
 
   serve(now: number, callNext: () => void): void {
     for (let attempt = 0; attempt < this.#attempts; attempt++) {
-      if (attempt > 0 && !this.#pays(now)) return
       const kind = attempt === 0 ? 'call' : 'retry'
-      const { state, given, probe } = acquirePermit(this.#state, this.#limits, { now, kind, random })
-      this.#state = state
-      if (!given) return
-      callNext()
-      const ended = { now, kind, outcome: 'failure', tookMs: 0, probe, random } as const
-      this.#state = recordOutcome(this.#state, this.#limits, ended)
+      if (!this.#gate) callNext()
+      else if (!this.#gate.failed(now, kind, callNext)) return
     }
   }
+}
 
-  #pays(now: number): boolean {
-    const paid = payForRetry(this.#state, this.#limits, now)
-    if (paid) this.#state = paid
-    return paid !== undefined
+const LIMITS: GateLimits = {
+  budget: (createRetryBudget() as OriginStates).limits,
+  breaker: resolveBreaker(undefined),
+}
+const NOTHING_ELSE = { inFlight: 0, inPhase: 0, reading: 0, unanswered: { count: 0, since: 0 } }
+
+class Gate {
+  #state = newGateState(LIMITS, START_AT)
+
+  /** False: it would have to wait, and was not sent. */
+  failed(now: number, kind: 'call' | 'retry', send: () => void): boolean {
+    const answer = ask(this.#state, LIMITS, { now, kind, random, leaveAt: now, ...NOTHING_ELSE })
+    this.#state = answer.state
+    if (answer.is !== 'sent') return false
+    send()
+    const ended = { now, kind, outcome: 'failure', tookMs: 0, probe: answer.probe, inFlight: 1, random } as const
+    this.#state = recordOutcome(this.#state, LIMITS, ended)
+    return true
   }
 }
 

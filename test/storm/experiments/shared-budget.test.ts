@@ -22,8 +22,8 @@ it('so it does where operations are kept', () => {
   expect(row.answeredAfter).toBeGreaterThan(0.95)
 })
 
-it('it costs little at a server that fails now and then; levels that processes send each other starve them there', () => {
+it('it costs little at a server that fails now and then; levels that processes send each other cost more there', () => {
   expect(successWhere(0.25, fleet('row'), SEED)).toBeGreaterThan(0.98)
-  expect(successWhere(0.5, fleet('row'), SEED)).toBeGreaterThan(0.75)
-  expect(successWhere(0.5, fleet('levels'), SEED)).toBeLessThan(0.6)
+  expect(successWhere(0.5, fleet('row'), SEED)).toBeGreaterThan(0.85)
+  expect(successWhere(0.5, fleet('levels'), SEED)).toBeLessThan(successWhere(0.5, fleet('row'), SEED) - 0.05)
 })

@@ -1,18 +1,15 @@
-import type { LayersMode, LayersRow } from '../experiments/layers.ts'
+import type { LayersRow } from '../experiments/layers.ts'
 import type { Picture } from './draw.ts'
 
 export function layersPicture(rows: readonly LayersRow[]): Picture {
   const modes = [...new Set(rows.map(({ mode }) => mode))]
   const text = { field: 'amplification', type: 'quantitative', format: '.3~r' } as const
-  // Where two lines run close together, the lower one has its numbers below.
-  const above = `datum.mode !== '${'budget per layer' satisfies LayersMode}'`
   return {
     file: 'layers.svg',
     title: 'Requests at the bottom of a chain, per operation at the top',
     description:
       'Lines over one to four layers, on a logarithmic scale. Where each layer tries three times the requests grow from 3 to ' +
-      '81; where do-not-retry is passed on they stay at 3; with a budget in each layer they stay at one; with breakers as well ' +
-      'they stay far below one.',
+      '81; where do-not-retry is passed on they stay at 3; with a gate in each layer they stay far below one.',
     spec: {
       title: {
         text: '',
@@ -23,8 +20,7 @@ export function layersPicture(rows: readonly LayersRow[]): Picture {
       data: { values: [...rows] },
       layer: [
         { mark: { type: 'line', strokeWidth: 2, point: { size: 60, filled: true } } },
-        { mark: { type: 'text', dy: -10, fontSize: 11 }, transform: [{ filter: above }], encoding: { text } },
-        { mark: { type: 'text', dy: 15, fontSize: 11 }, transform: [{ filter: `!(${above})` }], encoding: { text } },
+        { mark: { type: 'text', dy: -10, fontSize: 11 }, encoding: { text } },
       ],
       encoding: {
         x: { field: 'layers', type: 'ordinal', title: 'layers that retry', axis: { labelAngle: 0 } },

@@ -5,6 +5,9 @@ import { fixed, grouped, percent } from '../table.ts'
 import type { Picture } from './draw.ts'
 import { edgeOf, type Label, placeLabels, type Spot } from './labels.ts'
 
+/** The picture's file has the name of the group. */
+export type PictureRow = Omit<SituationRow, 'group'> & { readonly group: string }
+
 const SIZE = { width: 370, height: 240 }
 const COLUMNS = 2
 const OURS = '#D55E00'
@@ -12,7 +15,7 @@ const PEERS = '#555555'
 const FRONT = '#0072B2'
 
 /** What each client costs and what it gets done, a panel for each situation. */
-export function situationsPicture(rows: readonly SituationRow[]): Picture {
+export function situationsPicture(rows: readonly PictureRow[]): Picture {
   const [first] = rows
   const shown = rows.filter(({ role }) => role !== 'candidate')
   const panels = [...grouped(shown, ({ situation }) => situation).values()]
@@ -33,7 +36,7 @@ export function situationsPicture(rows: readonly SituationRow[]): Picture {
   }
 }
 
-function inWords(rows: readonly SituationRow[]): string {
+function inWords(rows: readonly PictureRow[]): string {
   const front = rows.filter(({ isOnFront }) => isOnFront).map(({ policy }) => policy)
   const ours = rows.find(({ role }) => role === 'default')
   const numbers = ours ? `Holdfast ${fixed(ours.requests, 2)} and ${percent(ours.success)} %; ` : ''
@@ -50,11 +53,11 @@ interface Scales {
   readonly y: Scale
 }
 
-function panelOf(rows: readonly SituationRow[]): object {
+function panelOf(rows: readonly PictureRow[]): object {
   const scales = { x: requestsScale(rows), y: successScale(rows) }
   const axes = axesOf(scales)
   const labels = labelsOf(rows, scales)
-  const of = (wanted: Role): SituationRow[] => rows.filter(({ role }) => role === wanted)
+  const of = (wanted: Role): PictureRow[] => rows.filter(({ role }) => role === wanted)
   return {
     title: { text: rows[0]?.situation, fontSize: 12, fontWeight: 'normal', offset: 6 },
     ...SIZE,
@@ -102,7 +105,7 @@ function textsOf(labels: readonly Label[]): object {
   }
 }
 
-function pointsOf(rows: readonly SituationRow[], look: object, encoding: object): object {
+function pointsOf(rows: readonly PictureRow[], look: object, encoding: object): object {
   const values = rows.map(({ requests, success }) => ({ requests, success }))
   return { data: { values }, mark: { type: 'point', opacity: 1, strokeWidth: 1.5, ...look }, encoding }
 }
@@ -130,7 +133,7 @@ function axesOf({ x, y }: Scales): object {
 /** Where some clients send many times what others send, only a logarithm shows both. */
 const WIDE = 6
 
-function requestsScale(rows: readonly SituationRow[]): Scale {
+function requestsScale(rows: readonly PictureRow[]): Scale {
   const all = rows.map(({ requests }) => requests)
   const [least, most] = [Math.min(...all), Math.max(...all)]
   if (most / least > WIDE) return { type: 'log', domain: [least / 1.3, most * 1.3] }
@@ -141,7 +144,7 @@ function requestsScale(rows: readonly SituationRow[]): Scale {
 /** All points are on one line then; the room is for their names. */
 const NOTHING_SUCCEEDS = [-0.5, 0.5] as const
 
-function successScale(rows: readonly SituationRow[]): Scale {
+function successScale(rows: readonly PictureRow[]): Scale {
   const all = rows.map(({ success }) => success)
   const [least, most] = [Math.min(...all), Math.max(...all)]
   if (most === 0) return { type: 'linear', domain: NOTHING_SUCCEEDS }
@@ -150,8 +153,8 @@ function successScale(rows: readonly SituationRow[]): Scale {
 }
 
 /** Holdfast and the front first: they get the best places. */
-function labelsOf(rows: readonly SituationRow[], scales: Scales): Label[] {
-  const spotOf = ({ requests, success }: SituationRow): Spot => ({
+function labelsOf(rows: readonly PictureRow[], scales: Scales): Label[] {
+  const spotOf = ({ requests, success }: PictureRow): Spot => ({
     x: SIZE.width * place(requests, scales.x),
     y: SIZE.height * (1 - place(success, scales.y)),
   })
@@ -161,7 +164,7 @@ function labelsOf(rows: readonly SituationRow[], scales: Scales): Label[] {
   return placeLabels(points, { ...SIZE, line: frontOf(rows).map(spotOf) })
 }
 
-function weight({ role, isOnFront }: SituationRow): number {
+function weight({ role, isOnFront }: PictureRow): number {
   if (role !== 'peer') return 1
   return isOnFront ? 2 : 3
 }

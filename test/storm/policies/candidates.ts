@@ -33,7 +33,6 @@ export function candidates(): Policy[] {
     retryingPolicy({ ...common, name: 'a success pays 0.9', allowance: successFunded({ ratio: 0.9, burst: 10 }) }),
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 2', gate: throttle(2) }),
     retryingPolicy({ ...common, name: 'adaptive throttling, K = 4', gate: throttle(4) }),
-    holdfastPolicy('Holdfast, calls wait for leave', { withoutLeave: 'waits' }),
     holdfastPolicy('Holdfast, a success pays 1', { budget: { ratio: 1 } }),
     holdfastPolicy('Holdfast, a success pays 1.5', { budget: { ratio: 1.5 } }),
     holdfastPolicy('Holdfast, reserve 0.3/s', { budget: { reservePerSecond: 0.3 } }),

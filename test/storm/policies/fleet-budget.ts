@@ -1,4 +1,4 @@
-import type { BudgetLimits } from '../../../src/client/policy/containment.ts'
+import type { BudgetLimits } from '../../../src/client/gate/gate-limits.ts'
 import type { World } from './policy.ts'
 
 /**

@@ -1,21 +1,16 @@
-import { PATIENCE_MS } from '../../../src/client/engine/run/containments.ts'
-import type { BreakerOptions, RetryOptions } from '../../../src/client/options.ts'
-import {
-  acquirePermit,
-  type Containment,
-  type ContainmentLimits,
-  keptUntil,
-  newContainment,
-  type Permit,
-  payForRetry,
-  type RequestKind,
-  recordOutcome,
-} from '../../../src/client/policy/containment.ts'
+import type { GateLimits } from '../../../src/client/gate/gate-limits.ts'
+import type { BreakerOptions } from '../../../src/client/gate/gate-options.ts'
+import { PATIENCE_MS } from '../../../src/client/gate/gates.ts'
+import { OriginGate } from '../../../src/client/gate/origin-gate.ts'
+import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
+import { spreadUntil } from '../../../src/client/gate/spread.ts'
+import type { Entry, Refused, Sent } from '../../../src/client/gate/waiting-line.ts'
+import type { RetryOptions } from '../../../src/client/options.ts'
 import { decideRetry } from '../../../src/client/policy/decide.ts'
 import { resolveBreaker } from '../../../src/client/policy/resolve-breaker.ts'
 import { DEFAULT_RETRY, resolveRetry } from '../../../src/client/policy/resolve-retry.ts'
 import type { ResolvedRetry } from '../../../src/client/policy/resolved-options.ts'
-import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/policy/retry-budget.ts'
+import type { Clock } from '../../../src/foundation/clock.ts'
 import { type FleetLink, type FleetSharing, fleetLinks } from './fleet-budget.ts'
 import { KeptOperations, type Stop } from './kept-operations.ts'
 import { type Memory, newMemory } from './memory.ts'
@@ -28,10 +23,8 @@ export interface HoldfastOptions {
   readonly budget?: BudgetOptions | false
   readonly breaker?: BreakerOptions | false
   readonly onGiveUp?: 'fail' | 'keep'
-  /** How many kept operations a process resumes at once. */
+  /** How many kept operations a process takes up at once. */
   readonly concurrency?: number
-  /** What a call does that gets no leave: it ends, or waits for leave within its deadline. */
-  readonly withoutLeave?: 'ends' | 'waits'
   /** So many clients, one after the other, share their state, as tabs do. */
   readonly sharing?: number
   /** One budget for all clients of a fleet. */
@@ -41,14 +34,14 @@ export interface HoldfastOptions {
 }
 
 interface Settings extends HoldfastOptions {
-  readonly limits: ContainmentLimits
+  readonly limits: GateLimits
   readonly resolved: ResolvedRetry
 }
 
-/** Holdfast: the library's own decisions, in a loop like its engine's. */
+/** Holdfast: the library's own gate and decisions, in a loop like its engine's. */
 export function holdfastPolicy(name: string, options: HoldfastOptions = {}): Policy {
   const budget = options.budget === false ? false : (createRetryBudget(options.budget) as OriginStates).limits
-  const limits = { budget, breaker: resolveBreaker(options.breaker) }
+  const limits: GateLimits = { budget, breaker: resolveBreaker(options.breaker) }
   const settings = { ...options, limits, resolved: resolveRetry(options.retry, DEFAULT_RETRY) }
   const sharing = options.sharing ?? 1
   let made = 0
@@ -73,20 +66,20 @@ interface Run {
   readonly deadlineAt: number
   attempts: number
   previousMs: number
-  probe: number | undefined
+  spreadUntil: number | undefined
   readonly ended: (end: 'succeeded' | 'failed' | Stop) => void
 }
 
 interface Attempted {
   readonly end: AttemptEnd
-  readonly kind: RequestKind
+  readonly sent: Sent
   readonly sentAt: number
   readonly floorMs: number | undefined
 }
 
 const DEADLINE_MS = 30_000
-/** As the engine has it. */
-const CONCURRENCY = 8
+/** The gate decides how many of them are in flight. */
+const CONCURRENCY = 100
 
 interface Surroundings {
   readonly memory: Memory
@@ -96,48 +89,48 @@ interface Surroundings {
 
 class HoldfastClient implements ClientModel {
   readonly #settings: Settings
-  readonly #fleet: FleetLink | undefined
   readonly #memory: Memory
+  readonly #fleet: FleetLink | undefined
   readonly #world: World
+  readonly #gate: OriginGate
   readonly #kept: KeptOperations
-  /** Kept operations whose first request is on its way, and the runs that wait for how it ends. */
-  #keptUnderWay = 0
-  #waiting: Run[] = []
 
   constructor(settings: Settings, { memory, link, world }: Surroundings) {
     this.#settings = settings
     this.#memory = memory
     this.#fleet = link
     this.#world = inOurTime(world)
-    const terms = { atOnce: settings.concurrency ?? CONCURRENCY, heldUntil: () => this.#heldUntil() }
-    this.#kept = new KeptOperations(this.#world, terms, (operation, end) => this.#resume(operation, end))
+    const { limits, concurrency: atOnce = CONCURRENCY } = settings
+    this.#gate = new OriginGate({ limits, clock: clockOf(this.#world), random: world.random, store: memory })
+    const heldUntil = (): number => {
+      if (this.#gate.waitingKept > 0) return this.#world.now + 1
+      return (this.#gate.keptUntil() ?? 0) - PATIENCE_MS
+    }
+    this.#kept = new KeptOperations(this.#world, { atOnce, heldUntil }, (operation, end) =>
+      this.#resume(operation, end),
+    )
     for (const operation of memory.kept) this.#kept.keep(operation, { reason: 'network', tried: false })
   }
 
-  get #state(): Containment {
-    this.#memory.state ??= newContainment(this.#settings.limits, this.#world.now)
-    return this.#memory.state
+  get #keeps(): boolean {
+    return this.#settings.onGiveUp === 'keep'
   }
 
-  /** What would have to wait for long is not taken up, unless news of the origin is on its way. */
-  #heldUntil(): number {
-    const until = this.#keptUnderWay > 0 ? undefined : keptUntil(this.#state, this.#settings.limits, this.#world.now)
-    return (until ?? 0) - PATIENCE_MS
-  }
-
+  /** On record before it is sent: a call that waits when its process dies is found by the next one. */
   submit(operation: Operation): void {
+    if (this.#keeps) this.#memory.kept.add(operation)
     this.#start(operation, 'call', (end) => {
-      if (typeof end === 'string') this.#world.settle(operation, end)
-      else this.#giveUp(operation, end)
+      if (typeof end !== 'string') this.#giveUp(operation, end)
+      else {
+        this.#memory.kept.delete(operation)
+        this.#world.settle(operation, end)
+      }
     })
   }
 
   #giveUp(operation: Operation, stop: Stop): void {
-    const keeps = this.#settings.onGiveUp === 'keep'
-    this.#world.settle(operation, keeps ? 'kept' : 'failed')
-    if (!keeps) return
-    this.#memory.kept.add(operation)
-    this.#kept.keep(operation, stop)
+    this.#world.settle(operation, this.#keeps ? 'kept' : 'failed')
+    if (this.#keeps) this.#kept.keep(operation, stop)
   }
 
   #resume(operation: Operation, ended: Run['ended']): void {
@@ -150,50 +143,63 @@ class HoldfastClient implements ClientModel {
   #start(operation: Operation, mode: Run['mode'], ended: Run['ended']): void {
     const deadlineAt = this.#world.now + DEADLINE_MS
     const previousMs = this.#settings.resolved.baseMs
-    this.#step({ operation, mode, deadlineAt, attempts: 0, previousMs, probe: undefined, ended })
-  }
-
-  #step(run: Run): void {
-    if (this.#world.now < run.deadlineAt) this.#enter(run)
-    else this.#stop(run, { reason: 'deadline' })
+    this.#enter({ operation, mode, deadlineAt, attempts: 0, previousMs, spreadUntil: undefined, ended })
   }
 
   #enter(run: Run): void {
-    const { now, random } = this.#world
-    const kind = kindOf(run)
-    const { given, reason = 'budget', retryAt = now, probe } = this.#ask(kind)
-    run.probe = probe
-    if (given) this.#send(run, kind)
-    else if (kind === 'kept' && this.#keptUnderWay > 0) this.#waiting.push(run)
-    else if (kind === 'kept' && retryAt - now <= PATIENCE_MS) this.#world.after(retryAt - now, () => this.#step(run))
-    else if (this.#mayWait(run, retryAt)) this.#world.after((retryAt - now) * (1 + random()), () => this.#step(run))
-    else this.#stop(run, { reason, retryAt })
+    const { now } = this.#world
+    const { attempts, spreadUntil, deadlineAt } = run
+    const first = run.mode === 'resume' ? 'kept' : 'call'
+    const kind = attempts > 0 ? 'retry' : first
+    const leaveAt = kind === 'kept' ? Math.min(deadlineAt, now + PATIENCE_MS) : deadlineAt
+    if (kind === 'retry') this.#hearFleet()
+    const departure = { kind, spreadUntil, leaveAt } as const
+    const entry = this.#gate.enter(departure)
+    if (entry) this.#follow(run, entry)
+    else this.#gate.join({ ...departure, called: (later) => this.#follow(run, later) })
   }
 
-  #ask(kind: RequestKind): Permit {
-    const { now, random } = this.#world
-    const leave = acquirePermit(this.#state, this.#settings.limits, { now, kind, random })
-    this.#memory.state = leave.state
-    return leave
+  #follow(run: Run, entry: Entry): void {
+    if (entry.is !== 'sent') this.#refused(run, entry)
+    else if (entry.kind === 'retry' && this.#fleet) this.#payFleet(run, entry, this.#fleet)
+    else this.#send(run, entry)
   }
 
-  #send(run: Run, kind: RequestKind): void {
+  #refused(run: Run, { is, retryAt }: Refused): void {
+    if (is === 'open') this.#stop(run, { reason: 'breaker', retryAt })
+    else if (run.attempts > 0 || run.mode === 'call') this.#stop(run, { reason: 'deadline', retryAt })
+    else this.#stop(run, { reason: 'budget', retryAt: retryAt ?? this.#gate.keptUntil() })
+  }
+
+  #hearFleet(): void {
+    const lowest = this.#fleet?.lowest() ?? Number.POSITIVE_INFINITY
+    const { state } = this.#gate
+    if (lowest < state.tokens) this.#memory.state = { ...state, tokens: lowest }
+  }
+
+  /** Its own bucket has paid: that is never exceeded for the sake of the fleet's. If the fleet has no token, it has none. */
+  #payFleet(run: Run, sent: Sent, fleet: FleetLink): void {
+    fleet.take(this.#gate.state.tokens, (isGranted) => {
+      if (isGranted) {
+        this.#send(run, sent)
+        return
+      }
+      this.#memory.state = { ...this.#gate.state, tokens: 0 }
+      this.#gate.report(sent, { outcome: 'ignored', tookMs: 0 })
+      this.#enter(run)
+    })
+  }
+
+  #send(run: Run, sent: Sent): void {
     const sentAt = this.#world.now
-    if (kind === 'kept') this.#keptUnderWay++
-    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, kind, sentAt, floorMs }))
+    this.#world.send(run.operation, (end, floorMs) => this.#conclude(run, { end, sent, sentAt, floorMs }))
   }
 
-  #mayWait({ mode, deadlineAt }: Run, retryAt: number): boolean {
-    return this.#settings.withoutLeave === 'waits' && mode === 'call' && retryAt < deadlineAt
-  }
-
-  #conclude(run: Run, { end, kind, sentAt, floorMs }: Attempted): void {
-    const { now, random } = this.#world
+  #conclude(run: Run, { end, sent, sentAt, floorMs }: Attempted): void {
     run.attempts++
     const outcome = end === 'success' ? 'success' : 'failure'
-    const ended = { now, kind, outcome, tookMs: now - sentAt, probe: run.probe, random } as const
-    this.#memory.state = recordOutcome(this.#state, this.#settings.limits, ended)
-    if (kind === 'kept') this.#keptEnded()
+    const wish = floorMs === undefined ? undefined : { retryAfterMs: floorMs }
+    this.#gate.report(sent, { outcome, tookMs: this.#world.now - sentAt, wish })
     if (end === 'success') {
       const { budget } = this.#settings.limits
       if (budget) this.#fleet?.deposit(budget.ratio)
@@ -203,39 +209,20 @@ class HoldfastClient implements ClientModel {
     else this.#decide(run, floorMs)
   }
 
-  #keptEnded(): void {
-    this.#keptUnderWay--
-    for (const run of this.#waiting.splice(0)) this.#step(run)
-  }
-
   #decide(run: Run, floorMs: number | undefined): void {
     const { now, random } = this.#world
     const { deadlineAt, attempts: attemptsMade, previousMs } = run
     const standing = { now, deadlineAt, horizonAt: Number.POSITIVE_INFINITY, attemptsMade, previousMs, floorMs }
     const decision = decideRetry({ ...standing, retry: this.#settings.resolved }, random)
     if (decision.do === 'stop') this.#stop(run, decision)
+    else if (this.#gate.phase === 'open') this.#stop(run, { reason: 'breaker', retryAt: this.#gate.refuseCall() })
     else {
-      this.#pay((isPaid) => {
-        run.previousMs = decision.backoffMs
-        const delayMs = Math.max(0, now + decision.delayMs - this.#world.now)
-        if (isPaid) this.#world.after(delayMs, () => this.#step(run))
-        else this.#stop(run, { reason: 'budget' })
-      })
-    }
-  }
-
-  /** Its own bucket is asked first: it is never exceeded for the sake of the fleet's. Where the fleet has none, it has none. */
-  #pay(then: (isPaid: boolean) => void): void {
-    const { tokens } = this.#state
-    const state = { ...this.#state, tokens: Math.min(tokens, this.#fleet?.lowest() ?? tokens) }
-    const paid = payForRetry(state, this.#settings.limits, this.#world.now)
-    this.#memory.state = paid ?? state
-    if (!paid || !this.#fleet) then(paid !== undefined)
-    else {
-      this.#fleet.take(paid.tokens, (isGranted) => {
-        if (!isGranted) this.#memory.state = { ...this.#state, tokens: 0 }
-        then(isGranted)
-      })
+      run.previousMs = decision.backoffMs
+      const { limits, resolved } = this.#settings
+      const { failedAt = now } = this.#gate.state
+      const isSet = !resolved.spreads || floorMs !== undefined
+      run.spreadUntil = isSet ? undefined : spreadUntil({ retry: attemptsMade, now, failedAt }, limits, random)
+      this.#world.after(decision.delayMs, () => this.#enter(run))
     }
   }
 
@@ -244,7 +231,18 @@ class HoldfastClient implements ClientModel {
   }
 }
 
-function kindOf({ attempts, mode }: Run): RequestKind {
-  if (attempts > 0) return 'retry'
-  return mode === 'resume' ? 'kept' : 'call'
+function clockOf(world: World): Clock {
+  return {
+    now: () => world.now,
+    sleep: () => Promise.reject(new Error('nobody sleeps here')),
+    after: (ms, callback) => {
+      let isCancelled = false
+      world.after(ms, () => {
+        if (!isCancelled) callback()
+      })
+      return () => {
+        isCancelled = true
+      }
+    },
+  }
 }

@@ -1,9 +1,9 @@
-import type { Containment } from '../../../src/client/policy/containment.ts'
+import type { GateState } from '../../../src/client/gate/gate-state.ts'
 import type { Operation } from './policy.ts'
 
 /** What a journal keeps: what is known of the origin, and the operations that a dead process left. */
 export interface Memory {
-  state: Containment | undefined
+  state: GateState | undefined
   readonly kept: Set<Operation>
 }
 

@@ -2,6 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { programFile } from '../../support/child-program.ts'
 
+type ProgramName = 'server-program' | 'clients-program' | 'blips/blip-server-program' | 'blips/blip-client-program'
+
 /** A program of this folder in a process of its own, which takes orders and answers each with one message. */
 export class Child {
   readonly #process: ChildProcess
@@ -10,7 +12,7 @@ export class Child {
     this.#process = process
   }
 
-  static async start(name: 'server-program' | 'clients-program'): Promise<Child> {
+  static async start(name: ProgramName): Promise<Child> {
     const file = await programFile(`../storm/sockets/${name}`)
     // Times may be infinite, which JSON can't say.
     return new Child(fork(file, { execArgv: ['--enable-source-maps'], serialization: 'advanced' }))

@@ -25,3 +25,7 @@ export function watchLag(): () => Lag {
 export function isTooLate(lag: Lag): boolean {
   return lag.p99Ms > MOST_LAG.p99Ms || lag.longestMs > MOST_LAG.longestMs
 }
+
+export function worse(one: Lag, other: Lag): Lag {
+  return { p99Ms: Math.max(one.p99Ms, other.p99Ms), longestMs: Math.max(one.longestMs, other.longestMs) }
+}

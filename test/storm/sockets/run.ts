@@ -1,34 +1,47 @@
-/**
- * The model of the storm laboratory beside real clients over sockets, in the same trials:
- *
- *   npm run storm:sockets -- --runs 3 --trial outage
- *
- * All three trials with three runs each take a quarter of an hour. See docs/internals/storm-model.md.
- */
-import { parseArgs } from 'node:util'
+/** Real clients over sockets: see --help, and docs/internals/storm-model.md for the results. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ArgumentError } from '../arguments.ts'
+import { drawPicture } from '../pictures/draw.ts'
+import { blipsPicture } from './blips/blips-picture.ts'
+import { runBlips } from './blips/run-blips.ts'
+import { socketBlipsReport } from './blips/socket-blips-report.ts'
 import { compare } from './compare.ts'
 import { comparisonReport } from './comparison-report.ts'
-import { halfCapacity, halfFails, outageAndResume, type Trial } from './trials.ts'
+import { HELP, readSocketArguments, type SocketOptions } from './socket-arguments.ts'
+import { TRIALS } from './trials.ts'
 
-const TRIALS: Readonly<Record<string, Trial>> = {
-  share: halfFails(30_000),
-  capacity: halfCapacity({ beforeMs: 10_000, lastsMs: 30_000, afterMs: 20_000 }),
-  outage: outageAndResume({ beforeMs: 10_000, lastsMs: 30_000, afterMs: 150_000 }),
-}
+const tell = (line: string): boolean => process.stderr.write(`${line}\n`)
 
-const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '3' }, trial: { type: 'string', default: Object.keys(TRIALS).join() } },
-})
-const runs = Number(values.runs)
-const chosen = values.trial.split(',').map((name) => TRIALS[name])
-
-if (!Number.isInteger(runs) || runs < 1 || chosen.includes(undefined)) {
-  process.stderr.write(`--runs <number> --trial <some of ${Object.keys(TRIALS).join()}>\n`)
-  process.exitCode = 2
-} else {
-  for (const trial of chosen) {
-    if (!trial) continue
-    const comparison = await compare(trial, runs, (line) => process.stderr.write(`${line}\n`))
+async function runModel({ trials, runs }: SocketOptions): Promise<void> {
+  for (const name of trials) {
+    const comparison = await compare(TRIALS[name], runs, tell)
     process.stdout.write(`${comparisonReport(comparison)}\n\n`)
   }
+}
+
+async function reportBlips({ blips, json, pictures }: SocketOptions): Promise<void> {
+  const rows = await runBlips(blips, tell)
+  if (json) writeFileSync(json, `${JSON.stringify(rows, null, 2)}\n`)
+  const picture = blipsPicture(rows)
+  if (pictures && picture) {
+    mkdirSync(pictures, { recursive: true })
+    writeFileSync(join(pictures, picture.file), await drawPicture(picture))
+  }
+  process.stdout.write(`${socketBlipsReport(rows)}\n`)
+}
+
+async function run(options: SocketOptions): Promise<void> {
+  if (options.only.includes('model')) await runModel(options)
+  if (options.only.includes('blips')) await reportBlips(options)
+}
+
+try {
+  const options = readSocketArguments(process.argv.slice(2))
+  if (options === 'help') process.stdout.write(HELP)
+  else await run(options)
+} catch (error) {
+  if (!(error instanceof ArgumentError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 2
 }

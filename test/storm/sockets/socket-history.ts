@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { Child } from './child.ts'
 import type { ClientsOrder, ClientsReport, WarmUpOrder } from './clients-program.ts'
 import type { History } from './history.ts'
-import type { Lag } from './lag.ts'
+import { type Lag, worse } from './lag.ts'
 import type { ServerReport } from './server-program.ts'
 import type { Trial } from './trials.ts'
 
@@ -32,8 +32,4 @@ export async function socketHistory(trial: Trial, seed: number): Promise<SocketH
   } finally {
     await Promise.all([server.end(), clients.end()])
   }
-}
-
-function worse(one: Lag, other: Lag): Lag {
-  return { p99Ms: Math.max(one.p99Ms, other.p99Ms), longestMs: Math.max(one.longestMs, other.longestMs) }
 }

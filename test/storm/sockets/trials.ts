@@ -57,3 +57,12 @@ function during(scenario: Scenario, { beforeMs, lastsMs, afterMs }: Phases): Sce
     until: downUntil + afterMs,
   }
 }
+
+/** In the lengths of the laboratory. */
+export const TRIALS = {
+  share: halfFails(30_000),
+  capacity: halfCapacity({ beforeMs: 10_000, lastsMs: 30_000, afterMs: 20_000 }),
+  outage: outageAndResume({ beforeMs: 10_000, lastsMs: 30_000, afterMs: 150_000 }),
+} as const
+
+export type TrialName = keyof typeof TRIALS

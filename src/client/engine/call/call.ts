@@ -94,9 +94,11 @@ export interface RecordParts {
   readonly honoursKeys: boolean
   readonly session?: string | undefined
   readonly trace: string | undefined
+  /** Does nothing hold its first attempt up? */
+  readonly isSentNow?: boolean
 }
 
-/** A new record. With a lease, its first attempt is already on it: one write serves for both. In a lane it has to wait. */
+/** A new record. If nothing holds it up, its first attempt is already on it: one write serves for both. */
 export function newRecord(parts: RecordParts): OperationRecord {
   const { input, options, now, lease } = parts
   return {
@@ -129,7 +131,7 @@ export function newRecord(parts: RecordParts): OperationRecord {
     status: 'pending',
     attempts: [],
     attemptCount: 0,
-    inFlightSince: lease && options.lane === undefined ? now : undefined,
+    inFlightSince: parts.isSentNow ? now : undefined,
     effect: 'none',
     notBefore: 0,
     dueAt: 0,

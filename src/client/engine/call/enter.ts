@@ -172,9 +172,9 @@ function startJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promis
 }
 
 /** An open circuit breaker ends a call at once, without a write; unless there may be a record to be joined or kept. */
-function refuseWhileOpen({ containments }: Engine, { call, unrecorded }: Caller, { input }: NewParts): void {
+function refuseWhileOpen({ gates }: Engine, { call, unrecorded }: Caller, { input }: NewParts): void {
   if (unrecorded.named || call.onGiveUp === 'keep') return
-  const retryAt = containments.openUntil(input.origin)
+  const retryAt = gates.of(input.origin).refuseCall()
   if (retryAt !== undefined) throw unrecordedError(unrecorded, { reason: 'breaker', retryAt })
 }
 
@@ -197,6 +197,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
     horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,
     lease: { owner: coordination.owner, epoch: call.durable ? live.nextEpoch() : 0, until: now + LEASE_MS },
     clientCredentials: credentials.namesFor(origin),
+    isSentNow: !call.durable || (fresh.options.lane === undefined && engine.gates.of(origin).isClear),
   })
   return new LiveOperation(record)
 }

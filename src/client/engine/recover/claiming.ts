@@ -1,9 +1,9 @@
-import type { Claimant, SurveyResult } from '../../journal/port.ts'
+import type { Claimant, DueFilter, SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
-import { claim, enterLane } from '../../operation/transition.ts'
+import { claim, enterLane, release } from '../../operation/transition.ts'
 import type { Engine } from '../engine.ts'
-import type { LiveOperation } from '../run/live-operation.ts'
+import { LiveOperation } from '../run/live-operation.ts'
 import { LEASE_MS } from './lease-keeper.ts'
 
 /** Under which name leases are taken here, and whose leases count as free. */
@@ -17,6 +17,12 @@ export function claimant(engine: Engine, deadOwners: readonly string[]): Claiman
     leaseUntil: now + LEASE_MS,
     deadOwners,
   }
+}
+
+/** The same, after another look at those who were dead a while ago: a tab may be back. */
+export async function claimantAmong(engine: Engine, dead: readonly string[]): Promise<Claimant> {
+  const self = claimant(engine, dead)
+  return dead.length === 0 ? self : { ...self, deadOwners: await engine.coordination.findDead(dead) }
 }
 
 /**
@@ -83,13 +89,31 @@ export async function goneOwner(
 }
 
 /** When the next claim can succeed (epoch ms), and which runners have leases in force. */
-export function survey({ keeper, options, clock, handlers, containments }: Engine): Promise<SurveyResult> {
-  return keeper.survey({
-    namespace: options.namespace,
-    now: clock.now(),
+export function survey(engine: Engine, busyNames: readonly string[]): Promise<SurveyResult> {
+  const { keeper, options, clock } = engine
+  return keeper.survey({ namespace: options.namespace, now: clock.now(), ...dueFilter(engine, busyNames) })
+}
+
+/**
+ * Which operations a resume of this client takes up: those that it may send now, and settlements that it has handlers for,
+ * but not those of `exceptNames`.
+ */
+export function dueFilter({ options, handlers, gates }: Engine, exceptNames: readonly string[]): DueFilter {
+  const { anyOrigin, baseUrl, trustedOrigins } = options
+  const own = baseUrl ? [baseUrl.origin] : []
+  return {
     deliverNames: handlers.names,
-    exceptOrigins: containments.heldOrigins(),
-  })
+    exceptNames,
+    origins: anyOrigin ? '*' : [...new Set([...own, ...trustedOrigins])],
+    exceptOrigins: gates.heldOrigins(),
+  }
+}
+
+/** Gives a claim back as it was found. */
+export async function putBackUntouched({ keeper }: Engine, { record }: Pick<ClaimedRecord, 'record'>): Promise<void> {
+  const { fence } = new LiveOperation(record)
+  const { dueAt, heldBy } = record
+  await keeper.commit(release(record, { dueAt, heldBy }), fence)
 }
 
 /** Those of the owners that certainly no longer run. */

@@ -42,6 +42,7 @@ export class Handlers {
   readonly #deliveries = new Set<Promise<void>>()
   /** Each ends the wait for the handlers of one delivery. */
   readonly #abandons = new Set<() => void>()
+  readonly #admissions = new WeakMap<LiveOperation, (record: OperationRecord) => boolean>()
 
   /** `outside`: a handler is not held to the limits of a request that is being served where an operation settles. */
   constructor(outside: <T>(work: () => T) => T) {
@@ -86,9 +87,16 @@ export class Handlers {
 
   /** Hands a settlement over; the record is released only after the handlers have taken it. Never rejects. */
   deliver(engine: Engine, operation: LiveOperation): Promise<void> {
-    const delivery = this.#deliver(engine, operation).finally(() => this.#deliveries.delete(delivery))
+    const isAdmitted = this.#admissions.get(operation)?.(operation.record) ?? true
+    const deliver = isAdmitted ? this.#deliver(engine, operation) : leaveForLater(engine, operation)
+    const delivery = deliver.finally(() => this.#deliveries.delete(delivery))
     this.#deliveries.add(delivery)
     return delivery
+  }
+
+  /** Asked when the operation has settled. False: its settlement stays in the journal, due at once, for a later claim. */
+  admitBy(operation: LiveOperation, admit: (record: OperationRecord) => boolean): void {
+    this.#admissions.set(operation, admit)
   }
 
   /** The client closes: handlers that hang are waited for no longer, and their settlements are released for others. */
@@ -165,10 +173,21 @@ async function leaveUndelivered(engine: Engine, operation: LiveOperation): Promi
   await engine.keeper.commit(withoutLease(operation.record), operation.fence)
 }
 
+/** Too many of its name are with their handlers. Never rejects. */
+async function leaveForLater({ keeper, leases, upkeep }: Engine, operation: LiveOperation): Promise<void> {
+  leases.drop(operation)
+  try {
+    await keeper.commit(release(operation.record, { dueAt: 0, heldBy: undefined }), operation.fence)
+  } catch (error) {
+    upkeep.reportFailure(operation.record.key, error)
+  }
+}
+
 /** The handler threw: the settlement stays, and the next resume delivers it again. */
 async function postpone(engine: Engine, operation: LiveOperation, error: unknown): Promise<void> {
   const now = engine.clock.now()
-  const dueAt = now + delayBetweenRuns(operation.record.fruitlessRuns, engine.random)
+  // Later than now: the search that has found it does not find it again.
+  const dueAt = now + Math.max(1, delayBetweenRuns(operation.record.fruitlessRuns, engine.random))
   const postponed = release(countFruitlessRun(operation.record), { dueAt, heldBy: undefined })
   engine.events?.emitFor(postponed, { type: 'operation.waiting', at: now, until: dueAt, reason: 'attempts', error })
   await engine.keeper.commit(postponed, operation.fence)

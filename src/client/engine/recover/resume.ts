@@ -1,20 +1,25 @@
+import { onAbort } from '../../../foundation/abort.ts'
+import type { SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
-import { isSettled, type OperationRecord, type SettledStatus } from '../../operation/record.ts'
-import { park, release } from '../../operation/transition.ts'
-import { resumeCall } from '../call/call.ts'
+import type { OperationRecord, SettledStatus } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
-import { isOffline } from '../run/gate.ts'
 import { LiveOperation } from '../run/live-operation.ts'
-import { refusalToSend } from '../run/refusal-to-send.ts'
-import { adopt, claimant, findDeadOwners, survey, takeOver } from './claiming.ts'
-import { work } from './follow.ts'
+import { isOffline } from '../run/online.ts'
+import type { Slot } from '../run/slot.ts'
+import { adopt, claimantAmong, dueFilter, findDeadOwners, putBackUntouched, survey, takeOver } from './claiming.ts'
+import { Deliveries } from './deliveries.ts'
+import { resumeOperation } from './resume-operation.ts'
+import { Slots } from './slots.ts'
+import { Sweep } from './sweep.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
-/** An operation whose runner died this often while it held it is not touched again unless asked for by key. */
-const DEATHS_UNTIL_PARKED = 5
-/** How soon the next resume looks at what this one could not send: it may have the credentials. */
-const LOOK_AGAIN_MS = 300_000
+/** How soon a pass looks again at origins that had no room for more. */
+const LOOK_AGAIN_MS = 100
+/** More are not claimed at once: each has its body in memory. */
+const MOST_CLAIMED = 100
+/** Settlements of one name that are with their handlers at once, at most. */
+const MOST_DELIVERED = 8
 
 /** How the operations that a resume took up ended. `claimed` is the sum of the others. */
 export type ResumeReport = { claimed: number; pending: number } & Record<SettledStatus, number>
@@ -27,8 +32,20 @@ interface PassTerms {
 
 interface Wanted extends PassTerms {
   readonly after: number
+  readonly origins?: readonly string[]
+  readonly exceptOrigins?: readonly string[]
   readonly lane?: string | undefined
-  readonly limit?: number
+  readonly limit: number
+}
+
+/** How far a pass is. */
+interface Pass {
+  readonly dueBy: number
+  readonly sweep: Sweep
+  dead: readonly string[]
+  /** When runners are checked for being alive (epoch ms). */
+  checkAt: number
+  isOver: boolean
 }
 
 /** A resume: what it has taken up, how much at once, and what became of it. */
@@ -43,13 +60,27 @@ export class Resume {
     pending: 0,
   }
   readonly #engine: Engine
-  readonly #concurrency: number
+  readonly #slots: Slots
+  readonly #slot: Slot = {
+    release: () => this.#slots.release(),
+    tryTake: () => this.#slots.tryTake(),
+    take: () => this.#slots.take('operation'),
+  }
+  readonly #deliveries: Deliveries
   readonly #signal: AbortSignal
   readonly #running = new Set<Promise<void>>()
+  #oneEnded: (() => void) | undefined
 
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
-    this.#concurrency = concurrency
+    this.#slots = new Slots(concurrency)
+    this.#deliveries = new Deliveries({
+      engine,
+      perName: Math.min(concurrency, MOST_DELIVERED),
+      signal,
+      isHalted: () => this.#isHalted,
+      onDelivered: (record) => this.#count(record),
+    })
     this.#signal = signal
   }
 
@@ -59,27 +90,82 @@ export class Resume {
    * that is due by `dueBy` has been started; the far future takes our own delays back, never those of a server.
    */
   async pass(dueBy: number): Promise<void> {
-    const engine = this.#engine
-    await engine.keeper.open()
-    let dead: readonly string[] = []
-    let checkAt = Number.NEGATIVE_INFINITY
-    for (let after = 0; ; ) {
-      while (this.#running.size >= this.#concurrency) await Promise.race(this.#running)
-      if (this.#isHalted) return
-      const { forgets } = engine.upkeep
-      if (engine.clock.now() >= checkAt) {
-        const { owners } = await survey(engine)
-        dead = await findDeadOwners(engine, owners)
-        checkAt = engine.clock.now() + CHECK_RUNNERS_EVERY_MS
-      }
-      const { claimed, last } = await this.#claim({ dead, after, dueBy })
-      // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
-      if (this.#signal.aborted || forgets !== engine.upkeep.forgets)
-        return void (await Promise.all(claimed.map((one) => putBackUntouched(engine, one))))
-      for (const one of claimed) this.#start(one, { dead, dueBy })
-      if (last === after) return engine.upkeep.sweep(engine)
-      after = last
+    await this.#engine.keeper.open()
+    const sweep = new Sweep(this.#engine.gates)
+    const pass: Pass = { sweep, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: this.#isHalted }
+    if (pass.isOver) return
+    await this.#checkRunners(pass)
+    this.#deliveries.deliverDue(dueBy, pass.dead)
+    while (!pass.isOver && !this.#isHalted) {
+      if (sweep.next() === 'later') await this.#untilOneEnds()
+      else await this.#fillSlots(pass)
     }
+  }
+
+  async #fillSlots(pass: Pass): Promise<void> {
+    await this.#slots.take('pass')
+    const slots = 1 + this.#slots.takeFree(MOST_CLAIMED - 1)
+    let used = 0
+    try {
+      used = await this.#startNext(pass, slots)
+    } finally {
+      this.#slots.release(slots - used)
+    }
+  }
+
+  /** An operation that waits at its gate holds no slot: the pass looks again soon. */
+  async #untilOneEnds(): Promise<void> {
+    const controller = new AbortController()
+    const stopListening = onAbort(this.#signal, () => controller.abort())
+    this.#oneEnded = () => controller.abort()
+    await this.#engine.clock.sleep(LOOK_AGAIN_MS, controller.signal).catch(() => {})
+    this.#oneEnded = undefined
+    stopListening()
+  }
+
+  /** Starts up to `limit` operations; returns how many. */
+  async #startNext(pass: Pass, limit: number): Promise<number> {
+    const engine = this.#engine
+    pass.isOver = this.#isHalted
+    if (pass.isOver) return 0
+    const { forgets } = engine.upkeep
+    if (engine.clock.now() >= pass.checkAt) await this.#checkRunners(pass)
+    const { dead, dueBy, sweep } = pass
+    const stretch = sweep.next()
+    if (stretch === 'later') return 0
+    if (stretch === 'over') return this.#end(pass)
+    const { most, ...wanted } = stretch
+    const { claimed, last } = await this.#claim({ dead, dueBy, ...wanted, limit: Math.min(limit, most) })
+    // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
+    if (this.#signal.aborted || forgets !== engine.upkeep.forgets) {
+      pass.isOver = true
+      await Promise.all(claimed.map((one) => putBackUntouched(engine, one)))
+      return 0
+    }
+    const started = claimed.filter((one) => this.#start(one, { dead, dueBy }))
+    sweep.reach(stretch, last)
+    return started.length
+  }
+
+  #end(pass: Pass): number {
+    pass.isOver = true
+    this.#engine.upkeep.sweep(this.#engine)
+    return 0
+  }
+
+  async #checkRunners(pass: Pass): Promise<void> {
+    const { owners } = await this.survey()
+    pass.dead = await findDeadOwners(this.#engine, owners)
+    pass.checkAt = this.#engine.clock.now() + CHECK_RUNNERS_EVERY_MS
+  }
+
+  /** When this resume can next take something up (epoch ms), and which runners have leases in force. */
+  survey(): Promise<SurveyResult> {
+    return survey(this.#engine, this.#deliveries.busyNames)
+  }
+
+  get deliveryFailure(): { readonly error: unknown } | undefined {
+    return this.#deliveries.failure
   }
 
   /** May nothing be taken up now? */
@@ -87,51 +173,70 @@ export class Resume {
     return this.#signal.aborted || isOffline(this.#engine) || this.#engine.upkeep.forgetting > 0
   }
 
-  #claim({ dead, limit = this.#concurrency - this.#running.size, ...wanted }: Wanted) {
-    const { keeper, handlers, containments } = this.#engine
-    return keeper.claim({
-      ...claimant(this.#engine, dead),
-      ...wanted,
-      limit,
-      deliverNames: handlers.names,
-      exceptOrigins: containments.heldOrigins(),
-    })
+  async #claim({ dead, ...wanted }: Wanted) {
+    const engine = this.#engine
+    const due = dueFilter(engine, [])
+    const asked = wanted.origins ?? due.origins
+    const allowed = due.origins
+    // What waits at a gate need not be what a resume may send: a caller may have asked for it by its key.
+    const origins = asked === '*' || allowed === '*' ? asked : asked.filter((origin) => allowed.includes(origin))
+    const self = await claimantAmong(engine, dead)
+    return engine.keeper.claim({ ...self, ...due, deliverNames: [], ...wanted, origins })
   }
 
-  #start(claimed: ClaimedRecord, terms: PassTerms): void {
-    if (adopt(this.#engine, claimed)) return
+  /** Needs a slot, which is released after the operation. False: none is needed. */
+  #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
+    if (adopt(this.#engine, claimed)) return false
     const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
     this.#running.add(running)
+    return true
   }
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
   async #resumeLane(first: ClaimedRecord, terms: PassTerms): Promise<void> {
     for (let one: ClaimedRecord | undefined = first; one; ) {
-      this.report.claimed++
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
+      this.#slots.release()
+      this.#oneEnded?.()
       const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place }) : undefined
+      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
     }
   }
 
   async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
+    const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
+    operation.slot = this.#slot
     try {
-      const record = await resumeOne(this.#engine, claimed, dead)
-      this.report[record.status]++
+      const isLeft = this.#deliveries.bound(operation)
+      const record = await resumeOperation(this.#engine, operation)
+      // One whose settlement was left is counted when that is delivered.
+      if (!isLeft()) this.#count(record)
       return record
     } catch (error) {
-      this.report.pending++
+      this.#count({ status: 'pending' })
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
     }
   }
 
+  #count({ status }: Pick<OperationRecord, 'status'>): void {
+    this.report.claimed++
+    this.report[status]++
+  }
+
+  /** The lane waits for a slot like everybody else. */
   async #nextInLane(wanted: Wanted): Promise<ClaimedRecord | undefined> {
+    await this.#slots.take('lane')
+    const next = this.#isHalted ? undefined : await this.#claimNext(wanted)
+    if (!next) this.#slots.release()
+    return next
+  }
+
+  async #claimNext(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
-    if (this.#isHalted) return undefined
     try {
       const { forgets } = engine.upkeep
-      const [next] = (await this.#claim({ ...wanted, limit: 1 })).claimed
+      const [next] = (await this.#claim(wanted)).claimed
       if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
         return next && !adopt(engine, next) ? next : undefined
       await putBackUntouched(engine, next)
@@ -144,63 +249,6 @@ export class Resume {
   /** Resolves when nothing that was taken up is running any more. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
+    await this.#deliveries.idle()
   }
-}
-
-/** One pass, to the end of everything that it took up. An explicit wish takes our own delays back. */
-export async function resumeOnce(engine: Engine, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
-  const resume = new Resume(engine, concurrency, signal)
-  try {
-    await engine.keeper.open()
-    engine.containments.hurry()
-    await resume.pass(Number.MAX_SAFE_INTEGER)
-  } finally {
-    await resume.idle()
-    engine.containments.calmDown()
-  }
-  return resume.report
-}
-
-/** Goes on with one operation whose lease has just been taken; returns what became of it. */
-async function resumeOne(
-  engine: Engine,
-  claimed: ClaimedRecord,
-  deadOwners: readonly string[],
-): Promise<OperationRecord> {
-  const record = takeOver(engine, claimed, deadOwners)
-  const operation = new LiveOperation(record)
-  if (isSettled(record)) {
-    await engine.handlers.deliver(engine, operation)
-    return operation.record
-  }
-  if (engine.clock.now() < record.horizonAt) {
-    if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
-    if (refusalToSend(engine, record) !== undefined) return putBack(engine, operation, 'auth')
-  }
-  engine.events?.emitFor(record, { type: 'operation.resumed', attempts: record.attemptCount })
-  const call = resumeCall(engine, record)
-  call.trace?.endWith(operation.finished, record)
-  const finish = await work(engine, operation, call)
-  await operation.delivered
-  if (finish.is === 'settled' || finish.is === 'kept') return finish.record
-  // Taken away, or not written down: whatever this run believes, the journal says pending.
-  return { ...operation.record, status: 'pending' }
-}
-
-/** Gives a claim back as it was found. */
-async function putBackUntouched({ keeper }: Engine, { record }: ClaimedRecord): Promise<void> {
-  const { fence } = new LiveOperation(record)
-  const { dueAt, heldBy } = record
-  await keeper.commit(release(record, { dueAt, heldBy }), fence)
-}
-
-/** Leaves it pending, with the reason on it. What is poison is not taken up by any resume before its horizon. */
-async function putBack(engine: Engine, operation: LiveOperation, reason: 'poison' | 'auth'): Promise<OperationRecord> {
-  const { horizonAt } = operation.record
-  const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
-  const isParked = reason === 'poison'
-  const record = isParked ? park(operation.record) : release(operation.record, { dueAt: until, heldBy: reason })
-  await engine.keeper.commit(record, operation.fence)
-  engine.events?.emitFor(record, { type: 'operation.waiting', until, reason })
-  return record
 }

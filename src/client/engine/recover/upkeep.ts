@@ -88,10 +88,10 @@ function isOrphan(
 
 /** What another runner said of an origin, or of an operation that is waited for here. */
 export function receivePeerMessage(
-  { containments, leases, live, options, upkeep, clock }: Engine,
+  { gates, leases, live, options, upkeep, clock }: Engine,
   { is, namespace, key, level, lane }: PeerMessage,
 ): void {
-  if (is === 'level') containments.restore(key, level)
+  if (is === 'level') gates.restore(key, level)
   if (namespace !== options.namespace) return
   if (is === 'forgotten') {
     upkeep.forgottenAt = clock.now()

@@ -1,13 +1,13 @@
 import { onAbort } from '../../../foundation/abort.ts'
 import type { Engine } from '../engine.ts'
-import { isOffline } from '../run/gate.ts'
-import { findDeadOwners, survey } from './claiming.ts'
+import { isOffline } from '../run/online.ts'
+import { findDeadOwners } from './claiming.ts'
 import { Resume, type ResumeReport } from './resume.ts'
 
-/** How often the journal is looked at for what other runners left there. */
+/** How often the journal is looked at for what other runners left there, unless these announce it. */
 const LOOK_EVERY_MS = 500
-/** After so many looks (5 s) runners that hold a lease are checked for being alive; counted, since a clock may be set back. */
-const LOOKS_BETWEEN_CHECKS = 10
+/** After so long runners that hold a lease are checked for being alive; summed up, since a clock may be set back. */
+const CHECK_EVERY_MS = 5000
 
 /** Keeps resuming until the signal aborts: new pending records, dead runners, coming online, a due time. */
 export async function watch(engine: Engine, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
@@ -28,7 +28,7 @@ export async function watch(engine: Engine, concurrency: number, signal: AbortSi
       const dueBy = takesDelaysBack ? Number.MAX_SAFE_INTEGER : engine.clock.now()
       takesDelaysBack = false
       await passSafely(engine, resume, { dueBy, signal })
-      await untilThereIsWork(engine, wait)
+      await untilThereIsWork(engine, resume, wait)
     }
   } finally {
     stopWaking()
@@ -59,24 +59,43 @@ interface Wait {
 }
 
 /** Looks at intervals, without a write, until something is due, another runner calls, or one is found dead. */
-async function untilThereIsWork(engine: Engine, wait: Wait): Promise<void> {
+async function untilThereIsWork(engine: Engine, resume: Resume, wait: Wait): Promise<void> {
   const controller = new AbortController()
   const stopListening = onAbort(wait.signal, () => controller.abort())
   wait.end = () => controller.abort()
+  let stopCheck: (() => void) | undefined
   try {
-    for (let looks = 1; !controller.signal.aborted; looks++) {
-      await engine.clock.sleep(LOOK_EVERY_MS, controller.signal)
-      if (isOffline(engine)) continue
-      const { nextDueAt, owners } = await survey(engine)
-      if (nextDueAt !== undefined && nextDueAt <= engine.clock.now()) return
-      if (looks % LOOKS_BETWEEN_CHECKS > 0) continue
+    for (let pause = LOOK_EVERY_MS, waited = 0; !controller.signal.aborted; ) {
+      await engine.clock.sleep(pause, controller.signal)
+      waited += pause
+      const { nextDueAt, owners } = await resume.survey()
+      const isDue = nextDueAt !== undefined && nextDueAt <= engine.clock.now()
+      const isOff = isOffline(engine)
+      if (isDue && !isOff) return
+      if (isDue) stopCheck ??= wantNetwork(engine)
+      // Whatever is due, it waits for the network.
+      pause = pauseUntil(engine, isOff ? undefined : nextDueAt)
+      if (waited < CHECK_EVERY_MS) continue
+      waited = 0
       engine.upkeep.sweep(engine)
       if ((await findDeadOwners(engine, owners)).length > 0) return
     }
   } catch {
     // Ended, stopped, or the journal failed: the next pass finds out.
   } finally {
+    stopCheck?.()
     stopListening()
     wait.end = undefined
   }
+}
+
+/** What is due belongs to this client's own server, if it has one. */
+function wantNetwork({ networkCheck, options }: Engine): (() => void) | undefined {
+  return options.baseUrl && networkCheck.wanted(options.baseUrl.href)
+}
+
+/** Until the next operation is due, as far as that is known: others may leave one that is due earlier. */
+function pauseUntil({ clock, coordination }: Engine, nextDueAt = Number.POSITIVE_INFINITY): number {
+  const longest = coordination.longestPauseMs ?? LOOK_EVERY_MS
+  return Math.min(longest, Math.max(LOOK_EVERY_MS, nextDueAt - clock.now()))
 }

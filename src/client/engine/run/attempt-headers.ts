@@ -77,7 +77,11 @@ function ourHeaders({ doNotRetry, keyHeader }: ResolvedOptions, parts: HeaderPar
 
 /** The later list wins, name by name. */
 function merge(later: HeaderList, list: HeaderList): HeaderList {
-  return list.length === 0 ? later : list.filter(([name]) => !later.some(([taken]) => taken === name)).concat(later)
+  if (list.length === 0) return later
+  if (later.length === 0) return list
+  const taken = new Set<string>()
+  for (const [name] of later) taken.add(name)
+  return list.filter(([name]) => !taken.has(name)).concat(later)
 }
 
 /*

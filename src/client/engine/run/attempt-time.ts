@@ -15,6 +15,8 @@ export const TIMED_OUT = Symbol('timed out')
 export interface AttemptStart {
   readonly call: Call
   readonly startedAt: number
+  /** The answer comes as a stream. The returned function is called when that has ended, or nobody can read it any more. */
+  readonly onStream: () => () => void
 }
 
 /** For a status that is retried anyway: its head has said all. */
@@ -30,16 +32,18 @@ export class AttemptTime {
   readonly #clock: Clock
   readonly #operation: LiveOperation
   readonly #call: Call
+  readonly #onStream: AttemptStart['onStream']
   #cancelTimer: () => void
   timeoutName: 'attempt-timeout' | 'deadline'
   #ranOut = false
   #isSent = false
   #isWatching = false
 
-  constructor(clock: Clock, operation: LiveOperation, { call, startedAt }: AttemptStart) {
+  constructor(clock: Clock, operation: LiveOperation, { call, startedAt, onStream }: AttemptStart) {
     this.#clock = clock
     this.#operation = operation
     this.#call = call
+    this.#onStream = onStream
     const left = call.deadlineAt - startedAt
     const { attemptTimeoutMs } = call.limits
     this.timeoutName = left < attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
@@ -118,7 +122,13 @@ export class AttemptTime {
   /** The time goes on while a large answer is being read. */
   watch(rest: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     this.#isWatching = true
-    return boundedStream(rest, this.signal, () => this.#cancelTimer())
+    const end = this.#onStream()
+    const stream = boundedStream(rest, this.signal, () => {
+      this.#cancelTimer()
+      end()
+    })
+    unreadAnswers.register(stream, end)
+    return stream
   }
 
   end(): void {

@@ -40,10 +40,12 @@ export interface MadeHeaders {
 /** One attempt: headers made afresh, sent, answered or not, within its own time. Never rejects. */
 export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<AttemptResult> {
   const { engine, operation, call } = run
-  const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt })
+  const { origin } = operation.record.request
+  const onStream = (): (() => void) => engine.gates.of(origin).read()
+  const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt, onStream })
   try {
     // Who calls says where to; an operation that is only named may be for an origin that is none of this client's.
-    const { withheld, origin } = operation.record.request
+    const { withheld } = operation.record.request
     if (!call.credentials && !maySendTo(engine.options, origin))
       return refusedResult('origin-not-trusted', foreignOrigin(origin))
     const made = engine.options.headers === undefined ? NO_HEADERS : makeHeaders(run, terms, time)
@@ -65,7 +67,8 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
       if (engine.leases.hasLapsed(operation)) return faultResult(notSent('lease-lapsed'))
     }
     // Asked last: whoever logs in from here on was not logged in when the request left.
-    const refusal = engine.session.refusal(operation.record)
+    const { session } = operation.record
+    const refusal = session === undefined ? undefined : engine.session.refusal(operation.record)
     if (refusal !== undefined) return refusedResult('other-session', engine.options.redactor.error(refusal))
     operation.isTried = true
     const transport = call.trace?.attempt(engine.transport, operation.record, terms.number) ?? engine.transport

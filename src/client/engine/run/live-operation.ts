@@ -1,10 +1,10 @@
 import type { HoldfastError } from '../../../errors/holdfast-error.ts'
 import { type Clock, startTimer } from '../../../foundation/clock.ts'
-import { waitFor } from '../../../foundation/wait.ts'
 import type { AnswerRest } from '../../../protocol/stored-message.ts'
 import type { Fence } from '../../journal/port.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import { discardRest, splitRest } from './answer-rest.ts'
+import type { Slot } from './slot.ts'
 
 /** Why a run is asked to stop before it is done. */
 export type StopOrder =
@@ -36,6 +36,8 @@ export class LiveOperation {
   stopOrder: StopOrder | undefined
   /** This client has sent it before. */
   isTried = false
+  /** Of a resume: what it holds while it is sent, and not while it waits. */
+  slot: Slot | undefined
   /** How many callers wait for it. */
   callers = 0
   /** The delivery to handlers, once it has begun. */
@@ -106,6 +108,17 @@ export class LiveOperation {
 
   /** Waits. A stop order ends it early; so does news where the caller looks for news after the wait. */
   pause(clock: Clock, ms: number, endedBy: 'stop' | 'news' = 'stop'): Promise<void> {
+    const paused = this.#pause(clock, ms, endedBy)
+    return this.slot ? this.#withoutSlot(this.slot, paused) : paused
+  }
+
+  async #withoutSlot(slot: Slot, paused: Promise<void>): Promise<void> {
+    slot.release()
+    await paused
+    await slot.take()
+  }
+
+  #pause(clock: Clock, ms: number, endedBy: 'stop' | 'news'): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         cancelTimer()
@@ -117,16 +130,6 @@ export class LiveOperation {
       this.listen(() => {
         if (this.stopOrder || (endedBy === 'news' && this.#hasNews)) end()
       })
-    })
-  }
-
-  /** Waits for `work`. A stop order ends it early. */
-  pauseUntil(work: Promise<void>): Promise<void> {
-    return waitFor(work, (end) => {
-      this.listen(() => {
-        if (this.stopOrder) end(() => undefined)
-      })
-      return () => this.listen(undefined)
     })
   }
 

@@ -6,12 +6,13 @@ import { decideRetry } from '../../policy/decide.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
+import { Admission, type Stop } from './admission.ts'
 import { withoutRest } from './answer-rest.ts'
 import { attempt, type MadeHeaders } from './attempt.ts'
 import { breakOff, giveUp, keep, obeyStop, type RunState, refuse, succeed } from './end-run.ts'
-import { Gate, isOffline, type Stop } from './gate.ts'
 import type { AttemptResult } from './judge.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
+import { isOffline } from './online.ts'
 import { saveRecord } from './settle.ts'
 import { askShouldRetry } from './should-retry.ts'
 
@@ -47,7 +48,7 @@ class Run implements RunState {
   last: AttemptResult | undefined
   lastAnswer: TransportResponse | undefined
   earlierEffect: Effect = 'none'
-  readonly #gate: Gate
+  readonly #gate: Admission
   readonly #maxAttempts: number
   #attempts = 0
   #startedAt = 0
@@ -60,7 +61,7 @@ class Run implements RunState {
     this.engine = engine
     this.operation = operation
     this.call = call
-    this.#gate = new Gate(engine, operation, call)
+    this.#gate = new Admission(engine, operation, call)
     this.#maxAttempts = call.singleAttempt ? 1 : call.limits.retry.maxAttempts
     this.#previousMs = call.limits.retry.baseMs
   }
@@ -213,7 +214,7 @@ class Run implements RunState {
   /** A 401 gets one more attempt with freshly made headers, where a function makes them. */
   #refreshOnce(): boolean {
     const isRenewable = typeof this.engine.options.headers === 'function' && this.#attempts < this.#maxAttempts
-    if (!isRenewable || this.#refresh || !this.#gate.payForRefresh()) return false
+    if (!isRenewable || this.#refresh) return false
     this.#refresh = 'unauthorized'
     return true
   }
@@ -240,7 +241,9 @@ class Run implements RunState {
       if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
       if (!(await this.#gate.untilOnline())) return this.#stop({ reason: 'network' })
     }
-    if (!(await this.#gate.payForRetry())) return giveUp(this, { reason: 'budget' })
+    const open = this.#gate.givenUp()
+    if (open) return giveUp(this, open)
+    this.#gate.spread(this.#attempts, floorMs)
     this.#previousMs = decision.backoffMs
     if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
     const until = now + decision.delayMs

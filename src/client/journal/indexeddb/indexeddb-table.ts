@@ -63,19 +63,29 @@ export class IndexedDbTable {
     return row?.lane === lane ? [row] : []
   }
 
-  /** Those that may be claimed at this time: in their lane, the first only. */
-  async #inTurn(rows: readonly KeptRow[], at: number): Promise<KeptRow[]> {
+  /** Those that may be claimed at this time: in their lane, the first only. `heads`: the first places that are known. */
+  async #inTurn(rows: readonly KeptRow[], at: number, heads: Map<string, number>): Promise<KeptRow[]> {
     const found: KeptRow[] = []
     for (const row of rows) {
-      const [first] = waitsInLane(row, at) ? await this.#firstInLane(row as WantedFirst & KeptRow) : [row]
-      if (first?.place === row.place) found.push(row)
+      const place = waitsInLane(row, at) ? await this.#headOf(row as WantedFirst & KeptRow, heads) : row.place
+      if (place === row.place) found.push(row)
     }
     return found
+  }
+
+  async #headOf(row: WantedFirst & KeptRow, heads: Map<string, number>): Promise<number> {
+    const known = heads.get(row.lane)
+    if (known !== undefined) return known
+    const [first] = await this.#firstInLane(row)
+    const place = first?.place ?? 0
+    heads.set(row.lane, place)
+    return place
   }
 
   async #inOrder(wanted: WantedInOrder): Promise<KeptRow[]> {
     const { index, namespace, after = 0, limit = Number.POSITIVE_INFINITY, where, turnAt } = wanted
     const found: KeptRow[] = []
+    const heads = new Map<string, number>()
     let page: KeptRow[]
     let behind = after
     do {
@@ -83,7 +93,7 @@ export class IndexedDbTable {
       page = limit > 0 ? await promisifyRequest<KeptRow[]>(this.#records.index(index).getAll(range, PAGE)) : []
       behind = page.at(-1)?.place ?? behind
       const fitting = where ? page.filter(where) : page
-      found.push(...(turnAt === undefined ? fitting : await this.#inTurn(fitting, turnAt)))
+      found.push(...(turnAt === undefined ? fitting : await this.#inTurn(fitting, turnAt, heads)))
     } while (page.length === PAGE && found.length < limit)
     return found.slice(0, Math.max(0, limit))
   }

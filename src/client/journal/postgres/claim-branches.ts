@@ -8,14 +8,18 @@ import { isBehind } from './lane-clauses.ts'
  */
 
 export const READ_FILTER = `any_name := (c->>'anyName')::boolean; names := ${texts('names')};
-      spared := ${texts('exceptOrigins')};`
+      busy := ${texts('exceptNames')};
+      any_origin := c->'origins' IS NULL; origins := ${texts('origins')}; spared := ${texts('exceptOrigins')};`
 
 /** The rule of `DueFilter`. */
-const TO_DELIVER = `(o.status <> 'pending' AND o.delivery_due AND (any_name OR o.name = ANY (names)))`
-const TO_RUN = `o.status = 'pending' AND o.origin <> ALL (spared)`
+const TO_DELIVER = `(o.status <> 'pending' AND o.delivery_due AND (any_name OR o.name = ANY (names))
+  AND coalesce(o.name, '') <> ALL (busy))`
+const TO_RUN = `o.status = 'pending' AND (any_origin OR o.origin = ANY (origins)) AND o.origin <> ALL (spared)`
 const CLAIMABLE = `NOT o.set_aside AND o.version <= ${RECORD_VERSION}`
 export const WANTED = `(${CLAIMABLE} AND (${TO_DELIVER} OR ${TO_RUN}))`
-const FREE = '(o.owner IS NULL OR o.lease_until <= now_at OR o.owner = ANY (dead))'
+/** Of a dead owner whose lease is newer than the claim, see `hasFreeLease`. */
+const IS_BACK = `o.lease_until > ${moved('leaseUntil')} AND o.lease_until - ${moved('leaseUntil')} <= ${moved('leaseUntil')} - now_at`
+const FREE = `(o.owner IS NULL OR o.lease_until <= now_at OR o.owner = ANY (dead) AND NOT (${IS_BACK}))`
 
 /** Rows of one kind are all wanted by a filter, or none is: the first shows it, and when the earliest of them is due. */
 export function eachKind(operations: string, then: string): string {

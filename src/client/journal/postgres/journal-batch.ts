@@ -118,10 +118,13 @@ function encodeClaim(claim: ClaimDue | ClaimByKey): EncodedCommand {
   return named(claim, { ...claimant, ...encodeFilter(claim), ...bounds })
 }
 
-function encodeFilter({ deliverNames, exceptOrigins }: DueFilter): object {
+function encodeFilter({ deliverNames, exceptNames, origins, exceptOrigins }: DueFilter): object {
   const anyName = deliverNames === '*'
   const names = anyName ? [] : deliverNames.map(safeText)
-  return { anyName, names, exceptOrigins: exceptOrigins.map(safeText), deliverNames: undefined }
+  // Absent means any, as in the commands of libraries that do not know it.
+  const only = origins === '*' ? undefined : origins.map(safeText)
+  const except = { exceptNames: exceptNames.map(safeText), exceptOrigins: exceptOrigins.map(safeText) }
+  return { anyName, names, origins: only, ...except, deliverNames: undefined }
 }
 
 type Times = Pick<JournalRow, 'leaseUntil' | 'dueAt' | 'notBefore' | 'laneUntil' | 'expiresAt'>

@@ -38,6 +38,9 @@ DECLARE
   dead text[];
   names text[];
   any_name boolean;
+  busy text[];
+  any_origin boolean;
+  origins text[];
   spared text[];
   existing ${operations};
   one jsonb;

@@ -29,6 +29,8 @@ export function journalTables(name: string): JournalTables {
     // Since it drops the bodies of requests, and lists settlements that no handler has taken. What it takes and gives is otherwise
     // the same, so that older libraries go on with it.
     journalFunction({ operations, runBatch }),
+    // Since a claim names the origins that its client may send to, and the names whose handlers are busy.
+    journalFunction({ operations, runBatch }),
   ]
   return {
     operations,

@@ -1,4 +1,4 @@
-import { startBackgroundTimer, systemClock } from '../../../foundation/clock.ts'
+import { type Clock, startBackgroundTimer, systemClock } from '../../../foundation/clock.ts'
 import { waitAtMost } from '../../../foundation/wait.ts'
 import type { PostgresPool } from '../../../sql/postgres-driver.ts'
 import type { OwnBucket, SharedBudget } from '../port.ts'
@@ -6,8 +6,8 @@ import { exchangeText, LEVEL_LASTS_MS, pruneText } from './budget-table.ts'
 import type { JournalTables } from './journal-tables.ts'
 import { withoutConflict } from './send-statement.ts'
 
-/** Successes wait this long for others, or for the next take. */
-const REPORT_MS = 100
+/** Successes wait this long for others, or for the next take; retries, while the row is empty. */
+const GATHER_MS = 100
 /** A retry waits no longer for the database: the client's own bucket decides then. */
 const PATIENCE_MS = 1000
 /** A tap is small, but a crawler meets origins without end. */
@@ -20,8 +20,17 @@ interface Tap {
   takers: ((isGranted: boolean) => void)[]
   /** Of successes, and not reported yet. */
   earned: number
+  /** The last answer left less than a token. */
+  isEmpty: boolean
   isAsking: boolean
-  cancelReport: (() => void) | undefined
+  cancelTimer: (() => void) | undefined
+}
+
+/** What a statement has found. */
+interface Exchanged {
+  readonly granted: number
+  readonly isFull: boolean
+  readonly isEmpty: boolean
 }
 
 /**
@@ -30,46 +39,50 @@ interface Tap {
  *   a retry ── one statement in flight for each origin; later takers share the next ──▶ granted, or refused
  *   a success ── only while the row is not known to be full; at most ten statements per second ──▶ paid in
  *
- * For a healthy server nothing is asked and nothing written. Reporting late would be generous: what the bucket was too full
- * to hold would come back after it was emptied.
+ * A retry that is refused comes back with the next token of its own bucket, which may be a moment later: an empty row is asked
+ * at most ten times per second, too. For a healthy server nothing is asked and nothing written. Reporting late would be generous:
+ * what the bucket was too full to hold would come back after it was emptied.
  */
 export class PostgresBudget implements SharedBudget {
   readonly #pool: () => Promise<PostgresPool>
   readonly #budgets: string
+  readonly #clock: Clock
   readonly #taps = new Map<string, Tap>()
   #pruneAt = 0
 
-  constructor(pool: () => Promise<PostgresPool>, { budgets }: JournalTables) {
+  constructor(pool: () => Promise<PostgresPool>, { budgets }: JournalTables, clock: Clock = systemClock) {
     this.#pool = pool
     this.#budgets = budgets
+    this.#clock = clock
   }
 
   take(origin: string, own: OwnBucket): Promise<boolean> {
     const tap = this.#taps.get(origin) ?? this.#open(origin, own)
     tap.own = own
     const answer = new Promise<boolean>((resolve) => tap.takers.push(resolve))
-    if (!tap.isAsking) void this.#exchange(tap)
-    return waitAtMost(systemClock, answer, { ms: PATIENCE_MS, late: () => true })
+    if (tap.isEmpty) this.#exchangeSoon(tap)
+    else if (!tap.isAsking) void this.#exchange(tap)
+    return waitAtMost(this.#clock, answer, { ms: PATIENCE_MS, late: () => true })
   }
 
   deposit(origin: string, amount: number): void {
     const tap = this.#taps.get(origin)
     if (!tap) return
     tap.earned += amount
-    tap.cancelReport ??= startBackgroundTimer(systemClock, REPORT_MS, () => this.#report(tap))
+    this.#exchangeSoon(tap)
   }
 
   close(): void {
-    for (const { cancelReport } of this.#taps.values()) cancelReport?.()
+    for (const { cancelTimer } of this.#taps.values()) cancelTimer?.()
     this.#taps.clear()
   }
 
   #open(origin: string, own: OwnBucket): Tap {
-    const tap = { origin, own, takers: [], earned: 0, isAsking: false, cancelReport: undefined }
+    const tap = { origin, own, takers: [], earned: 0, isEmpty: false, isAsking: false, cancelTimer: undefined }
     const [oldest] = this.#taps.values()
     if (oldest && this.#taps.size >= MOST_TAPS) this.#forget(oldest)
     this.#taps.set(origin, tap)
-    const now = systemClock.now()
+    const now = this.#clock.now()
     if (now >= this.#pruneAt) {
       this.#pruneAt = now + LEVEL_LASTS_MS
       void this.#prune().catch(() => {})
@@ -82,30 +95,34 @@ export class PostgresBudget implements SharedBudget {
     await pool.query(pruneText(this.#budgets))
   }
 
-  #report(tap: Tap): void {
-    tap.cancelReport = undefined
-    // The statement that is under way began without it.
-    if (tap.isAsking) this.deposit(tap.origin, 0)
-    else void this.#exchange(tap)
+  #exchangeSoon(tap: Tap): void {
+    tap.cancelTimer ??= startBackgroundTimer(this.#clock, GATHER_MS, () => {
+      tap.cancelTimer = undefined
+      // The statement that is under way began without it.
+      if (tap.isAsking) this.#exchangeSoon(tap)
+      else void this.#exchange(tap)
+    })
   }
 
-  /** Pays in what was earned and takes what is asked for, until nothing is asked for any more. */
+  /** Pays in what was earned and takes what is asked for, until nothing is asked for any more, or the row is empty. */
   async #exchange(tap: Tap): Promise<void> {
     tap.isAsking = true
     do {
-      tap.cancelReport?.()
-      tap.cancelReport = undefined
+      tap.cancelTimer?.()
+      tap.cancelTimer = undefined
       const takers = tap.takers.splice(0)
-      const { granted, isFull } = await this.#ask(tap, takers.length)
+      const { granted, isFull, isEmpty } = await this.#ask(tap, takers.length)
+      tap.isEmpty = isEmpty
       takers.forEach((answer, at) => {
         answer(at < granted)
       })
       if (isFull && tap.takers.length === 0) this.#forget(tap)
-    } while (tap.takers.length > 0)
+    } while (tap.takers.length > 0 && !tap.isEmpty)
     tap.isAsking = false
+    if (tap.takers.length > 0) this.#exchangeSoon(tap)
   }
 
-  async #ask(tap: Tap, wanted: number): Promise<{ granted: number; isFull: boolean }> {
+  async #ask(tap: Tap, wanted: number): Promise<Exchanged> {
     const { origin, own, earned } = tap
     const { tokens, burst, rest, reservePerSecond } = own
     tap.earned = 0
@@ -114,14 +131,14 @@ export class PostgresBudget implements SharedBudget {
       const pool = await this.#pool()
       const { rows } = await withoutConflict(() => pool.query(exchangeText(this.#budgets), values))
       const row = rows[0] as { readonly granted: number; readonly tokens: number }
-      return { granted: row.granted, isFull: row.tokens >= burst }
+      return { granted: row.granted, isFull: row.tokens >= burst, isEmpty: row.tokens < 1 }
     } catch {
-      return { granted: wanted, isFull: true }
+      return { granted: wanted, isFull: true, isEmpty: false }
     }
   }
 
   #forget(tap: Tap): void {
-    tap.cancelReport?.()
+    tap.cancelTimer?.()
     if (this.#taps.get(tap.origin) === tap) this.#taps.delete(tap.origin)
   }
 }

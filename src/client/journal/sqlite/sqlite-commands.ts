@@ -140,14 +140,17 @@ function takeLease(statements: SqliteStatements, row: PlacedRow, { owner, leaseU
   return { ...row, owner, leaseUntil, epoch: row.epoch + 1, previousOwner: row.owner }
 }
 
-function claimantValues({ namespace, now, deadOwners }: Claimant): Record<string, unknown> {
-  return { namespace, now, deadOwners: JSON.stringify(deadOwners) }
+function claimantValues({ namespace, now, leaseUntil, deadOwners }: Claimant): Record<string, unknown> {
+  return { namespace, now, leaseUntil, deadOwners: JSON.stringify(deadOwners) }
 }
 
-function filterValues({ deliverNames, exceptOrigins }: DueFilter): Record<string, unknown> {
+function filterValues({ deliverNames, exceptNames, origins, exceptOrigins }: DueFilter): Record<string, unknown> {
   return {
     anyName: Number(deliverNames === '*'),
     names: JSON.stringify(deliverNames === '*' ? [] : deliverNames),
+    exceptNames: JSON.stringify(exceptNames),
+    anyOrigin: Number(origins === '*'),
+    origins: JSON.stringify(origins === '*' ? [] : origins),
     exceptOrigins: JSON.stringify(exceptOrigins),
   }
 }

@@ -54,4 +54,22 @@ const LANES = `
   CREATE INDEX ${LANE_INDEX} ON holdfast_operations (namespace, lane) WHERE lane_until IS NOT NULL;
 `
 
-export const journalSchema: Schema = { component: 'journal', steps: [FIRST, LANES] }
+export const DUE_INDEX = 'holdfast_operations_due'
+export const HELD_INDEX = 'holdfast_operations_held'
+
+/**
+ * `due_kind` is all that decides whether a filter wants a waiting row: of each kind, a survey reads the row that is due
+ * first, however many wait. `waiting_at` is when that is; behind in its lane, a row waits until its horizon. Neither index
+ * has a column that changes while a runner holds the row: a renewal writes to no index.
+ */
+const DUE = `
+  ALTER TABLE holdfast_operations ADD COLUMN due_kind TEXT GENERATED ALWAYS AS (
+    CASE WHEN owner IS NULL AND set_aside = 0 AND (status = 'pending' OR delivery_due = 1) THEN
+      version || iif(status = 'pending', ' to ' || origin, coalesce(' of ' || name, '')) END) VIRTUAL;
+  ALTER TABLE holdfast_operations ADD COLUMN waiting_at INTEGER GENERATED ALWAYS AS (
+    max(due_at, iif(status = 'pending', max(not_before, coalesce(lane_until, 0)), 0))) VIRTUAL;
+  CREATE INDEX ${DUE_INDEX} ON holdfast_operations (namespace, due_kind, waiting_at) WHERE due_kind IS NOT NULL;
+  CREATE INDEX ${HELD_INDEX} ON holdfast_operations (namespace, owner) WHERE owner IS NOT NULL;
+`
+
+export const journalSchema: Schema = { component: 'journal', steps: [FIRST, LANES, DUE] }

@@ -1,7 +1,7 @@
 import type { SqliteDatabase, SqliteStatement } from '../../../sql/sqlite-driver.ts'
 import { BODILESS_STATUSES } from '../../operation/record.ts'
 import { type JournalRow, type PlacedRow, RECORD_VERSION, type RowChange } from '../port.ts'
-import { LANE_INDEX, LARGE_BODY_BYTES, OPEN, OPEN_INDEX } from './sqlite-schema.ts'
+import { DUE_INDEX, HELD_INDEX, LANE_INDEX, LARGE_BODY_BYTES, OPEN, OPEN_INDEX } from './sqlite-schema.ts'
 
 const COLUMNS = `place, version, namespace, key, id, name, lane, origin, status, owner, epoch, lease_until AS leaseUntil,
   due_at AS dueAt, not_before AS notBefore, lane_until AS laneUntil, delivery_due AS deliveryDue, expires_at AS expiresAt, head,
@@ -11,11 +11,20 @@ const COLUMNS = `place, version, namespace, key, id, name, lane, origin, status,
 const ROWS = `SELECT ${COLUMNS} FROM holdfast_operations o`
 const OPEN_ROWS = `FROM holdfast_operations o INDEXED BY ${OPEN_INDEX} WHERE namespace = @namespace AND ${OPEN}`
 const CLAIMABLE = `set_aside = 0 AND version <= ${RECORD_VERSION}`
-const FREE = '(owner IS NULL OR lease_until <= @now OR owner IN (SELECT value FROM json_each(@deadOwners)))'
+/** Of a dead owner whose lease is newer than the claim, see `hasFreeLease`. */
+const IS_BACK = 'lease_until > @leaseUntil AND lease_until - @leaseUntil <= @leaseUntil - @now'
+const FREE = `(owner IS NULL OR lease_until <= @now
+  OR owner IN (SELECT value FROM json_each(@deadOwners)) AND NOT (${IS_BACK}))`
 const TO_DELIVER = `(status <> 'pending' AND delivery_due = 1
-  AND (@anyName OR name IN (SELECT value FROM json_each(@names))))`
+  AND (@anyName OR name IN (SELECT value FROM json_each(@names)))
+  AND coalesce(name, '') NOT IN (SELECT value FROM json_each(@exceptNames)))`
+const TO_RUN = `(status = 'pending' AND (@anyOrigin OR origin IN (SELECT value FROM json_each(@origins)))
+  AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins)))`
 const BEHIND = `(lane_until IS NOT NULL AND EXISTS (SELECT 1 FROM holdfast_operations h INDEXED BY ${LANE_INDEX}
   WHERE h.namespace = o.namespace AND h.lane = o.lane AND h.lane_until IS NOT NULL AND h.place < o.place))`
+const WANTED = `${CLAIMABLE} AND (${TO_RUN} OR ${TO_DELIVER})`
+const HELD_ROWS = `FROM holdfast_operations o INDEXED BY ${HELD_INDEX} WHERE namespace = @namespace AND owner IS NOT NULL`
+const CLAIMABLE_AT = `max(due_at, iif(owner IS NULL, 0, lease_until), iif(status = 'pending', not_before, 0))`
 const FENCED = 'WHERE namespace = ? AND key = ? AND owner = ? AND epoch = ?'
 
 const EXPIRED = 'WHERE expires_at IS NOT NULL AND expires_at <= ? AND set_aside = 0'
@@ -39,8 +48,7 @@ const SOURCES = {
   renew: `UPDATE holdfast_operations SET lease_until = ? ${FENCED}`,
   findDue: `SELECT ${COLUMNS} ${OPEN_ROWS} AND place > @after AND ${CLAIMABLE} AND due_at <= @dueBy AND ${FREE}
     AND (@lane IS NULL OR lane = @lane)
-    AND (${TO_DELIVER} OR (status = 'pending' AND not_before <= @now
-      AND origin NOT IN (SELECT value FROM json_each(@exceptOrigins)) AND (lane_until <= @now OR NOT ${BEHIND})))
+    AND (${TO_DELIVER} OR (${TO_RUN} AND not_before <= @now AND (lane_until <= @now OR NOT ${BEHIND})))
     ORDER BY place LIMIT @limit`,
   findByKey: `${ROWS} WHERE namespace = @namespace AND key = @key AND ${CLAIMABLE} AND ${FREE}
     AND status IN (SELECT value FROM json_each(@statuses))`,
@@ -58,11 +66,22 @@ const SOURCES = {
     AND (@status IS NULL OR status = @status) ORDER BY place LIMIT @limit`,
   firstInLane: `SELECT key FROM holdfast_operations INDEXED BY ${LANE_INDEX}
     WHERE namespace = ? AND lane = ? AND lane_until IS NOT NULL ORDER BY place LIMIT 1`,
-  owners: `SELECT DISTINCT owner ${OPEN_ROWS} AND owner IS NOT NULL AND lease_until > @now`,
-  nextDue: `SELECT min(max(due_at, iif(owner IS NULL, 0, lease_until), iif(status = 'pending', not_before, 0),
-    iif(status = 'pending' AND ${BEHIND}, lane_until, 0))) AS due
-    ${OPEN_ROWS} AND ${CLAIMABLE} AND ((status = 'pending' AND
-      origin NOT IN (SELECT value FROM json_each(@exceptOrigins))) OR ${TO_DELIVER})`,
+  owners: `SELECT DISTINCT owner ${HELD_ROWS} AND lease_until > @now`,
+  // The first of each kind that waits, the first of each lane, and every row that is held.
+  nextDue: `WITH RECURSIVE
+    kinds(kind) AS (SELECT '' UNION ALL SELECT (SELECT n.due_kind FROM holdfast_operations n INDEXED BY ${DUE_INDEX}
+      WHERE n.namespace = @namespace AND n.due_kind > kind ORDER BY n.due_kind LIMIT 1) FROM kinds WHERE kind IS NOT NULL),
+    lanes(lane) AS (SELECT '' UNION ALL SELECT (SELECT n.lane FROM holdfast_operations n INDEXED BY ${LANE_INDEX}
+      WHERE n.namespace = @namespace AND n.lane > lanes.lane AND n.lane_until IS NOT NULL ORDER BY n.lane LIMIT 1)
+      FROM lanes WHERE lane IS NOT NULL),
+    firsts(place) AS (SELECT (SELECT n.place FROM holdfast_operations n INDEXED BY ${DUE_INDEX}
+      WHERE n.namespace = @namespace AND n.due_kind = kind ORDER BY n.waiting_at LIMIT 1) FROM kinds),
+    heads(place) AS (SELECT (SELECT n.place FROM holdfast_operations n INDEXED BY ${LANE_INDEX}
+      WHERE n.namespace = @namespace AND n.lane = lanes.lane AND n.lane_until IS NOT NULL ORDER BY n.place LIMIT 1) FROM lanes)
+    SELECT min(at) AS due FROM (
+      SELECT waiting_at AS at FROM firsts JOIN holdfast_operations o USING (place) WHERE ${WANTED}
+      UNION ALL SELECT ${CLAIMABLE_AT} FROM heads JOIN holdfast_operations o USING (place) WHERE ${WANTED}
+      UNION ALL SELECT max(${CLAIMABLE_AT}, iif(status = 'pending' AND ${BEHIND}, lane_until, 0)) ${HELD_ROWS} AND ${WANTED})`,
   dropNamespace: 'DELETE FROM holdfast_operations WHERE namespace = ?',
   firstExpired: `SELECT place FROM holdfast_operations ${EXPIRED} LIMIT 1`,
   dropExpired: `DELETE FROM holdfast_operations WHERE place IN

@@ -21,6 +21,9 @@ export interface FetchMeans {
   readonly isCandid?: FetchRoute['isCandid']
   /** Changes what fetch is called with. Without it nothing is changed. */
   readonly adapt?: FetchRoute['adapt']
+  /** See the port. */
+  readonly connectionsTo?: Transport['connectionsTo']
+  readonly reaches?: (fetch: FetchLike, url: string, signal: AbortSignal) => Promise<boolean>
 }
 
 export interface FetchRoute {
@@ -51,7 +54,12 @@ const PLAIN_MEANS: Pick<FetchRoute, 'toFault' | 'isCandid' | 'adapt'> = {
 export function fetchTransport(fetch: FetchLike, means?: FetchMeans): Transport {
   const route: FetchRoute = { fetch, ...PLAIN_MEANS, ...means, followsUnasked: false }
   const send = means?.send ?? sendOnce
-  return { send: async (request) => send(route, request) }
+  const { connectionsTo, reaches } = means ?? {}
+  return {
+    send: async (request) => send(route, request),
+    ...(connectionsTo && { connectionsTo }),
+    ...(reaches && { reaches: (url, signal) => reaches(fetch, url, signal) }),
+  }
 }
 
 /** Leaves redirects to fetch, unless the hop says otherwise. */

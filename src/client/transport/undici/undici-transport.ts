@@ -15,7 +15,7 @@ export interface UndiciTransportOptions {
 }
 
 /** Requests below fetch: plain values in, plain values out. A tuned Agent, unless the application has its own. */
-export function undiciTransport(options: UndiciTransportOptions = {}): Required<Transport> {
+export function undiciTransport(options: UndiciTransportOptions = {}): Required<Pick<Transport, 'send' | 'close'>> {
   const explicit = options.dispatcher as Dispatcher | undefined
   let own: Agent | undefined
   let closed = false

@@ -52,7 +52,8 @@ class MemoryLedger implements LedgerStore<MemoryTransaction, EffectReturn> {
   }
 
   async renew(claim: Claim, lease: { readonly leaseMs: number; readonly now: number }): Promise<boolean> {
-    return this.#update(claim, { leaseUntil: lease.now + lease.leaseMs })
+    const leaseUntil = Math.max(this.#entries.get(place(claim))?.leaseUntil ?? 0, lease.now + lease.leaseMs)
+    return this.#update(claim, { leaseUntil })
   }
 
   async complete(claim: Claim, answer: RecordedAnswer, now: number): Promise<boolean> {

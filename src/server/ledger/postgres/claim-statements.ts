@@ -107,9 +107,10 @@ export class ClaimStatements {
   /** A row that is locked is locked by the claim's own effect, which needs no lease. */
   async renew(claim: Claim, leaseMs: number): Promise<boolean> {
     const text = `WITH ${settings('not durable')}, free AS MATERIALIZED (
-        SELECT id FROM ${this.#entries} WHERE ${FENCED} FOR NO KEY UPDATE SKIP LOCKED)
+        SELECT id, lease_until FROM ${this.#entries} WHERE ${FENCED} FOR NO KEY UPDATE SKIP LOCKED)
       UPDATE ${this.#entries} AS entry SET lease_until = until, external_until = CASE WHEN entry.external THEN until END
-      FROM settings, free, (SELECT clock_timestamp() + $4::float8 * interval '1 millisecond' AS until) lease
+      FROM settings, (SELECT id, greatest(lease_until, clock_timestamp() + $4::float8 * interval '1 millisecond') AS until
+        FROM free) AS free
       WHERE entry.id = free.id`
     const { rowCount } = await this.#own.query(text, [...fenceValues(claim), leaseMs])
     return rowCount === 1 || this.#isCurrent(claim)

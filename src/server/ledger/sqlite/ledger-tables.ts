@@ -100,7 +100,7 @@ const SOURCES = {
     entered = 0, created_at = @now, lease_until = @now, completed_at = @now, expires_at = @expiresAt,
     unknown_since = NULL, status = @status, headers = @headers, body = @body, body_omitted = @bodyOmitted,
     version = ${ENTRY_VERSION} WHERE token = @seenToken AND ${KNOWN}`,
-  renew: `UPDATE holdfast_entries SET lease_until = @leaseUntil WHERE ${FENCED}`,
+  renew: `UPDATE holdfast_entries SET lease_until = max(lease_until, @leaseUntil) WHERE ${FENCED}`,
   enter: `UPDATE holdfast_entries SET entered = 1 WHERE ${FENCED}`,
   hasEntered: `SELECT 1 FROM holdfast_entries WHERE ${FENCED} AND entered = 1`,
   record: RECORDING,

@@ -1,7 +1,18 @@
 import { RECORD_VERSION } from '../../../client/journal/port.ts'
 import type { CaseBody } from './contract-case.ts'
 import { expectSame } from './expect.ts'
-import { append, claimByKey, claimCommand, commit, held, keysOf, NOW, read, settled } from './sample-row.ts'
+import {
+  append,
+  claimByKey,
+  claimCommand,
+  commit,
+  held,
+  keysOf,
+  NOW,
+  read,
+  settled,
+  surveyCommand,
+} from './sample-row.ts'
 
 export const claimCases: Record<string, CaseBody> = {
   'claim: takes the lease, and the epoch grows by one': async ({ run }) => {
@@ -51,6 +62,14 @@ export const claimCases: Record<string, CaseBody> = {
     expectSame(keysOf(taken), 'a', 'the rows')
     expectSame([taken[0]?.previousOwner, taken[0]?.epoch], ['me', 2], 'previous owner and epoch')
   },
+  'claim: leaves the newer lease of an owner that was taken for dead before it came back': async ({ run, batch }) => {
+    const until = NOW + 30_000
+    await batch(held('before', { leaseUntil: until }), held('after', { leaseUntil: until + 170 }))
+    await batch(held('by a clock that was set back', { leaseUntil: until + 3_600_000 }))
+    const dead = { deadOwners: ['me'], leaseUntil: until }
+    expectSame(keysOf(await run(claimCommand(dead))), 'before by a clock that was set back', 'the rows')
+    expectSame(await run(claimByKey('after', dead)), [], 'by its key')
+  },
   'claim: leaves settled rows that await no delivery': async ({ run, batch }) => {
     await batch(settled('a', { name: 'n' }), settled('b', { owner: 'me', leaseUntil: 1 }))
     expectSame(await run(claimCommand({ deliverNames: '*' })), [], 'the rows')
@@ -71,6 +90,25 @@ export const claimCases: Record<string, CaseBody> = {
     const origin = 'https://down.example.com'
     await batch(append('a', { origin }), append('b'), settled('c', { origin, deliveryDue: true }))
     expectSame(keysOf(await run(claimCommand({ exceptOrigins: [origin], deliverNames: '*' }))), 'b c', 'the rows')
+  },
+  'claim: takes pending rows of the named origins only, but delivers settlements of any': async ({ run, batch }) => {
+    const origin = 'https://other.example.com'
+    await batch(append('a', { origin }), append('b'), settled('c', { origin, deliveryDue: true }))
+    expectSame(await run(claimCommand({ origins: [] })), [], 'without origins')
+    expectSame(await run(claimCommand({ origins: [origin], exceptOrigins: [origin] })), [], 'named and spared')
+    expectSame(keysOf(await run(claimCommand({ origins: ['https://x.example', origin] }))), 'a', 'the other origin')
+    const { origin: own } = append('b').row
+    expectSame(keysOf(await run(claimCommand({ origins: [own], deliverNames: '*' }))), 'b c', 'with settlements')
+  },
+  'claim: leaves settlements of the excepted names, also nameless ones': async ({ run, batch }) => {
+    const due = { deliveryDue: true }
+    await batch(append('p', { name: 'x' }), settled('a', { ...due, name: 'x' }), settled('b', { ...due, name: 'y' }))
+    await run(settled('c', due))
+    expectSame(keysOf(await run(claimCommand({ deliverNames: '*', exceptNames: ['x', ''] }))), 'p b', 'by star')
+    expectSame(await run(claimCommand({ deliverNames: ['x'], exceptNames: ['x'] })), [], 'by name')
+    const filter = { deliverNames: '*', exceptNames: ['x'] } as const
+    expectSame((await run(surveyCommand(filter))).nextDueAt, 0, 'the survey')
+    expectSame(keysOf(await run(claimCommand(filter))), 'c', 'the nameless one')
   },
   'claim: leaves rows of a newer version alone': async ({ run, batch }) => {
     await batch(append('a', { version: RECORD_VERSION + 1 }), append('b'))

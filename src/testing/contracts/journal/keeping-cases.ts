@@ -84,6 +84,18 @@ export const keepingCases: Record<string, CaseBody> = {
       'with a settlement',
     )
   },
+  'survey: leaves out the pending rows of origins that are not named, but not their settlements': async ({
+    run,
+    batch,
+  }) => {
+    const origin = 'https://other.example'
+    await batch(append('a'), append('b', { origin, dueAt: NOW + 7 }))
+    expectSame((await run(surveyCommand({ origins: [] }))).nextDueAt, undefined, 'without origins')
+    expectSame((await run(surveyCommand({ origins: [origin] }))).nextDueAt, NOW + 7, 'the time')
+    await run(settled('c', { deliveryDue: true, name: 'x', dueAt: NOW + 3 }))
+    const filter = { origins: [origin], deliverNames: ['x'] }
+    expectSame((await run(surveyCommand(filter))).nextDueAt, NOW + 3, 'with a settlement')
+  },
   'survey: counts settlements for the names it can deliver': async ({ run }) => {
     await run(settled('a', { deliveryDue: true, name: 'x', dueAt: NOW + 5, notBefore: NOW + 99 }))
     expectSame((await run(surveyCommand())).nextDueAt, undefined, 'without names')

@@ -97,8 +97,11 @@ export function renew(key: string, leaseUntil: number, more: Partial<Fence> = {}
   return { do: 'write', ...fence(key, more), change: { leaseUntil } }
 }
 
+/** Every pending row, and no settlement. */
+const ALL_DUE: DueFilter = { deliverNames: [], exceptNames: [], origins: '*', exceptOrigins: [] }
+
 export function surveyCommand(more: Partial<DueFilter> = {}): Survey {
-  return { do: 'survey', namespace: SPACE, now: NOW, deliverNames: [], exceptOrigins: [], ...more }
+  return { do: 'survey', namespace: SPACE, now: NOW, ...ALL_DUE, ...more }
 }
 
 export function prune(expiredBy: number, limit: number): DropExpired {
@@ -116,8 +119,7 @@ export function claimCommand(more: Partial<ClaimDue> = {}): ClaimDue {
     after: 0,
     limit: 100,
     dueBy: NOW,
-    deliverNames: [],
-    exceptOrigins: [],
+    ...ALL_DUE,
     ...more,
   }
 }

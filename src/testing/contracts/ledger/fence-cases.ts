@@ -94,6 +94,13 @@ export const ledgerFenceCases: Record<string, LedgerCase> = {
     expectThat(leaseUntil >= before.createdAt + 500_000, 'the lease counts from now')
     expectSame({ ...rest, leaseUntil: before.leaseUntil }, before, 'the rest')
   },
+  'renew: a renewal that arrives after a later one leaves the lease as it is': async ({ store }) => {
+    const claim = await claimed(store, 'a', { leaseMs: 1_000 })
+    await store.renew(claim, lease(500_000))
+    const { leaseUntil } = await entryAt(store, 'a')
+    expectSame(await store.renew(claim, lease(10_000)), true, 'the late renewal')
+    expectSame((await entryAt(store, 'a')).leaseUntil, leaseUntil, 'the end of the lease')
+  },
   'renew: a lapsed lease that was not taken over is still ours': async ({ store }) => {
     const claim = await claimed(store, 'a', LAPSED)
     expectSame(await store.renew(claim, lease(60_000)), true, 'the renewal')

@@ -49,6 +49,10 @@ export class LedgerServer implements WireServer {
     return this.#book.list
   }
 
+  get backAt(): number {
+    return this.#downUntil
+  }
+
   stopFor(ms: number): void {
     const { timeline } = this.#world
     this.#world.happened('outage')

@@ -21,7 +21,7 @@ export class EffectBook {
   do(sent: Sent): void {
     const { key, label, number } = sent
     this.#world.say('server', `does ${label} (request ${number})`)
-    this.list.push({ key, label, sent: number })
+    this.list.push({ key, label, sent: number, at: this.#world.timeline.now })
     this.#sents.set(key, sent)
     this.#world.oracle.done({ key, label, number })
     this.#account.done(sent)
@@ -34,7 +34,7 @@ export class EffectBook {
 
   write({ key, label, number }: Sent): void {
     this.#world.say('server', `books ${label} (request ${number})`)
-    this.rows.push({ key, label, sent: number })
+    this.rows.push({ key, label, sent: number, at: this.#world.timeline.now })
   }
 }
 

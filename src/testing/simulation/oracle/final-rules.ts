@@ -50,10 +50,11 @@ function judgeCall(oracle: Oracle, call: CallFact, effects: readonly Effect[] | 
  * Was it done by a request that this call has to answer for? With attempts on it, an error speaks for the whole
  * operation up to then; without, for what this call did. Requests for which another call answers don't count.
  */
-function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolean {
+function isOnAccountOf(oracle: Oracle, call: CallFact, { sent, at }: Effect): boolean {
   const fact = sent === undefined ? undefined : oracle.sents[sent - 1]
   const { result } = call
   if (!fact || result?.is !== 'error') return false
+  if (isLateCopy(result.error.reason, at, result.at)) return false
   const { appendedAt: bornAt = 0 } = oracle.shadows.get(result.error.operation?.key ?? '') ?? {}
   // By a life of its key that was over, and forgotten, when this call was made.
   if (fact.at < Math.min(bornAt, result.at)) return false
@@ -62,6 +63,14 @@ function isOnAccountOf(oracle: Oracle, call: CallFact, { sent }: Effect): boolea
   return !oracle.calls.some(
     (other) => other !== call && other.plan.label === call.plan.label && answersFor(other, fact.at),
   )
+}
+
+/**
+ * A refusal because the key stands for another request says nothing of copies on their way: if that request is undone
+ * meanwhile, the key is free for them.
+ */
+function isLateCopy(reason: string | undefined, doneAt: number, toldAt: number): boolean {
+  return reason === 'key-reuse' && doneAt > toldAt
 }
 
 /** Was the call still open then, or left to be carried on, or aborted, which promises nothing? */
@@ -77,7 +86,8 @@ function judgeRecordedEffect(oracle: Oracle, shadow: Shadow, effects: readonly E
   if (status === 'pending' || head.effect !== 'none') return
   const before = effects.some((effect) => {
     const at = oracle.sents[(effect.sent ?? 0) - 1]?.at ?? 0
-    return effect.key === key && effect.label === label && at >= shadow.appendedAt && at < settledAt
+    const isMine = effect.key === key && effect.label === label && !isLateCopy(head.reason, effect.at, settledAt)
+    return isMine && at >= shadow.appendedAt && at < settledAt
   })
   if (before) oracle.breaks(['P3', `an operation is on record as ${status} without effect, and had been done`])
 }

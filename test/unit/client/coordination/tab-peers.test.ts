@@ -196,11 +196,41 @@ describe('becoming active', () => {
     expect(active).toEqual(['online', 'visible', 'back'])
   })
 
-  it('knows the network only by its certain absence', () => {
+  it('is told to all who listen, each of them once, for as long as they do', () => {
+    const { scope, runner } = origin().tab()
+    const heard: string[] = []
+    const same = (): void => void heard.push('same')
+    const stops = [runner.onActive(same), runner.onActive(same), runner.onActive(() => heard.push('other'))]
+    scope.say('online')
+    expect(heard.splice(0)).toEqual(['same', 'same', 'other'])
+    stops[0]?.()
+    stops[0]?.()
+    scope.say('online')
+    expect(heard.splice(0)).toEqual(['same', 'other'])
+    for (const stop of stops) stop()
+    scope.say('online')
+    expect(heard).toEqual([])
+    runner.onActive(same)
+    scope.say('online')
+    expect(heard).toEqual(['same'])
+  })
+
+  it('knows the network by its absence, as the platform says it', () => {
     const { scope, runner } = origin().tab()
     expect(runner.isOnline?.()).toBe(true)
     scope.navigator.onLine = false
     expect(runner.isOnline?.()).toBe(false)
+  })
+
+  it('comes with a network that was found, which counts until the platform says anew that there is none', () => {
+    const { scope, runner } = origin().tab()
+    scope.navigator.onLine = false
+    let wakes = 0
+    runner.onActive(() => wakes++)
+    runner.foundOnline?.()
+    expect([wakes, runner.isOnline?.()]).toEqual([1, true])
+    scope.say('offline')
+    expect([wakes, runner.isOnline?.()]).toEqual([1, false])
   })
 
   it('works where there is neither a document nor a navigator, as in some workers', () => {
@@ -209,4 +239,9 @@ describe('becoming active', () => {
     expect(runner.isOnline?.()).toBe(true)
     runner.leave()
   })
+})
+
+it('a tab that hears the others may pause for five seconds; one that cannot hear them may not', () => {
+  expect(origin().tab().runner.longestPauseMs).toBe(5000)
+  expect(tabPeers(new EventTarget()).longestPauseMs).toBeUndefined()
 })

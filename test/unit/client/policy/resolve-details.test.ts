@@ -38,13 +38,26 @@ test('leaves a retry that is not given to the fallback', () => {
   expect(resolveRetry(undefined, DEFAULT_RETRY)).toBe(DEFAULT_RETRY)
 })
 
+test.each([
+  [{ base: 100 }, false],
+  [{ cap: '20s' }, false],
+  [{ jitter: 'full' }, false],
+  [{ base: undefined, maxAttempts: 3, statuses: [503] }, true],
+  [false, true],
+] as const)('spreads its retries unless their delays are set: %j', (given, spreads) => {
+  const resolved = resolveRetry(given, DEFAULT_RETRY)
+  expect(resolved.spreads).toBe(spreads)
+  // What a client has set is not undone by a call.
+  expect(resolveRetry({ maxAttempts: 2 }, resolved).spreads).toBe(spreads)
+})
+
 describe('says what an option must be', () => {
   test.each([
     [{ honoursKeys: 'yes' }, 'honoursKeys', 'true, false, or a function of the URL and the method'],
     [{ journal: 'memory' }, 'journal', "a journal, { fallback: 'memory' }, or false"],
     [{ budget: true }, 'budget', 'an object, a RetryBudget, or false for none'],
     [{ breaker: true }, 'breaker', 'an object, or false for none'],
-    [{ breaker: { minimumRequests: '10' } }, 'breaker.minimumRequests', 'a whole number of at least 1'],
+    [{ limits: { concurrency: '10' } }, 'limits.concurrency', 'a whole number of at least 1'],
     [{ doNotRetry: { stop: 'x' } }, 'doNotRetry.stop', 'an array of header names'],
     [{ trustedOrigins: 'x' }, 'trustedOrigins', 'an array of origins'],
     [{ retry: { statuses: 503 } }, 'retry.statuses', 'an array of statuses'],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { createRetryBudget } from '../../../../src/client/gate/retry-budget.ts'
 import type { Journal } from '../../../../src/client/journal/port.ts'
 import type { ClientOptions } from '../../../../src/client/options.ts'
 import { resolveOptions } from '../../../../src/client/policy/resolve-options.ts'
 import type { ResolvedOptions } from '../../../../src/client/policy/resolved-options.ts'
-import { createRetryBudget } from '../../../../src/client/policy/retry-budget.ts'
 import { ConfigurationError } from '../../../../src/errors/classes.ts'
 import { systemClock } from '../../../../src/foundation/clock.ts'
 import { systemRandom } from '../../../../src/foundation/random.ts'
@@ -58,6 +58,7 @@ describe('the defaults', () => {
         baseMs: 100,
         capMs: 20_000,
         maxAttempts: 5,
+        spreads: true,
         statuses: new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]),
         shouldRetry: undefined,
       },
@@ -66,7 +67,8 @@ describe('the defaults', () => {
       dedupWindowMs: 24 * HOUR,
       horizonMs: 8 * HOUR,
       retentionMs: 24 * HOUR,
-      breaker: { minimumRequests: 10, openForMs: 2000 },
+      breaker: { openAfterMs: 5000, openForMs: 2000 },
+      requestLimits: { concurrency: undefined, perSecond: undefined },
       doNotRetry: {
         stop: ['do-not-retry'],
         shouldRetry: ['x-should-retry', 'stripe-should-retry'],
@@ -106,6 +108,7 @@ describe('the defaults', () => {
       'horizon',
       'budget',
       'breaker',
+      'limits',
       'journal',
       'clock',
       'fetch',
@@ -159,7 +162,8 @@ describe('what is given', () => {
       dedupWindow: '7d',
       horizon: '1d',
       retention: '2h',
-      breaker: { openFor: '250ms', minimumRequests: 1 },
+      breaker: { openAfter: '10s', openFor: '250ms' },
+      limits: { concurrency: 20, perSecond: 0.5 },
       doNotRetry: { stop: ['X-Final'], send: 'X-No-Retry', attempt: false },
       keyHeader: { name: 'X-Request-Key', format: 'structured' },
       onGiveUp: 'keep',
@@ -174,7 +178,8 @@ describe('what is given', () => {
     expect([...resolved.retry.statuses]).toEqual([503])
     expect(resolved).toMatchObject({ deadlineMs: 60_000, attemptTimeoutMs: 1500, onGiveUp: 'keep' })
     expect(resolved).toMatchObject({ dedupWindowMs: 168 * HOUR, horizonMs: 24 * HOUR, retentionMs: 2 * HOUR })
-    expect(resolved.breaker).toEqual({ minimumRequests: 1, openForMs: 250 })
+    expect(resolved.breaker).toEqual({ openAfterMs: 10_000, openForMs: 250 })
+    expect(resolved.requestLimits).toEqual({ concurrency: 20, perSecond: 0.5 })
     expect(resolved.doNotRetry).toMatchObject({ stop: ['x-final'], send: 'x-no-retry', attempt: undefined })
     expect(resolved.keyHeader).toEqual({ name: 'x-request-key', format: 'structured' })
   })
@@ -247,6 +252,7 @@ describe('what is given', () => {
       resolved,
       resolved.retry,
       resolved.breaker,
+      resolved.requestLimits,
       resolved.doNotRetry,
       resolved.keyHeader,
       resolved.headers,
@@ -279,6 +285,7 @@ describe('an unknown name is refused with the nearest right spelling', () => {
     [{ retry: { maxAttempt: 3 } }, 'There is no option `retry.maxAttempt`. Did you mean `retry.maxAttempts`?'],
     [{ budget: { brust: 3 } }, 'There is no option `budget.brust`. Did you mean `budget.burst`?'],
     [{ breaker: { openfor: 3 } }, 'There is no option `breaker.openfor`. Did you mean `breaker.openFor`?'],
+    [{ limits: { persecond: 3 } }, 'There is no option `limits.persecond`. Did you mean `limits.perSecond`?'],
     [{ doNotRetry: { sent: 'x' } }, 'There is no option `doNotRetry.sent`. Did you mean `doNotRetry.send`?'],
     [{ keyHeader: { names: 'x' } }, 'There is no option `keyHeader.names`. Did you mean `keyHeader.name`?'],
     [{ journal: { fallbacks: 'memory' } }, 'There is no option `journal.fallbacks`. Did you mean `journal.fallback`?'],
@@ -330,12 +337,22 @@ describe('a wrong value is refused by name', () => {
     [{ budget: { burst: -1 } }, '`budget.burst`'],
     [{ budget: true }, '`budget`'],
     [{ budget: null }, '`budget`'],
-    [{ breaker: { minimumRequests: 0 } }, '`breaker.minimumRequests`'],
-    [{ breaker: { minimumRequests: 1.5 } }, '`breaker.minimumRequests`'],
+    [{ breaker: { openAfter: 0 } }, '`breaker.openAfter`'],
+    [{ breaker: { openAfter: 'soon' } }, '`breaker.openAfter`'],
+    [{ breaker: { minimumRequests: 10 } }, 'There is no option `breaker.minimumRequests`'],
     [{ breaker: { openFor: 0 } }, '`breaker.openFor`'],
     [{ breaker: { failureRate: 0.5 } }, 'There is no option `breaker.failureRate`'],
     [{ breaker: true }, '`breaker`'],
     [{ breaker: null }, '`breaker`'],
+    [{ limits: 3 }, '`limits` must be an object'],
+    [{ limits: false }, '`limits` must be an object'],
+    [{ limits: null }, '`limits` must be an object'],
+    [{ limits: { concurrency: 0 } }, '`limits.concurrency`'],
+    [{ limits: { concurrency: 1.5 } }, '`limits.concurrency`'],
+    [{ limits: { perSecond: 0 } }, '`limits.perSecond` must be a number above 0, up to a million'],
+    [{ limits: { perSecond: Number.NaN } }, '`limits.perSecond`'],
+    [{ limits: { perSecond: 1_000_001 } }, '`limits.perSecond`'],
+    [{ limits: { perSecond: '10' } }, '`limits.perSecond`'],
     [{ doNotRetry: { stop: 'x' } }, '`doNotRetry.stop`'],
     [{ doNotRetry: { stop: ['a b'] } }, '`doNotRetry.stop`'],
     [{ doNotRetry: { send: true } }, '`doNotRetry.send`'],

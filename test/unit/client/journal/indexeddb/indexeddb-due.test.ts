@@ -72,6 +72,16 @@ describe('a survey', () => {
   })
 })
 
+it('a claim looks for the first of a lane once, however many operations wait in it', async () => {
+  const journal = await openJournal()
+  const lanes = Array.from({ length: 600 }, (_, n) => inLane(`k${n}`, `lane ${n % 3}`))
+  await journal.execute([...lanes, append('plain')])
+  const one = vi.spyOn(IDBIndex.prototype, 'get')
+  const [claimed] = await journal.execute([claimCommand()])
+  expect(claimed).toMatchObject([{ key: 'k0' }, { key: 'k1' }, { key: 'k2' }, { key: 'plain' }])
+  expect(one).toHaveBeenCalledTimes(3)
+})
+
 /** The database as an earlier version made it. */
 async function databaseOf(version: 1 | 2 | 3, rows: readonly JournalRow[]): Promise<void> {
   const request = indexedDB.open(NAME, version)

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import type { Journal } from '../../../../../src/client/journal/port.ts'
+import { journalSchema } from '../../../../../src/client/journal/sqlite/sqlite-schema.ts'
 import { sqliteJournal } from '../../../../../src/sqlite/index.ts'
 import { append, claimCommand, list } from '../../../../../src/testing/contracts/journal/sample-row.ts'
 import { inlineSourceForEsbuild } from '../../../../bundling/inline-source.ts'
@@ -109,7 +110,9 @@ describe('the SQLite journal beside other processes', () => {
     await Promise.all(journals.map((journal) => journal.open()))
     await Promise.all(journals.map((journal, at) => journal.execute([append(`k${at}`)])))
     expect(handleOn(path).prepare('SELECT key FROM holdfast_operations').all()).toHaveLength(6)
-    expect(handleOn(path).prepare('SELECT component, version FROM holdfast_migrations').all()).toHaveLength(2)
+    expect(handleOn(path).prepare('SELECT component, version FROM holdfast_migrations').all()).toHaveLength(
+      journalSchema.steps.length,
+    )
     await Promise.all(journals.map((journal) => journal.close()))
   })
 

@@ -17,9 +17,9 @@ type StatementName = Parameters<typeof sourceOf>[0]
 
 const INDEXES: Partial<Record<StatementName, string>> = {
   findDue: 'holdfast_operations_open (namespace=? AND rowid>?)',
-  nextDue: 'holdfast_operations_open (namespace=?)',
+  nextDue: 'holdfast_operations_due (namespace=? AND due_kind>?)',
   firstInLane: 'holdfast_operations_lane (namespace=? AND lane=?)',
-  owners: 'holdfast_operations_open (namespace=?)',
+  owners: 'holdfast_operations_held (namespace=? AND owner>?)',
   listPending: 'holdfast_operations_open (namespace=? AND rowid>?)',
   listBehind: 'INTEGER PRIMARY KEY (rowid>?)',
   findByKey: 'holdfast_operations_key (namespace=? AND key=?)',

@@ -1,0 +1,63 @@
+import type { Gates } from '../../gate/gates.ts'
+
+/** What is claimed next: behind `after`, of these origins only or of all but some. */
+export interface Stretch {
+  readonly after: number
+  readonly origins?: readonly string[]
+  readonly exceptOrigins: readonly string[]
+  readonly most: number
+}
+
+/**
+ * How far a pass over the journal is: one cursor for everything, and one for each origin that had little room at its gate
+ * when the first cursor came by. So nothing is claimed twice in a pass, and no origin holds up another.
+ */
+export class Sweep {
+  readonly #gates: Pick<Gates, 'rooms'>
+  readonly #ofOrigins = new Map<string, number>()
+  /** They are done, or left to a later pass: the first cursor, which may be behind them, must not meet them again. */
+  readonly #swept = new Set<string>()
+  #after = 0
+  #isThrough = false
+
+  constructor(gates: Pick<Gates, 'rooms'>) {
+    this.#gates = gates
+  }
+
+  /** `later`: only for origins that have no room now. */
+  next(): Stretch | 'later' | 'over' {
+    const rooms = this.#gates.rooms()
+    if (!this.#isThrough) for (const origin of rooms.keys()) this.#set(origin)
+    for (const [origin, after] of this.#ofOrigins) {
+      const room = rooms.get(origin)
+      if (room === 'none for long') this.#finish(origin)
+      else if (room !== 'none') return { after, origins: [origin], exceptOrigins: [], most: room === 'one' ? 1 : ALL }
+    }
+    if (!this.#isThrough) return { after: this.#after, exceptOrigins: this.#passedOver(), most: ALL }
+    return this.#ofOrigins.size > 0 ? 'later' : 'over'
+  }
+
+  #set(origin: string): void {
+    if (!this.#ofOrigins.has(origin) && !this.#swept.has(origin)) this.#ofOrigins.set(origin, this.#after)
+  }
+
+  #finish(origin: string): void {
+    this.#ofOrigins.delete(origin)
+    this.#swept.add(origin)
+  }
+
+  #passedOver(): string[] {
+    return [...this.#ofOrigins.keys(), ...this.#swept]
+  }
+
+  /** The last place that a claim of this stretch has come to. */
+  reach({ after, origins: [origin] = [] }: Stretch, last: number): void {
+    if (origin === undefined) {
+      this.#isThrough = last === after
+      this.#after = last
+    } else if (last === after) this.#finish(origin)
+    else this.#ofOrigins.set(origin, last)
+  }
+}
+
+const ALL = Number.POSITIVE_INFINITY

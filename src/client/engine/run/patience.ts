@@ -1,0 +1,39 @@
+import type { Reason } from '../../../errors/reason.ts'
+import type { RequestKind } from '../../gate/gate-state.ts'
+import { PATIENCE_MS } from '../../gate/gates.ts'
+import type { OriginGate } from '../../gate/origin-gate.ts'
+import { blipMs } from '../../gate/spread.ts'
+import type { Call } from '../call/call.ts'
+import type { Engine } from '../engine.ts'
+import type { LiveOperation } from './live-operation.ts'
+
+/** Whose request waits at its gate. */
+export interface Patient {
+  readonly engine: Pick<Engine, 'clock' | 'gates'>
+  readonly operation: LiveOperation
+  readonly call: Call
+}
+
+/**
+ * Until when a request waits at its gate (epoch ms). A caller without a deadline of ours has one that we don't know: the answer
+ * to its first attempt must not come too late for it because of a retry.
+ */
+export function patientUntil(kind: RequestKind, { engine, operation, call }: Patient): number {
+  const now = engine.clock.now()
+  const limitAt = Math.min(call.deadlineAt, operation.record.horizonAt)
+  if (kind === 'kept') return Math.min(limitAt, now + PATIENCE_MS)
+  const isAtWill = kind === 'retry' && call.deadlineAt === Number.POSITIVE_INFINITY
+  return isAtWill ? Math.min(limitAt, now + blipMs(engine.gates.limits)) : limitAt
+}
+
+/** What holds a request up that waits at its gate. */
+export function heldBy(gate: OriginGate): 'budget' | 'breaker' {
+  return gate.phase === 'healthy' ? 'budget' : 'breaker'
+}
+
+/** Why a request has waited in vain. */
+export function reasonOfDelay(kind: RequestKind, gate: OriginGate, { operation, call }: Patient): Reason {
+  if (kind === 'retry' && gate.state.tokens < 1) return 'budget'
+  if (kind === 'kept' || call.deadlineAt === Number.POSITIVE_INFINITY) return heldBy(gate)
+  return operation.record.horizonAt <= call.deadlineAt ? 'horizon' : 'deadline'
+}

@@ -1,0 +1,187 @@
+import { A_TOKEN, balance, spend } from './bucket.ts'
+import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
+import { failingStreak, type GateState, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
+import { standStill } from './pace.ts'
+
+/** What is on its way. */
+export interface Traffic {
+  readonly now: number
+  readonly inFlight: number
+  /** Of these, sent in this phase. */
+  readonly inPhase: number
+  /** Answers that are still being read: each keeps its connection. */
+  readonly reading: number
+  /** Requests that were sent since the last answer, and when the first of them was. */
+  readonly unanswered: { readonly count: number; readonly since: number }
+}
+
+export interface Question extends Traffic {
+  readonly kind: RequestKind
+  readonly random: () => number
+  /** Of a retry: when it may go if nothing has succeeded meanwhile. */
+  readonly spreadUntil?: number | undefined
+  /** How long it would wait. */
+  readonly leaveAt: number
+}
+
+/**
+ * `until`: when to ask again if nothing is reported before; `Infinity`: only a report helps. `open`: the circuit breaker is
+ * open. `late`: it would have to wait for longer than it wants to.
+ */
+export type Answer =
+  | { readonly is: 'sent'; readonly state: GateState; readonly probe?: number | undefined }
+  | { readonly is: 'waits'; readonly state: GateState; readonly until: number }
+  | { readonly is: 'open' | 'late'; readonly state: GateState; readonly retryAt: number }
+
+/** May a request of this kind be sent now? The end of one that is sent must be recorded. */
+export function ask(before: GateState, limits: GateLimits, question: Question): Answer {
+  const { now, kind } = question
+  const state = silenced(settled(before, limits, now), question)
+  const phase = phaseOf(state, limits, now)
+  const probeAt = nextProbeAt(state, limits, now)
+  if (phase === 'open' && kind !== 'kept') {
+    const mayProbe = kind === 'call' && probeAt <= now && !isFull(state, limits, question)
+    if (!mayProbe) return refused(state, kind, Math.max(now, probeAt))
+  }
+  const heldAt = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
+  const waitsUntil = Math.max(probeAt, state.nextAt, heldAt)
+  if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
+  if (waitsUntil > now) {
+    // Calls and retries that wait must hear of it when the breaker opens.
+    const opens = kind === 'kept' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
+    return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
+  }
+  const paid = spaced(pay(state, limits, question), limits, now)
+  if (phase === 'healthy') return { is: 'sent', state: paid }
+  const pauseMs = state.failedAt === undefined ? state.pauseMs * TUNING.silentFaster : state.pauseMs
+  return { is: 'sent', state: { ...paid, pauseMs, probe: now, probeAt: now, refused: 0 }, probe: now }
+}
+
+/** Is it certain that it can't go before it leaves? Requests in flight may bring a token or a place; time alone may not. */
+function isTooLate(state: GateState, limits: GateLimits, question: Question): boolean {
+  const { now, kind, leaveAt } = question
+  if (isNeverPaid(state, limits, kind)) return true
+  // A probe that is in flight may end the wait at any moment.
+  const probeAt = state.probe === undefined ? nextProbeAt(state, limits, now) : now
+  const heldAt = kind === 'kept' ? keptHeldUntil(state, limits, question) : now
+  return Math.max(probeAt, state.nextAt, heldAt) > leaveAt
+}
+
+/** Does nothing hold a call up? */
+export function isPlain(state: GateState, limits: GateLimits, traffic: Traffic): boolean {
+  if (state.failures > 0 || state.window !== undefined || state.nextAt > traffic.now || state.spaceMs > 0) return false
+  if (limits.perSecond !== undefined || !hasRoom(limits, traffic)) return false
+  return traffic.unanswered.count < TUNING.silentRequests || !isSilent(state, traffic)
+}
+
+function hasRoom({ concurrency, connections }: GateLimits, { inFlight, reading }: Traffic): boolean {
+  if (concurrency !== undefined && inFlight >= concurrency) return false
+  return connections === undefined || inFlight + reading < connections()
+}
+
+/** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
+export function refuseCall(state: GateState, limits: GateLimits, now: number): (Answer & { is: 'open' }) | undefined {
+  if (phaseOf(state, limits, now) !== 'open') return undefined
+  const probeAt = nextProbeAt(state, limits, now)
+  return probeAt > now ? refused(state, 'call', probeAt) : undefined
+}
+
+function refused(state: GateState, kind: RequestKind, retryAt: number): Answer & { is: 'open' } {
+  return { is: 'open', state: { ...state, refused: state.refused + (kind === 'call' ? 1 : 0) }, retryAt }
+}
+
+/** Probes need no place in the window: it is of the time before. */
+function isFull(state: GateState, limits: GateLimits, question: Question): boolean {
+  if (!hasRoom(limits, question)) return true
+  const { now, inPhase } = question
+  return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
+}
+
+/** The next request has its distance from this one. */
+function spaced(state: GateState, { perSecond }: GateLimits, now: number): GateState {
+  const gapMs = Math.max(perSecond === undefined ? 0 : 1000 / perSecond, now < state.spacedUntil ? state.spaceMs : 0)
+  return gapMs > 0 ? { ...state, nextAt: now + gapMs } : state
+}
+
+/** Until when no kept operation is sent; undefined if one may be, or if only a report can tell. */
+export function keptUntil(
+  before: GateState,
+  limits: GateLimits,
+  { now, inFlight }: Pick<Traffic, 'now' | 'inFlight'>,
+): number | undefined {
+  const state = settled(before, limits, now)
+  const until = Math.max(nextProbeAt(state, limits, now), state.nextAt, keptHeldUntil(state, limits, { now, inFlight }))
+  return until > now ? until : undefined
+}
+
+/** What is in flight may bring a token, but does not end a wait. */
+function keptHeldUntil(
+  state: GateState,
+  limits: GateLimits,
+  { now, inFlight }: Pick<Traffic, 'now' | 'inFlight'>,
+): number {
+  const isForTimeAlone = inFlight === 0 || standStill(state, now)
+  return isForTimeAlone ? keptAt(state, limits, now) : now
+}
+
+function keptAt(state: GateState, { budget }: GateLimits, now: number): number {
+  const kept = balance(state, budget, 'kept')
+  const creditAt = kept >= A_TOKEN ? now : now + timeToToken(kept, budget)
+  return standStill(state, now) ? Math.max(state.keptAt, creditAt) : creditAt
+}
+
+/**
+ * A server that hangs is found out by its silence: until the first attempts time out, thousands would follow. But a slow
+ * answer may still come: silence alone opens no breaker, and holds nobody for long.
+ */
+function silenced(state: GateState, question: Question): GateState {
+  if (state.failures > 0 || !isSilent(state, question)) return state
+  const pauseMs = TUNING.silentPauseMs
+  return { ...state, failures: failingStreak(state.share), pauseMs, probeAt: question.now, window: undefined }
+}
+
+function isSilent({ usualMs, answers }: GateState, { now, unanswered: { count, since } }: Traffic): boolean {
+  const isKnown = answers >= TUNING.knownAnswers && count >= TUNING.silentRequests
+  return isKnown && now - since >= Math.max(TUNING.silenceMs, 3 * usualMs)
+}
+
+function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
+  const phase = phaseOf(state, limits, now)
+  if (phase === 'healthy') return now
+  if (state.probe !== undefined) return Math.max(state.nextAt, state.probe + probePlaceMs(state))
+  const isBusy = phase === 'open' && limits.breaker && state.refused >= TUNING.refusedPerProbe
+  const soonerMs = isBusy ? limits.breaker.openForMs * TUNING.sooner : 0
+  return Math.max(state.nextAt, state.probeAt - soonerMs)
+}
+
+/** A probe without an answer makes room for the next one. */
+function probePlaceMs({ failedAt, pauseMs }: GateState): number {
+  return failedAt === undefined ? pauseMs : TUNING.probePlaceMs
+}
+
+/** Until when a request has to wait for a token or its time, whatever the phase is. */
+function heldUntil(state: GateState, limits: GateLimits, question: Question): number {
+  const { budget } = limits
+  const { now, kind, spreadUntil = now } = question
+  if (kind === 'call') return now
+  if (kind === 'kept') return keptAt(state, limits, now)
+  const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
+  return state.failures > 0 ? Math.max(tokenAt, spreadUntil) : tokenAt
+}
+
+/** A budget that nothing fills has no token for any retry. */
+export function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+  if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
+  return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
+}
+
+function timeToToken(tokens: number, budget: BudgetLimits | false): number {
+  if (!budget || budget.rest < 1) return Number.POSITIVE_INFINITY
+  return Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
+}
+
+function pay(state: GateState, limits: GateLimits, { kind, now, random }: Question): GateState {
+  if (kind === 'call') return state
+  const paid = { ...state, ...spend(state, limits.budget, kind) }
+  return kind === 'kept' ? { ...paid, keptAt: now + state.gapMs * 2 * random() } : paid
+}

@@ -1,0 +1,119 @@
+import { type Bucket, newBucket, settledBucket } from './bucket.ts'
+import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
+import { forgetGap, type Pace, unpaced } from './pace.ts'
+
+export type { RequestKind } from './bucket.ts'
+
+export type GatePhase = 'healthy' | 'failing' | 'open'
+
+/**
+ * What a client knows of one origin:
+ *
+ *               a streak of failures                       no success for `openAfter`
+ *               that is no chance                          since the first failure
+ *     healthy ─────────────────────────▶ failing ───────────────────────────▶ open
+ *        ▲    all is sent; after a       one probe at a time, with a          calls end;
+ *        │    failure, a window          growing pause; calls wait            a probe each `openFor`
+ *        └───────────────────────────────── success ───────────────────────────┘
+ *
+ * In every phase a retry costs a token. Every field is a number or absent, so that the state can be put into a journal or
+ * a message as it is.
+ */
+export interface GateState extends Bucket, Pace {
+  /** Up to when the way back to rest is counted. */
+  readonly at: number
+  /** Since the last success; and when the first of them came. */
+  readonly failures: number
+  readonly failedAt?: number | undefined
+  /** The last success; 0 before the first one. */
+  readonly succeededAt: number
+  /** The share of successes among the answers, until the last success. */
+  readonly share: number
+  /** How many requests may be in flight. Absent: any number. */
+  readonly window?: number | undefined
+  /** Answers since the last failure while there is a window. */
+  readonly calm: number
+  /** The last pause between two probes, and when the next probe may go. */
+  readonly pauseMs: number
+  readonly probeAt: number
+  /** When the probe that is in flight was sent; it also names the probe. */
+  readonly probe?: number | undefined
+  /** Calls that the open breaker has refused since the last probe. */
+  readonly refused: number
+  /** Nothing is sent before this time: the server asked for it, or the last request was a moment ago. */
+  readonly nextAt: number
+  /** The server's quota is nearly used up: a gap between two requests, until it begins anew. */
+  readonly spaceMs: number
+  readonly spacedUntil: number
+}
+
+export function newGateState(limits: GateLimits, now: number): GateState {
+  const unbroken = { failures: 0, failedAt: undefined, succeededAt: 0, share: 1, window: undefined, calm: 0 }
+  const unprobed = { pauseMs: 0, probeAt: now, probe: undefined, refused: 0 }
+  const unspaced = { nextAt: now, spaceMs: 0, spacedUntil: now }
+  return { ...newBucket(limits.budget), at: now, ...unbroken, ...unprobed, ...unspaced, ...unpaced(now) }
+}
+
+export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: GateLimits, now: number): GatePhase {
+  if (failures === 0 || !breaker) return 'healthy'
+  if (now >= opensAt({ failures, failedAt }, breaker)) return 'open'
+  return failures >= failingStreak(share) ? 'failing' : 'healthy'
+}
+
+/** When the breaker opens if nothing succeeds. A probe finds a server that was away for just so long. */
+export function opensAt(
+  { failedAt, failures }: Pick<GateState, 'failedAt' | 'failures'>,
+  breaker: GateLimits['breaker'],
+): number {
+  const isCounting = breaker && failedAt !== undefined && failures >= TUNING.leastStreak
+  return isCounting ? failedAt + breaker.openAfterMs * TUNING.openLate : Number.POSITIVE_INFINITY
+}
+
+export type BreakerPhase = 'closed' | 'open' | 'half-open'
+
+/** `half-open`: a probe is on its way. */
+export function breakerPhaseOf(state: GateState, limits: GateLimits, now: number): BreakerPhase {
+  if (phaseOf(state, limits, now) !== 'open') return 'closed'
+  return state.probe === undefined ? 'open' : 'half-open'
+}
+
+/** How many failures in a row are no chance: three at a server that was well, more at one that is flaky. */
+export function failingStreak(share: number): number {
+  const failing = 1 - Math.min(0.999, Math.max(0.001, share))
+  const unlikely = Math.ceil(Math.log(TUNING.chance) / Math.log(failing))
+  return Math.min(TUNING.longestStreak, Math.max(TUNING.leastStreak, unlikely))
+}
+
+/** The tokens as an onlooker reads them. */
+export function tokensAt(state: GateState, limits: GateLimits, now: number): number {
+  return limits.budget ? settled(state, limits, now).tokens : Number.POSITIVE_INFINITY
+}
+
+/** What other clients must know of an origin: without it each would spend its own burst. */
+export function isUnwell({ tokens, failures, gapMs }: GateState, budget: BudgetLimits | false): boolean {
+  return failures >= TUNING.leastStreak || gapMs > 0 || (budget !== false && tokens < budget.rest)
+}
+
+/** An answer of any kind shows that there is a server. */
+export function alive(state: GateState): GateState {
+  return { ...state, failures: 0, failedAt: undefined, pauseMs: 0, probe: undefined, refused: 0 }
+}
+
+/** After the time since the last look: the reserve leads back to rest, and old failures are forgotten. */
+export function settled(before: GateState, limits: GateLimits, now: number): GateState {
+  if (now === before.at) return before
+  const state = before.gapMs > 0 || before.failures > 0 ? forgetFailures(forgetGap(before, now), now) : before
+  // A clock that was set back brings nothing and takes nothing; counting goes on from there.
+  if (now < state.at) return setBack(state, now)
+  return { ...state, at: now, ...settledBucket(state, limits.budget, now - state.at) }
+}
+
+function setBack(state: GateState, now: number): GateState {
+  const left = (until: number): number => now + Math.max(0, until - state.at)
+  const held = { nextAt: left(state.nextAt), spacedUntil: left(state.spacedUntil) }
+  return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now, ...held }
+}
+
+function forgetFailures(state: GateState, now: number): GateState {
+  return state.failures > 0 && now - state.probeAt > TUNING.forgetMs ? alive(state) : state
+}

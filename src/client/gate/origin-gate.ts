@@ -1,0 +1,274 @@
+import { type Clock, startTimer } from '../../foundation/clock.ts'
+import type { Random } from '../../foundation/random.ts'
+import { type Answer, ask, isNeverPaid, isPlain, keptUntil, refuseCall, type Traffic } from './ask.ts'
+import type { GateLimits } from './gate-limits.ts'
+import {
+  type BreakerPhase,
+  breakerPhaseOf,
+  type GatePhase,
+  type GateState,
+  isUnwell,
+  newGateState,
+  phaseOf,
+  type RequestKind,
+} from './gate-state.ts'
+import { type RequestOutcome, recordOutcome, type ServerWish } from './record-outcome.ts'
+import { type Departure, type Entry, ORDER, type Sent, type Ticket, WaitingLine } from './waiting-line.ts'
+
+/** Where the state lives. Clients that share a budget share it; each has a queue of its own. */
+export interface GateStore {
+  state: GateState | undefined
+}
+
+export interface GateOptions {
+  readonly limits: GateLimits
+  readonly clock: Clock
+  readonly random: Random
+  readonly store: GateStore
+  /** A request was sent or has ended, and what is known of the origin is another. That time has passed is no news. */
+  readonly onNews?: ((state: GateState) => void) | undefined
+  readonly onBreaker?: ((from: BreakerPhase, to: BreakerPhase) => void) | undefined
+}
+
+export interface Report {
+  readonly outcome: RequestOutcome
+  readonly tookMs: number
+  readonly wish?: ServerWish | undefined
+}
+
+/** The queue in front of one origin. Requests that wait share one timer. */
+export class OriginGate {
+  readonly #options: GateOptions
+  readonly #store: { state: GateState }
+  readonly #line = new WaitingLine()
+  /** Requests from before a change of phase hold no place in the window: they may hang for long. */
+  #epoch = 0
+  #inPhase = 0
+  #inFlight = 0
+  #reading = 0
+  readonly #unanswered = { count: 0, since: 0 }
+  #phase: GatePhase = 'healthy'
+  #breaker: BreakerPhase = 'closed'
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined
+
+  constructor(options: GateOptions) {
+    const { store, limits, clock } = options
+    this.#options = options
+    this.#store = Object.assign(store, { state: store.state ?? newGateState(limits, clock.now()) })
+  }
+
+  get state(): GateState {
+    return this.#store.state
+  }
+
+  /** While an origin is unwell, and when it is well again, others must know. */
+  set state(state: GateState) {
+    const { limits, onNews } = this.#options
+    const before = this.#store.state
+    this.#store.state = state
+    if (state !== before && (isUnwell(state, limits.budget) || isUnwell(before, limits.budget))) onNews?.(state)
+  }
+
+  /** What others know is no change that they have to be told. */
+  learn(state: GateState): void {
+    this.#store.state = state
+    this.pump()
+  }
+
+  get phase(): GatePhase {
+    return phaseOf(this.#store.state, this.#options.limits, this.#options.clock.now())
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  get waiting(): number {
+    return this.#line.length
+  }
+
+  get waitingKept(): number {
+    return this.#line.count('kept')
+  }
+
+  /** Would a call be sent at once, as far as is known? */
+  get isClear(): boolean {
+    return this.#isPlain(this.#options.clock.now())
+  }
+
+  /** Has the budget no token for a retry, however long it waits? */
+  get isBroke(): boolean {
+    return isNeverPaid(this.#store.state, this.#options.limits, 'retry')
+  }
+
+  /** Nothing is known that a new gate would not know. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && this.#reading === 0 && this.#line.length === 0
+  }
+
+  /** The answer if it is known now. Undefined: it has to wait, and joins the queue. */
+  enter(request: Departure): Entry | undefined {
+    const { kind } = request
+    const now = this.#options.clock.now()
+    // On the way of every call.
+    if (kind === 'call' && this.#isPlain(now)) return this.#admit(kind, { now })
+    this.#turnPhase(now)
+    if (this.#line.count(kind) > 0) return undefined
+    const answer = this.#ask(request, now)
+    if (answer.is === 'sent') return this.#admit(kind, { now, probe: answer.probe })
+    return answer.is === 'waits' ? undefined : { is: answer.is, retryAt: answer.retryAt }
+  }
+
+  /** The ticket is called when its time has come. */
+  join(ticket: Ticket): void {
+    this.#line.join(ticket)
+    this.pump()
+  }
+
+  /** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
+  refuseCall(): number | undefined {
+    const { state } = this.#store
+    if (state.failures === 0) return undefined
+    const refusal = refuseCall(state, this.#options.limits, this.#options.clock.now())
+    if (refusal) this.#store.state = refusal.state
+    return refusal?.retryAt
+  }
+
+  /** Until when no kept operation is sent; undefined if one may be, or if only a report can tell. */
+  keptUntil(): number | undefined {
+    return keptUntil(this.#store.state, this.#options.limits, this.#traffic(this.#options.clock.now()))
+  }
+
+  /** The ticket no longer wants to go. */
+  leave(ticket: Ticket): void {
+    this.#line.leave(ticket)
+  }
+
+  /** A request that was sent has ended. */
+  report(sent: Sent, { outcome, tookMs, wish }: Report): void {
+    this.#inFlight--
+    if (outcome !== 'ignored') this.#unanswered.count = 0
+    const inFlight = this.#inPhase
+    if (sent.epoch === this.#epoch) this.#inPhase--
+    const { limits, clock, random } = this.#options
+    const { kind, probe } = sent
+    const now = clock.now()
+    const ended = { now, kind, outcome, tookMs, probe, inFlight, random, wish }
+    this.state = recordOutcome(this.#store.state, limits, ended)
+    if (this.#line.length > 0) this.pump()
+    else if (this.#store.state.failures > 0 || this.#phase !== 'healthy') this.#turnPhase(now)
+  }
+
+  /** A request that was let through was not sent after all: no answer to it is missing. */
+  withdraw(sent: Sent): void {
+    if (this.#unanswered.count > 0) this.#unanswered.count--
+    this.report(sent, { outcome: 'ignored', tookMs: 0 })
+  }
+
+  /** An answer comes as a stream: it keeps its connection until the returned function is called. */
+  read(): () => void {
+    let isOver = false
+    this.#reading++
+    return () => {
+      if (isOver) return
+      isOver = true
+      this.#reading--
+      if (this.#line.length > 0) this.pump()
+    }
+  }
+
+  /** Sends whatever may go, after something has changed. */
+  pump(): void {
+    const now = this.#options.clock.now()
+    this.#turnPhase(now)
+    if (now >= this.#line.leavesAt) this.#dismissLate(now)
+    while (this.#callNext());
+  }
+
+  #isPlain(now: number): boolean {
+    return this.#line.length === 0 && isPlain(this.#store.state, this.#options.limits, this.#traffic(now))
+  }
+
+  #turnPhase(now: number): void {
+    const phase = phaseOf(this.#store.state, this.#options.limits, now)
+    this.#tellBreaker(now)
+    if (phase === this.#phase) return
+    this.#phase = phase
+    this.#epoch++
+    this.#inPhase = 0
+  }
+
+  #tellBreaker(now: number): void {
+    const { limits, onBreaker } = this.#options
+    const from = this.#breaker
+    this.#breaker = breakerPhaseOf(this.#store.state, limits, now)
+    if (this.#breaker !== from) onBreaker?.(from, this.#breaker)
+  }
+
+  /** False: nobody may go now. Then the timer is set for when somebody could. */
+  #callNext(): boolean {
+    const now = this.#options.clock.now()
+    let wakeAt = this.#line.leavesAt
+    for (const kind of ORDER) {
+      const ticket = this.#line.next(kind, this.#store.state)
+      if (!ticket) continue
+      const answer = this.#ask(ticket, now)
+      if (answer.is === 'waits') {
+        wakeAt = Math.min(wakeAt, answer.until)
+        continue
+      }
+      if (answer.is === 'open') this.#refuseAll(kind, answer.retryAt)
+      else {
+        this.leave(ticket)
+        ticket.called(answer.is === 'sent' ? this.#admit(kind, { now, probe: answer.probe }) : answer)
+      }
+      return true
+    }
+    this.#wakeAt(this.#line.length > 0 ? wakeAt : Number.POSITIVE_INFINITY)
+    return false
+  }
+
+  #traffic(now: number): Traffic {
+    const inFlight = this.#inFlight
+    return { now, inFlight, inPhase: this.#inPhase, reading: this.#reading, unanswered: this.#unanswered }
+  }
+
+  #ask({ kind, spreadUntil, leaveAt }: Departure, now: number): Answer {
+    const { limits, random } = this.#options
+    const answer = ask(this.#store.state, limits, { ...this.#traffic(now), kind, spreadUntil, leaveAt, random })
+    if (answer.is === 'sent') this.state = answer.state
+    else this.#store.state = answer.state
+    return answer
+  }
+
+  #admit(kind: RequestKind, { now, probe }: { readonly now: number; readonly probe?: number | undefined }): Sent {
+    if (this.#unanswered.count === 0) this.#unanswered.since = now
+    this.#unanswered.count++
+    this.#inFlight++
+    this.#inPhase++
+    if (probe !== undefined) this.#tellBreaker(now)
+    return { is: 'sent', kind, epoch: this.#epoch, probe }
+  }
+
+  #refuseAll(kind: RequestKind, retryAt: number | undefined): void {
+    for (const ticket of this.#line.takeAll(kind)) ticket.called({ is: 'open', retryAt })
+  }
+
+  #dismissLate(now: number): void {
+    for (const ticket of this.#line.takeLate(now)) ticket.called({ is: 'late', retryAt: undefined })
+  }
+
+  /** One timer for all that wait. */
+  #wakeAt(at: number): void {
+    if (this.#timer?.at === at) return
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (at === Number.POSITIVE_INFINITY) return
+    const { clock } = this.#options
+    const cancel = startTimer(clock, Math.max(0, at - clock.now()), () => {
+      this.#timer = undefined
+      this.pump()
+    })
+    this.#timer = { at, cancel }
+  }
+}

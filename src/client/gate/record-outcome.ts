@@ -1,0 +1,169 @@
+import { A_TOKEN, type Bucket, balance, earn, giveBack, halve, withoutCredit } from './bucket.ts'
+import { type GateLimits, TUNING } from './gate-limits.ts'
+import {
+  alive,
+  failingStreak,
+  type GatePhase,
+  type GateState,
+  phaseOf,
+  type RequestKind,
+  settled,
+} from './gate-state.ts'
+import { quicken, slowDown, timed } from './pace.ts'
+
+/**
+ * `overload`: the server lives, and asks to come later (429). `ignored`: aborted, or not sent for a reason of our own; it
+ * says nothing about the server.
+ */
+export type RequestOutcome = 'success' | 'failure' | 'overload' | 'ignored'
+
+/** What the answer asks of those who come next. */
+export interface ServerWish {
+  /** Nobody is to come before so long. */
+  readonly retryAfterMs?: number | undefined
+  /** The quota is nearly used up: a gap between two requests, for so long. */
+  readonly spaceMs?: number | undefined
+  readonly spaceForMs?: number | undefined
+}
+
+export interface EndedRequest {
+  readonly now: number
+  readonly kind: RequestKind
+  readonly outcome: RequestOutcome
+  readonly tookMs: number
+  /** As in the answer that let it go. */
+  readonly probe?: number | undefined
+  /** This one included. */
+  readonly inFlight: number
+  readonly random: () => number
+  readonly wish?: ServerWish | undefined
+}
+
+interface Timed {
+  readonly kind: RequestKind
+  readonly isSlow: boolean
+  readonly phase: GatePhase
+}
+
+/** One request after failing, and one more at once for each success. */
+const FIRST_STEP = { window: TUNING.firstWindow, calm: 0 }
+const NO_WINDOW = { window: undefined, calm: 0 }
+
+/** The state after a request that was sent has ended. */
+export function recordOutcome(before: GateState, limits: GateLimits, ended: EndedRequest): GateState {
+  const state = settled(before, limits, ended.now)
+  const after = ended.outcome === 'success' ? succeeded(state, limits, ended) : unsuccessful(state, limits, ended)
+  return ended.wish ? granted(after, ended.wish, ended) : after
+}
+
+function granted(state: GateState, wish: ServerWish, { now, random }: EndedRequest): GateState {
+  const { retryAfterMs, spaceMs = 0, spaceForMs = 0 } = wish
+  const spaced = { ...state, spaceMs: Math.min(TUNING.longestHoldMs, spaceMs), spacedUntil: now + spaceForMs }
+  if (retryAfterMs === undefined) return spaced
+  // Those who were told the same must not come back together.
+  const holdMs = Math.min(TUNING.longestHoldMs, retryAfterMs) * (1 + random() / 10)
+  return { ...spaced, nextAt: Math.max(state.nextAt, now + holdMs) }
+}
+
+function unsuccessful(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
+  if (ended.outcome === 'failure') return failed(state, limits, ended)
+  if (ended.outcome === 'overload') return slowDown(narrowed(alive(state), ended), ended)
+  const back = giveBack(state, limits.budget, ended.kind)
+  return { ...state, ...back, probe: isProbe(state, ended) ? undefined : state.probe }
+}
+
+function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
+  const { now, kind } = ended
+  const { usualMs, answers, isSlow } = timed(state, ended)
+  const phase = state.failures === 0 ? 'healthy' : phaseOf(state, limits, now)
+  // The late answer to a request from before it opened tells how the server was, not how it is.
+  if (phase === 'open' && ended.probe === undefined)
+    return { ...state, ...giveBack(state, limits.budget, kind), usualMs, answers }
+  const { window, calm } = windowAfter(state, { inFlight: ended.inFlight, isSlow, phase })
+  const { tokens, credit } = bucketAfter(state, limits, { kind, isSlow, phase })
+  // Field by field: this is on the way of every answer, and a spread costs several times as much.
+  const well: GateState = {
+    tokens,
+    credit,
+    at: state.at,
+    failures: 0,
+    failedAt: undefined,
+    succeededAt: now,
+    share: shareAfter(state),
+    window,
+    calm,
+    pauseMs: 0,
+    probeAt: state.probeAt,
+    probe: undefined,
+    refused: 0,
+    nextAt: state.nextAt,
+    spaceMs: now < state.spacedUntil ? state.spaceMs : 0,
+    spacedUntil: state.spacedUntil,
+    gapMs: state.gapMs,
+    keptAt: state.keptAt,
+    usualMs,
+    answers,
+  }
+  const done = well.gapMs > 0 || well.keptAt > now ? quicken(well, { now, kind }) : well
+  return isSlow ? slowDown(done, ended) : done
+}
+
+/** Probes tell nothing of how flaky a server is: only the failures count that made it failing. */
+function shareAfter({ share, failures }: GateState): number {
+  const fade = 1 - 1 / TUNING.answersInShare
+  const counted = failures > 0 ? Math.min(failures, failingStreak(share)) : 0
+  return share * fade ** (1 + counted) + 1 - fade
+}
+
+/** Without failures a slow answer narrows nothing: some take long by nature. A window that holds nobody up goes. */
+function windowAfter(
+  { window, calm, failedAt }: GateState,
+  { inFlight, isSlow, phase }: Pick<EndedRequest, 'inFlight'> & Pick<Timed, 'isSlow' | 'phase'>,
+): Pick<GateState, 'window' | 'calm'> {
+  if (phase !== 'healthy' && failedAt !== undefined) return FIRST_STEP
+  if (window === undefined) return NO_WINDOW
+  const isCalm = calm >= TUNING.calmAnswers
+  if (isCalm && 2 * inFlight <= window) return NO_WINDOW
+  if (!isSlow) return { window: window + 1, calm: calm + 1 }
+  return { window: isCalm ? window : Math.max(1, window * TUNING.slowFactor), calm: calm + 1 }
+}
+
+function narrowed(state: GateState, { inFlight }: EndedRequest): GateState {
+  const window = (state.window ?? Math.max(inFlight, TUNING.usualWindow)) * TUNING.failureFactor
+  return { ...state, window: Math.max(1, window), calm: 0 }
+}
+
+/** A server that was given up and is back is asked for no more than a new client would. */
+function bucketAfter(state: GateState, { budget }: GateLimits, { kind, isSlow, phase }: Timed): Bucket {
+  if (isSlow) return halve(giveBack(state, budget, kind))
+  const bucket = earn(state, budget, kind)
+  if (phase !== 'open' || !budget) return bucket
+  return { tokens: Math.max(state.tokens, Math.min(budget.rest, bucket.tokens)), credit: 0 }
+}
+
+function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
+  const { now, random, kind } = ended
+  const failures = state.failures + 1
+  const isSilent = now - state.succeededAt >= TUNING.deadAfterMs && failures >= TUNING.leastStreak
+  const { budget } = limits
+  const isBroke = !budget || balance(state, budget, kind === 'kept' ? 'kept' : 'retry') < A_TOKEN
+  const slowed = isBroke ? slowDown(state, { now, random, isSilent }) : state
+  const next = { ...slowed, failures, failedAt: state.failedAt ?? now }
+  if (phaseOf(state, limits, now) !== 'healthy') return isProbe(state, ended) ? paused(next, limits, ended) : next
+  if (phaseOf(next, limits, now) !== 'healthy') return paused(next, limits, ended)
+  return { ...narrowed(next, ended), probeAt: now }
+}
+
+/** Until the next probe. The pause counts from the last one's start, and is jittered: clients that failed together must not probe together. */
+function paused(state: GateState, limits: GateLimits, { now, random, probe }: EndedRequest): GateState {
+  const { breaker } = limits
+  const pauseMs = Math.min(TUNING.longestPauseMs, Math.max(TUNING.firstPauseMs, state.pauseMs * 2))
+  const lastsMs = breaker && phaseOf(state, limits, now) === 'open' ? breaker.openForMs : pauseMs
+  const probeAt = Math.max(now, (probe ?? now) + lastsMs * (0.75 + random() / 2))
+  const unprobed = { window: undefined, calm: 0, probe: undefined, refused: 0 }
+  return { ...state, ...withoutCredit(state), ...unprobed, pauseMs, probeAt }
+}
+
+function isProbe(state: GateState, { probe }: EndedRequest): boolean {
+  return probe !== undefined && probe === state.probe
+}

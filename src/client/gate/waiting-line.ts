@@ -1,0 +1,105 @@
+import type { RequestKind } from './gate-state.ts'
+
+/** One request that wants to leave. */
+export interface Departure {
+  readonly kind: RequestKind
+  /** Of a retry: when it may go if nothing has succeeded meanwhile. */
+  readonly spreadUntil?: number | undefined
+  /** It waits until then (epoch ms). */
+  readonly leaveAt: number
+}
+
+/** One that waits. */
+export interface Ticket extends Departure {
+  /** Called once, unless it leaves first. */
+  called(entry: Entry): void
+}
+
+/** `sent`: the request must be sent now, and its end reported. */
+export type Entry = Sent | Refused
+
+export interface Sent {
+  readonly is: 'sent'
+  readonly kind: RequestKind
+  readonly epoch: number
+  readonly probe: number | undefined
+}
+
+/** `open`: the circuit breaker is open. `late`: it would have to wait for longer than it wants to. */
+export interface Refused {
+  readonly is: 'open' | 'late'
+  readonly retryAt: number | undefined
+}
+
+/** Calls before retries, and kept operations last. */
+export const ORDER = ['call', 'retry', 'kept'] as const
+
+/** The tickets that wait for one origin. */
+export class WaitingLine {
+  /** The oldest first. */
+  readonly #tickets: Record<RequestKind, Ticket[]> = { call: [], retry: [], kept: [] }
+  /** No ticket that waits leaves before this time. */
+  #leavesAt = Number.POSITIVE_INFINITY
+  /** Counted, since everybody asks for it. */
+  length = 0
+
+  get leavesAt(): number {
+    return this.#leavesAt
+  }
+
+  count(kind: RequestKind): number {
+    return this.#tickets[kind].length
+  }
+
+  join(ticket: Ticket): void {
+    this.length++
+    this.#tickets[ticket.kind].push(ticket)
+    this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
+  }
+
+  leave(ticket: Ticket): void {
+    const queue = this.#tickets[ticket.kind]
+    const index = queue.indexOf(ticket)
+    if (index < 0) return
+    this.length--
+    queue.splice(index, 1)
+  }
+
+  /**
+   * Who is next. Places come back: calls and kept operations go in their order, so that most are done within their deadline.
+   * Tokens may not: of the retries the newest goes, so that some are done soon. While nothing succeeds, the one whose time
+   * comes first.
+   */
+  next(kind: RequestKind, { failures }: { readonly failures: number }): Ticket | undefined {
+    const queue = this.#tickets[kind]
+    if (kind !== 'retry' || queue.length < 2) return queue[0]
+    if (failures === 0) return queue.at(-1)
+    return queue.reduce((first, one) => (due(first) <= due(one) ? first : one))
+  }
+
+  /** All of a kind leave. */
+  takeAll(kind: RequestKind): Ticket[] {
+    const all = this.#tickets[kind].splice(0)
+    this.length -= all.length
+    return all
+  }
+
+  /** Those whose time is over leave. */
+  takeLate(now: number): Ticket[] {
+    const late: Ticket[] = []
+    this.#leavesAt = Number.POSITIVE_INFINITY
+    for (const kind of ORDER) {
+      this.#tickets[kind] = this.#tickets[kind].filter((ticket) => {
+        if (ticket.leaveAt <= now) late.push(ticket)
+        else this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
+        return ticket.leaveAt > now
+      })
+    }
+    this.length -= late.length
+    return late
+  }
+}
+
+function due({ spreadUntil = 0 }: Ticket): number {
+  return spreadUntil
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { type Neighbourhood, neighbourhood, outcome } from '../support/shared-clients.ts'
+
+interface Left {
+  readonly body: string
+  readonly lane?: string
+}
+
+/** Pending operations that nobody holds, in this order. */
+async function leavePending(place: Neighbourhood, operations: readonly Left[]): Promise<void> {
+  const client = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false, deadline: '1s' })
+  place.server.weather = () => ({ status: 503 })
+  const calls = operations.map(({ body, lane }) => outcome(client.post('/orders', { body, lane })))
+  await place.clock.advance(2000)
+  for (const { error } of await Promise.all(calls)) expect(error).toMatchObject({ pending: true })
+  await client.close()
+  // What was known of the server has been forgotten.
+  await place.clock.advance('5m')
+  place.server.weather = () => ({ status: 201, delay: 100 })
+}
+
+function inLane(lane: string, count: number): Left[] {
+  return Array.from({ length: count }, (_, n) => ({ body: `${lane}${n}`, lane }))
+}
+
+/** The bodies that a resume sent, in their order: it begins two seconds after the calls. */
+function sent({ server }: Neighbourhood): string[] {
+  const [first] = server.calls
+  return server.calls.filter(({ at }) => at >= (first?.at ?? 0) + 2000).map(({ text }) => text)
+}
+
+describe('the slots of a resume', () => {
+  it('go from hand to hand: as many long lanes as there are slots hold up no operation without one', async () => {
+    const place = neighbourhood()
+    await leavePending(place, [...inLane('a', 20), ...inLane('b', 20), { body: 'plain' }])
+    const resumed = place.client().resume({ concurrency: 2 })
+    await place.clock.advance(60_000)
+    expect(await resumed).toMatchObject({ claimed: 41, succeeded: 41 })
+    expect(sent(place).indexOf('plain')).toBeLessThan(4)
+  })
+
+  it('hold up no other lane either', async () => {
+    const place = neighbourhood()
+    await leavePending(place, [...inLane('a', 20), ...inLane('b', 20), ...inLane('c', 2)])
+    const resumed = place.client().resume({ concurrency: 2 })
+    await place.clock.advance(60_000)
+    await resumed
+    expect(sent(place).indexOf('c1')).toBeLessThan(10)
+  })
+
+  it('go to a lane as well while many operations without one wait', async () => {
+    const place = neighbourhood()
+    const plain = Array.from({ length: 40 }, (_, n) => ({ body: `plain${n}` }))
+    await leavePending(place, [...inLane('a', 5), ...plain])
+    const resumed = place.client().resume({ concurrency: 2 })
+    await place.clock.advance(60_000)
+    await resumed
+    expect(sent(place).indexOf('a4')).toBeLessThan(15)
+  })
+
+  it('are never more than the resume may use', async () => {
+    const place = neighbourhood()
+    await leavePending(place, [...inLane('a', 5), ...inLane('b', 5), { body: 'plain' }, ...inLane('c', 5)])
+    let under = 0
+    let most = 0
+    const accept = (): boolean => {
+      under--
+      return true
+    }
+    place.server.weather = () => {
+      most = Math.max(most, ++under)
+      return { status: 201, delay: 100 }
+    }
+    const resumed = place.client({ accept }).resume({ concurrency: 3 })
+    await place.clock.advance(60_000)
+    expect(await resumed).toMatchObject({ succeeded: 16 })
+    expect(most).toBe(3)
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { Sweep } from '../../../../src/client/engine/recover/sweep.ts'
+import type { Room } from '../../../../src/client/gate/gates.ts'
+
+const A = 'https://a.example'
+const B = 'https://b.example'
+const ALL = Number.POSITIVE_INFINITY
+
+/** A sweep, and the origins that have little room now. */
+function scene() {
+  const rooms = new Map<string, Room>()
+  const sweep = new Sweep({ rooms: () => rooms })
+  /** Claims the next stretch, up to this place. */
+  const claimTo = (last: number): void => {
+    const stretch = sweep.next()
+    if (typeof stretch === 'string') throw new Error(stretch)
+    sweep.reach(stretch, last)
+  }
+  return { sweep, rooms, claimTo }
+}
+
+describe('a pass over the journal', () => {
+  it('goes forward from place to place, and is over when a claim finds nothing', () => {
+    const { sweep, claimTo } = scene()
+    expect(sweep.next()).toEqual({ after: 0, exceptOrigins: [], most: ALL })
+    claimTo(10)
+    expect(sweep.next()).toEqual({ after: 10, exceptOrigins: [], most: ALL })
+    claimTo(10)
+    expect(sweep.next()).toBe('over')
+  })
+
+  it('passes over an origin without room, and comes back to it from there', () => {
+    const { sweep, rooms, claimTo } = scene()
+    claimTo(10)
+    rooms.set(A, 'none')
+    expect(passedOver(sweep)).toEqual([A])
+    claimTo(20)
+    claimTo(20)
+    expect(sweep.next()).toBe('later')
+    rooms.delete(A)
+    expect(sweep.next()).toEqual({ after: 10, origins: [A], exceptOrigins: [], most: ALL })
+    claimTo(15)
+    rooms.set(A, 'none')
+    expect(sweep.next()).toBe('later')
+    rooms.delete(A)
+    expect(sweep.next()).toEqual({ after: 15, origins: [A], exceptOrigins: [], most: ALL })
+    claimTo(15)
+    expect(sweep.next()).toBe('over')
+  })
+
+  it('takes one at a time of an origin that has to be spared, beside all of the others', () => {
+    const { sweep, rooms, claimTo } = scene()
+    rooms.set(A, 'one')
+    expect(sweep.next()).toEqual({ after: 0, origins: [A], exceptOrigins: [], most: 1 })
+    claimTo(3)
+    rooms.set(A, 'none')
+    expect(sweep.next()).toEqual({ after: 0, exceptOrigins: [A], most: ALL })
+    claimTo(20)
+    rooms.set(A, 'one')
+    expect(sweep.next()).toEqual({ after: 3, origins: [A], exceptOrigins: [], most: 1 })
+    claimTo(3)
+    claimTo(20)
+    expect(sweep.next()).toBe('over')
+  })
+
+  it('claims nothing twice: an origin that was swept to its end is not met again behind the others', () => {
+    const { sweep, rooms, claimTo } = scene()
+    claimTo(10)
+    rooms.set(A, 'none')
+    sweep.next()
+    rooms.delete(A)
+    claimTo(90)
+    claimTo(90)
+    expect(sweep.next()).toMatchObject({ after: 10 })
+    expect(passedOver(sweep)).toEqual([A])
+    claimTo(20)
+    claimTo(20)
+    expect(sweep.next()).toBe('over')
+  })
+
+  it('claims nothing twice of an origin that was dropped on its own way', () => {
+    const { sweep, rooms, claimTo } = scene()
+    rooms.set(A, 'none')
+    sweep.next()
+    rooms.delete(A)
+    claimTo(50)
+    rooms.set(A, 'none for long')
+    sweep.next()
+    rooms.delete(A)
+    expect(sweep.next()).toMatchObject({ after: 0 })
+    expect(passedOver(sweep)).toEqual([A])
+  })
+
+  it('leaves an origin that is held for long to a later pass', () => {
+    const { sweep, rooms, claimTo } = scene()
+    rooms.set(B, 'none for long')
+    rooms.set(A, 'none')
+    expect(new Set(passedOver(sweep))).toEqual(new Set([A, B]))
+    claimTo(5)
+    claimTo(5)
+    expect(sweep.next()).toBe('later')
+    rooms.set(A, 'none for long')
+    expect(sweep.next()).toBe('over')
+  })
+})
+
+/** The origins that the next stretch, which is of all, leaves out. */
+function passedOver(sweep: Sweep): readonly string[] {
+  const stretch = sweep.next()
+  return typeof stretch === 'string' || stretch.origins ? [] : stretch.exceptOrigins
+}
