@@ -8,7 +8,14 @@ import { testsThatNeedSqlite } from './test/support/tests-without-sqlite.ts'
  * Most of the slower tests wait for a process, a socket or a browser: twice as many files at a time as a small machine has
  * cores. One that fails is run once more, since on such a machine any of them may come too late; the summary names it.
  */
-const slowly = { testTimeout: 60_000, hookTimeout: 60_000, retry: 1, maxWorkers: 4, sequence: { groupOrder: 1 } }
+const slowly = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  retry: 1,
+  maxWorkers: 4,
+  sequence: { groupOrder: 1 },
+  expect: { requireAssertions: true, poll: { timeout: 20_000 } },
+}
 
 /** What starts processes, opens sockets or builds packages. */
 const heavy = [

@@ -12,9 +12,10 @@ describe('the reference', () => {
   it.each([
     ['docs/reference/options.md', 'src/client/options.ts', 'ClientOptions'],
     ['docs/reference/options.md', 'src/client/options.ts', 'RetryOptions'],
-    ['docs/reference/options.md', 'src/client/options.ts', 'BreakerOptions'],
+    ['docs/reference/options.md', 'src/client/gate/gate-options.ts', 'BreakerOptions'],
+    ['docs/reference/options.md', 'src/client/gate/gate-options.ts', 'LimitOptions'],
     ['docs/reference/options.md', 'src/client/options.ts', 'DoNotRetryOptions'],
-    ['docs/reference/options.md', 'src/client/policy/retry-budget.ts', 'BudgetOptions'],
+    ['docs/reference/options.md', 'src/client/gate/retry-budget.ts', 'BudgetOptions'],
     ['docs/reference/calls.md', 'src/client/options.ts', 'CallOptions'],
     ['docs/reference/calls.md', 'src/client/client.ts', 'Client'],
     ['docs/reference/calls.md', 'src/client/client.ts', 'ResumeOptions'],

@@ -2,7 +2,7 @@ import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { SharedBudget } from '../journal/port.ts'
 import { keptUntil } from './ask.ts'
-import { atLeastOne } from './bucket.ts'
+import { atLeastOne, type Bucket } from './bucket.ts'
 import type { GateLimits } from './gate-limits.ts'
 import { type BreakerPhase, type GateState, newGateState, phaseOf } from './gate-state.ts'
 import { OriginGate } from './origin-gate.ts'
@@ -13,10 +13,10 @@ import { mergeGates, restoreGate } from './stored-gate.ts'
 export const PATIENCE_MS = 5000
 
 /**
- * `none`: some wait already. `none for long`: they would wait for longer than a resume holds them. `one`: of a server that is
+ * `full`: some wait already. `full for long`: they would wait for longer than a resume holds them. `one`: of a server that is
  * failing, or that has to be spared, one is taken up at a time; the others stay in the journal, where any runner finds them.
  */
-export type Room = 'none' | 'none for long' | 'one'
+export type Room = 'full' | 'full for long' | 'one'
 
 export interface GatesTerms extends Omit<GateLimits, 'budget' | 'connections'> {
   /** How many requests the platform carries side by side to an origin. */
@@ -79,10 +79,10 @@ export class Gates {
     for (const [origin, state] of this.#states.entries()) {
       const inFlight = this.#gates.get(origin)?.inFlight ?? 0
       const until = keptUntil(state, this.#limits, { now, inFlight }) ?? now
-      if (until - now > PATIENCE_MS) rooms.set(origin, 'none for long')
+      if (until - now > PATIENCE_MS) rooms.set(origin, 'full for long')
       else if (state.gapMs > 0 || phaseOf(state, this.#limits, now) !== 'healthy') rooms.set(origin, 'one')
     }
-    for (const [origin, gate] of this.#gates) if (gate.waitingKept > 0) rooms.set(origin, 'none')
+    for (const [origin, gate] of this.#gates) if (gate.waitingKept > 0) rooms.set(origin, 'full')
     return rooms
   }
 
@@ -97,14 +97,22 @@ export class Gates {
     gate.state = { ...gate.state, tokens: 0 }
   }
 
-  /** An explicit resume takes our own waits back: one kept operation for each origin goes, to see how the server is by now. */
+  /** An explicit resume: one kept operation for each origin goes, even without a token, to see how the server is by now. */
   hurry(): void {
+    this.#takeWaitsBack((state) => atLeastOne(state, this.#limits.budget))
+  }
+
+  /** The network or the user is back: our own pauses between kept operations are over, but each still pays its token. */
+  wake(): void {
+    this.#takeWaitsBack(() => ({}))
+  }
+
+  #takeWaitsBack(bucketOf: (state: GateState) => Partial<Bucket>): void {
     const now = this.#terms.clock.now()
     for (const [origin, state] of [...this.#states.entries()]) {
       // Only a breaker that is open holds it.
       const probeAt = phaseOf(state, this.#limits, now) === 'open' ? state.probeAt : now
-      const one = atLeastOne(state, this.#limits.budget)
-      this.#learn(origin, { ...state, ...one, gapMs: 0, keptAt: now, probeAt })
+      this.#learn(origin, { ...state, ...bucketOf(state), gapMs: 0, keptAt: now, probeAt })
     }
   }
 

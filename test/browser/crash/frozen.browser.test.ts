@@ -43,7 +43,7 @@ async function scene() {
   return { api, frozen, other, caller, heir, freeze: () => process.kill(pid, 'SIGSTOP'), wake }
 }
 
-/** All that the journal holds, as text. */
+/** All operations that the journal holds, as text; what is known of an origin may change with each answer. */
 const rows = (tab: Tab): Promise<string> =>
   tab.page.evaluate(async () => {
     const done = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -54,7 +54,7 @@ const rows = (tab: Tab): Promise<string> =>
     const database = await done(indexedDB.open('holdfast'))
     const found = await done(database.transaction('records').objectStore('records').getAll())
     database.close()
-    return JSON.stringify(found)
+    return JSON.stringify(found.filter(({ namespace }: { namespace: string }) => namespace !== ''))
   })
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

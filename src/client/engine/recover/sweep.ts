@@ -30,8 +30,8 @@ export class Sweep {
     if (!this.#isThrough) for (const origin of rooms.keys()) this.#set(origin)
     for (const [origin, after] of this.#ofOrigins) {
       const room = rooms.get(origin)
-      if (room === 'none for long') this.#finish(origin)
-      else if (room !== 'none') return { after, origins: [origin], exceptOrigins: [], most: room === 'one' ? 1 : ALL }
+      if (room === 'full for long') this.#finish(origin)
+      else if (room !== 'full') return { after, origins: [origin], exceptOrigins: [], most: room === 'one' ? 1 : ALL }
     }
     if (!this.#isThrough) return { after: this.#after, exceptOrigins: this.#passedOver(), most: ALL }
     return this.#ofOrigins.size > 0 ? 'later' : 'over'

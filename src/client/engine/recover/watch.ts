@@ -26,6 +26,7 @@ export async function watch(engine: Engine, concurrency: number, signal: AbortSi
   try {
     while (!signal.aborted) {
       const dueBy = takesDelaysBack ? Number.MAX_SAFE_INTEGER : engine.clock.now()
+      if (takesDelaysBack) engine.gates.wake()
       takesDelaysBack = false
       await passSafely(engine, resume, { dueBy, signal })
       await untilThereIsWork(engine, resume, wait)

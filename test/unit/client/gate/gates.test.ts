@@ -194,12 +194,12 @@ describe('a resume', () => {
     expect(scene.gates.rooms()).toEqual(new Map())
     for (let count = 0; count < 3; count++) scene.enter(A, 'kept')
     scene.enter('https://calls.example')
-    expect(scene.gates.rooms()).toEqual(new Map([[A, 'none']]))
+    expect(scene.gates.rooms()).toEqual(new Map([[A, 'full']]))
     held(scene.clock.now() + PATIENCE_MS)
     expect(scene.gates.rooms().get(B)).toBe('one')
     expect(scene.gates.heldOrigins()).toEqual([A])
     held(scene.clock.now() + PATIENCE_MS + 1)
-    expect(scene.gates.rooms().get(B)).toBe('none for long')
+    expect(scene.gates.rooms().get(B)).toBe('full for long')
     expect(new Set(scene.gates.heldOrigins())).toEqual(new Set([A, B]))
   })
 
@@ -221,6 +221,19 @@ describe('a resume', () => {
     scene.gates.hurry()
     expect(answers.map(({ is }) => is)).toEqual(['sent'])
     expect(scene.enter(B, 'kept')?.is).toBe('sent')
+  })
+
+  it('that wakes up ends the pause between kept operations, and gives no token', () => {
+    const scene = new Scene()
+    const now = scene.clock.now()
+    const slow = { ...newGateState(scene.gates.limits, now), gapMs: 60_000, keptAt: now + 4000 }
+    scene.gates.restore(A, slow)
+    scene.gates.restore(B, { ...slow, tokens: 0 })
+    const answers: Entry[] = []
+    expect([scene.enter(A, 'kept', answers), scene.enter(B, 'kept', answers)]).toEqual([undefined, undefined])
+    scene.gates.wake()
+    expect(answers.map(({ is }) => is)).toEqual(['sent'])
+    expect(scene.gates.of(B).waitingKept).toBe(1)
   })
 
   it('that is asked for takes no credit away', () => {
