@@ -19,6 +19,10 @@ async function leavePending(place: Neighbourhood, operations: readonly Left[]): 
   place.server.weather = () => ({ status: 201, delay: 100 })
 }
 
+function plain(count: number): Left[] {
+  return inLane('plain', count).map(({ body }) => ({ body }))
+}
+
 function inLane(lane: string, count: number): Left[] {
   return Array.from({ length: count }, (_, n) => ({ body: `${lane}${n}`, lane }))
 }
@@ -50,8 +54,7 @@ describe('the slots of a resume', () => {
 
   it('go to a lane as well while many operations without one wait', async () => {
     const place = neighbourhood()
-    const plain = Array.from({ length: 40 }, (_, n) => ({ body: `plain${n}` }))
-    await leavePending(place, [...inLane('a', 5), ...plain])
+    await leavePending(place, [...inLane('a', 5), ...plain(40)])
     const resumed = place.client().resume({ concurrency: 2 })
     await place.clock.advance(60_000)
     await resumed
@@ -75,5 +78,22 @@ describe('the slots of a resume', () => {
     await place.clock.advance(60_000)
     expect(await resumed).toMatchObject({ succeeded: 16 })
     expect(most).toBe(3)
+  })
+
+  it('reach everything at a server that takes longer for an answer than a kept operation has patience', async () => {
+    const place = neighbourhood()
+    await leavePending(place, plain(30))
+    place.server.weather = () => ({ status: 201, delay: 8000 })
+    const resumed = place.client({ budget: { ratio: 1.1 } }).resume({ concurrency: 8 })
+    await place.clock.advance('2m')
+    expect(await resumed).toMatchObject({ claimed: 30, succeeded: 30 })
+  })
+
+  it('reach everything where the caller has limited how many leave in a second', async () => {
+    const place = neighbourhood()
+    await leavePending(place, plain(30))
+    const resumed = place.client({ limits: { perSecond: 1 } }).resume({ concurrency: 16 })
+    await place.clock.advance('2m')
+    expect(await resumed).toMatchObject({ claimed: 30, succeeded: 30 })
   })
 })

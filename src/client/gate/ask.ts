@@ -2,18 +2,7 @@ import { A_TOKEN, balance, spend } from './bucket.ts'
 import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
 import { failingStreak, type GateState, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
 import { standStill } from './pace.ts'
-
-/** What is on its way. */
-export interface Traffic {
-  readonly now: number
-  readonly inFlight: number
-  /** Of these, sent in this phase. */
-  readonly inPhase: number
-  /** Answers that are still being read: each keeps its connection. */
-  readonly reading: number
-  /** Requests that were sent since the last answer, and when the first of them was. */
-  readonly unanswered: { readonly count: number; readonly since: number }
-}
+import type { Traffic } from './traffic.ts'
 
 export interface Question extends Traffic {
   readonly kind: RequestKind
@@ -114,14 +103,14 @@ export function keptUntil(
   return until > now ? until : undefined
 }
 
-/** What is in flight may bring a token, but does not end a wait. */
+/** What is in flight may bring a token, so that only the pause counts. */
 function keptHeldUntil(
   state: GateState,
   limits: GateLimits,
   { now, inFlight }: Pick<Traffic, 'now' | 'inFlight'>,
 ): number {
-  const isForTimeAlone = inFlight === 0 || standStill(state, now)
-  return isForTimeAlone ? keptAt(state, limits, now) : now
+  if (inFlight === 0) return keptAt(state, limits, now)
+  return standStill(state, now) ? state.keptAt : now
 }
 
 function keptAt(state: GateState, { budget }: GateLimits, now: number): number {

@@ -30,6 +30,9 @@ export interface GateLimits extends Partial<RequestLimits> {
   readonly connections?: (() => number) | undefined
 }
 
+/** A kept operation waits so long at its gate before it is put back. */
+export const PATIENCE_MS = 5000
+
 /** Chosen by measurement: `test/storm/experiments/blips.ts` has the troubles, and `gate.test.ts` holds the results. */
 export const TUNING = {
   /** An origin is failing after a streak of failures that chance alone makes once in a thousand times, in these bounds. */

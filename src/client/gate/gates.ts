@@ -3,14 +3,11 @@ import type { Random } from '../../foundation/random.ts'
 import type { SharedBudget } from '../journal/port.ts'
 import { keptUntil } from './ask.ts'
 import { atLeastOne, type Bucket } from './bucket.ts'
-import type { GateLimits } from './gate-limits.ts'
+import { type GateLimits, PATIENCE_MS } from './gate-limits.ts'
 import { type BreakerPhase, type GateState, newGateState, phaseOf } from './gate-state.ts'
 import { OriginGate } from './origin-gate.ts'
 import type { OriginStates } from './retry-budget.ts'
 import { mergeGates, restoreGate } from './stored-gate.ts'
-
-/** A kept operation waits so long at its gate before it is put back. */
-export const PATIENCE_MS = 5000
 
 /**
  * `full`: some wait already. `full for long`: they would wait for longer than a resume holds them. `one`: of a server that is

@@ -1,7 +1,7 @@
-import { type Clock, startTimer } from '../../foundation/clock.ts'
+import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
-import { type Answer, ask, isNeverPaid, isPlain, keptUntil, refuseCall, type Traffic } from './ask.ts'
-import type { GateLimits } from './gate-limits.ts'
+import { type Answer, ask, isNeverPaid, isPlain, keptUntil, refuseCall } from './ask.ts'
+import { type GateLimits, PATIENCE_MS } from './gate-limits.ts'
 import {
   type BreakerPhase,
   breakerPhaseOf,
@@ -13,7 +13,9 @@ import {
   type RequestKind,
 } from './gate-state.ts'
 import { type RequestOutcome, recordOutcome, type ServerWish } from './record-outcome.ts'
+import { TrafficCount } from './traffic.ts'
 import { type Departure, type Entry, ORDER, type Sent, type Ticket, WaitingLine } from './waiting-line.ts'
+import { WakeUp } from './wake-up.ts'
 
 /** Where the state lives. Clients that share a budget share it; each has a queue of its own. */
 export interface GateStore {
@@ -41,19 +43,15 @@ export class OriginGate {
   readonly #options: GateOptions
   readonly #store: { state: GateState }
   readonly #line = new WaitingLine()
-  /** Requests from before a change of phase hold no place in the window: they may hang for long. */
-  #epoch = 0
-  #inPhase = 0
-  #inFlight = 0
-  #reading = 0
-  readonly #unanswered = { count: 0, since: 0 }
+  readonly #traffic = new TrafficCount()
   #phase: GatePhase = 'healthy'
   #breaker: BreakerPhase = 'closed'
-  #timer: { readonly at: number; readonly cancel: () => void } | undefined
+  readonly #wakeUp: WakeUp
 
   constructor(options: GateOptions) {
     const { store, limits, clock } = options
     this.#options = options
+    this.#wakeUp = new WakeUp(clock, () => this.pump())
     this.#store = Object.assign(store, { state: store.state ?? newGateState(limits, clock.now()) })
   }
 
@@ -80,7 +78,7 @@ export class OriginGate {
   }
 
   get inFlight(): number {
-    return this.#inFlight
+    return this.#traffic.inFlight
   }
 
   get waiting(): number {
@@ -103,7 +101,7 @@ export class OriginGate {
 
   /** Nothing is known that a new gate would not know. */
   get isIdle(): boolean {
-    return this.#inFlight === 0 && this.#reading === 0 && this.#line.length === 0
+    return this.#traffic.inFlight === 0 && this.#traffic.reading === 0 && this.#line.length === 0
   }
 
   /** The answer if it is known now. Undefined: it has to wait, and joins the queue. */
@@ -136,7 +134,13 @@ export class OriginGate {
 
   /** Until when no kept operation is sent; undefined if one may be, or if only a report can tell. */
   keptUntil(): number | undefined {
-    return keptUntil(this.#store.state, this.#options.limits, this.#traffic(this.#options.clock.now()))
+    return keptUntil(this.#store.state, this.#options.limits, this.#traffic.at(this.#options.clock.now()))
+  }
+
+  /** Do kept operations go one after the other, as answers come home? Then the wait for one's turn says nothing of the server. */
+  get isFlowing(): boolean {
+    const now = this.#options.clock.now()
+    return this.phase === 'healthy' && (this.keptUntil() ?? now) - now <= PATIENCE_MS
   }
 
   /** The ticket no longer wants to go. */
@@ -146,10 +150,7 @@ export class OriginGate {
 
   /** A request that was sent has ended. */
   report(sent: Sent, { outcome, tookMs, wish }: Report): void {
-    this.#inFlight--
-    if (outcome !== 'ignored') this.#unanswered.count = 0
-    const inFlight = this.#inPhase
-    if (sent.epoch === this.#epoch) this.#inPhase--
+    const inFlight = this.#traffic.end(sent.phase, { isAnswered: outcome !== 'ignored' })
     const { limits, clock, random } = this.#options
     const { kind, probe } = sent
     const now = clock.now()
@@ -161,18 +162,18 @@ export class OriginGate {
 
   /** A request that was let through was not sent after all: no answer to it is missing. */
   withdraw(sent: Sent): void {
-    if (this.#unanswered.count > 0) this.#unanswered.count--
+    this.#traffic.forget()
     this.report(sent, { outcome: 'ignored', tookMs: 0 })
   }
 
   /** An answer comes as a stream: it keeps its connection until the returned function is called. */
   read(): () => void {
     let isOver = false
-    this.#reading++
+    this.#traffic.reading++
     return () => {
       if (isOver) return
       isOver = true
-      this.#reading--
+      this.#traffic.reading--
       if (this.#line.length > 0) this.pump()
     }
   }
@@ -186,7 +187,7 @@ export class OriginGate {
   }
 
   #isPlain(now: number): boolean {
-    return this.#line.length === 0 && isPlain(this.#store.state, this.#options.limits, this.#traffic(now))
+    return this.#line.length === 0 && isPlain(this.#store.state, this.#options.limits, this.#traffic.at(now))
   }
 
   #turnPhase(now: number): void {
@@ -194,8 +195,7 @@ export class OriginGate {
     this.#tellBreaker(now)
     if (phase === this.#phase) return
     this.#phase = phase
-    this.#epoch++
-    this.#inPhase = 0
+    this.#traffic.turnPhase()
   }
 
   #tellBreaker(now: number): void {
@@ -217,58 +217,32 @@ export class OriginGate {
         wakeAt = Math.min(wakeAt, answer.until)
         continue
       }
-      if (answer.is === 'open') this.#refuseAll(kind, answer.retryAt)
+      if (answer.is === 'open') for (const one of this.#line.takeAll(kind)) one.called(answer)
       else {
         this.leave(ticket)
         ticket.called(answer.is === 'sent' ? this.#admit(kind, { now, probe: answer.probe }) : answer)
       }
       return true
     }
-    this.#wakeAt(this.#line.length > 0 ? wakeAt : Number.POSITIVE_INFINITY)
+    this.#wakeUp.set(this.#line.length > 0 ? wakeAt : Number.POSITIVE_INFINITY)
     return false
-  }
-
-  #traffic(now: number): Traffic {
-    const inFlight = this.#inFlight
-    return { now, inFlight, inPhase: this.#inPhase, reading: this.#reading, unanswered: this.#unanswered }
   }
 
   #ask({ kind, spreadUntil, leaveAt }: Departure, now: number): Answer {
     const { limits, random } = this.#options
-    const answer = ask(this.#store.state, limits, { ...this.#traffic(now), kind, spreadUntil, leaveAt, random })
+    const answer = ask(this.#store.state, limits, { ...this.#traffic.at(now), kind, spreadUntil, leaveAt, random })
     if (answer.is === 'sent') this.state = answer.state
     else this.#store.state = answer.state
     return answer
   }
 
   #admit(kind: RequestKind, { now, probe }: { readonly now: number; readonly probe?: number | undefined }): Sent {
-    if (this.#unanswered.count === 0) this.#unanswered.since = now
-    this.#unanswered.count++
-    this.#inFlight++
-    this.#inPhase++
+    const phase = this.#traffic.begin(now)
     if (probe !== undefined) this.#tellBreaker(now)
-    return { is: 'sent', kind, epoch: this.#epoch, probe }
-  }
-
-  #refuseAll(kind: RequestKind, retryAt: number | undefined): void {
-    for (const ticket of this.#line.takeAll(kind)) ticket.called({ is: 'open', retryAt })
+    return { is: 'sent', kind, phase, probe }
   }
 
   #dismissLate(now: number): void {
     for (const ticket of this.#line.takeLate(now)) ticket.called({ is: 'late', retryAt: undefined })
-  }
-
-  /** One timer for all that wait. */
-  #wakeAt(at: number): void {
-    if (this.#timer?.at === at) return
-    this.#timer?.cancel()
-    this.#timer = undefined
-    if (at === Number.POSITIVE_INFINITY) return
-    const { clock } = this.#options
-    const cancel = startTimer(clock, Math.max(0, at - clock.now()), () => {
-      this.#timer = undefined
-      this.pump()
-    })
-    this.#timer = { at, cancel }
   }
 }

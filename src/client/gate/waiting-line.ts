@@ -21,7 +21,8 @@ export type Entry = Sent | Refused
 export interface Sent {
   readonly is: 'sent'
   readonly kind: RequestKind
-  readonly epoch: number
+  /** The number of the phase in which it was sent. */
+  readonly phase: number
   readonly probe: number | undefined
 }
 

@@ -1,6 +1,6 @@
-import type { GateLimits } from '../../../src/client/gate/gate-limits.ts'
+import { type GateLimits, PATIENCE_MS } from '../../../src/client/gate/gate-limits.ts'
 import type { BreakerOptions } from '../../../src/client/gate/gate-options.ts'
-import { PATIENCE_MS } from '../../../src/client/gate/gates.ts'
+
 import { OriginGate } from '../../../src/client/gate/origin-gate.ts'
 import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import { spreadUntil } from '../../../src/client/gate/spread.ts'

@@ -126,14 +126,17 @@ export class Resume {
   /** Starts up to `limit` operations; returns how many. */
   async #startNext(pass: Pass, limit: number): Promise<number> {
     const engine = this.#engine
-    pass.isOver = this.#isHalted
-    if (pass.isOver) return 0
+    if (this.#isHalted) return 0
     const { forgets } = engine.upkeep
     if (engine.clock.now() >= pass.checkAt) await this.#checkRunners(pass)
     const { dead, dueBy, sweep } = pass
     const stretch = sweep.next()
     if (stretch === 'later') return 0
-    if (stretch === 'over') return this.#end(pass)
+    if (stretch === 'over') {
+      pass.isOver = true
+      engine.upkeep.sweep(engine)
+      return 0
+    }
     const { most, ...wanted } = stretch
     const { claimed, last } = await this.#claim({ dead, dueBy, ...wanted, limit: Math.min(limit, most) })
     // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
@@ -142,15 +145,8 @@ export class Resume {
       await Promise.all(claimed.map((one) => putBackUntouched(engine, one)))
       return 0
     }
-    const started = claimed.filter((one) => this.#start(one, { dead, dueBy }))
     sweep.reach(stretch, last)
-    return started.length
-  }
-
-  #end(pass: Pass): number {
-    pass.isOver = true
-    this.#engine.upkeep.sweep(this.#engine)
-    return 0
+    return claimed.filter((one) => this.#start(one, { dead, dueBy })).length
   }
 
   async #checkRunners(pass: Pass): Promise<void> {

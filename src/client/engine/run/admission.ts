@@ -1,11 +1,9 @@
-import type { Reason } from '../../../errors/reason.ts'
 import type { RequestKind } from '../../gate/gate-state.ts'
 import type { OriginGate } from '../../gate/origin-gate.ts'
 import { spreadUntil } from '../../gate/spread.ts'
 import type { Entry, Refused, Sent } from '../../gate/waiting-line.ts'
 import type { SharedBudget } from '../../journal/port.ts'
 import { startAttempt, withdrawAttempt } from '../../operation/transition.ts'
-import { mayStart } from '../../policy/decide.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
@@ -15,13 +13,8 @@ import { isOffline, untilOnline } from './online.ts'
 import { heldBy, type Patient, patientUntil, reasonOfDelay } from './patience.ts'
 import { type EndedAttempt, reportOf } from './report-of.ts'
 import { saveRecord } from './settle.ts'
+import { barred, type Stop } from './stop.ts'
 import { Waiting } from './waiting.ts'
-
-/** Why a run stops, and when it would be worth trying again. */
-export interface Stop {
-  readonly reason: Reason
-  readonly retryAt?: number | undefined
-}
 
 type Passing = Stop | undefined | Promise<Stop | undefined>
 
@@ -70,7 +63,7 @@ export class Admission {
     const { clock } = this.#engine
     this.#hasWaited = true
     const delayMs = this.#operation.record.notBefore - clock.now()
-    if (kind !== 'retry' && delayMs > 0 && !this.#barred(clock.now())) await this.#operation.pause(clock, delayMs)
+    if (kind !== 'retry' && delayMs > 0 && !this.#barred()) await this.#operation.pause(clock, delayMs)
     if (isOffline(this.#engine)) {
       // A call that is not journaled is tried once: a service worker may have the answer.
       const isTried = this.#call.durable || kind === 'retry'
@@ -83,17 +76,12 @@ export class Admission {
     return untilOnline(this.#engine, this.#operation, this.#call)
   }
 
-  /** Why no attempt may start now, whatever its origin says. */
-  #barred(now: number): Stop | undefined {
-    const { stopOrder, record } = this.#operation
-    if (stopOrder) return { reason: stopOrder.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
-    const { horizonAt, notBefore } = record
-    const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt: this.#call.deadlineAt, horizonAt })
-    return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
+  #barred(): Stop | undefined {
+    return barred(this.#operation, this.#call, this.#engine.clock.now())
   }
 
   #enter(kind: RequestKind): Passing {
-    const barred = this.#barred(this.#engine.clock.now())
+    const barred = this.#barred()
     if (barred) return barred
     const leaveAt = patientUntil(kind, this.#patient)
     const departure = { kind, leaveAt, spreadUntil: kind === 'retry' ? this.#spreadUntil : undefined }
@@ -106,7 +94,7 @@ export class Admission {
     const { clock } = this.#engine
     if (entry.is !== 'sent') return this.#stopFor(kind, entry)
     this.#sent = entry
-    const barred = this.#hasWaited ? this.#barred(clock.now()) : undefined
+    const barred = this.#hasWaited ? this.#barred() : undefined
     if (barred) {
       this.withdraw()
       return barred
@@ -142,7 +130,8 @@ export class Admission {
     await withdrawn
     if (entry?.is !== 'sent') {
       await operation.slot?.take()
-      return entry ? this.#stopFor(kind, entry) : this.#barred(this.#engine.clock.now())
+      if (entry && kind === 'kept' && this.#gate.isFlowing) return this.#enter(kind)
+      return entry ? this.#stopFor(kind, entry) : this.#barred()
     }
     if (!operation.slot || operation.slot.tryTake()) return this.#follow(kind, entry)
     // Others of its resume came first.
@@ -175,7 +164,7 @@ export class Admission {
     const { tokens } = this.#gate.state
     const isPaid =
       !gates.limits.budget || (await shared.take(this.#origin, { ...gates.limits.budget, tokens: tokens + 1 }))
-    const barred = this.#barred(clock.now())
+    const barred = this.#barred()
     if (isPaid && !barred) return this.#putOnRecord(clock.now())
     this.withdraw()
     if (barred) return barred
@@ -230,7 +219,7 @@ export class Admission {
 
   #afterProof(): Stop | undefined {
     this.#hasWaited = false
-    const stop = this.#barred(this.#engine.clock.now())
+    const stop = this.#barred()
     if (stop) this.withdraw()
     return stop
   }

@@ -12,10 +12,10 @@ import { clearsEarlierAttempts, showsKeyKnown } from '../../policy/evidence.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import type { Stop } from './admission.ts'
 import type { AttemptResult } from './judge.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { type Ending, settleOperation, storable } from './settle.ts'
+import type { Stop } from './stop.ts'
 
 /** What the end of a run needs to know. */
 export interface RunState {
@@ -38,6 +38,12 @@ export function breakOff({ engine, operation, call }: RunState, cause: unknown):
   if (call.durable) engine.upkeep.reportFailure(record.key, cause)
   const reason = cause instanceof StorageError ? 'storage' : undefined
   return { is: 'broken', error: operationError({ record, pending: call.durable, reason, cause }) }
+}
+
+/** Another runner has it now. */
+export function loseLease({ engine, operation }: RunState): Finish {
+  engine.leases.lose(operation)
+  return { is: 'lost' }
 }
 
 /** A 2xx. */

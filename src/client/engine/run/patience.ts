@@ -1,6 +1,6 @@
 import type { Reason } from '../../../errors/reason.ts'
+import { PATIENCE_MS } from '../../gate/gate-limits.ts'
 import type { RequestKind } from '../../gate/gate-state.ts'
-import { PATIENCE_MS } from '../../gate/gates.ts'
 import type { OriginGate } from '../../gate/origin-gate.ts'
 import { blipMs } from '../../gate/spread.ts'
 import type { Call } from '../call/call.ts'

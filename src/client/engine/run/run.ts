@@ -6,15 +6,16 @@ import { decideRetry } from '../../policy/decide.ts'
 import type { TransportResponse } from '../../transport/port.ts'
 import type { Call } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
-import { Admission, type Stop } from './admission.ts'
+import { Admission } from './admission.ts'
 import { withoutRest } from './answer-rest.ts'
 import { attempt, type MadeHeaders } from './attempt.ts'
-import { breakOff, giveUp, keep, obeyStop, type RunState, refuse, succeed } from './end-run.ts'
+import { breakOff, giveUp, keep, loseLease, obeyStop, type RunState, refuse, succeed } from './end-run.ts'
 import type { AttemptResult } from './judge.ts'
 import type { Finish, LiveOperation } from './live-operation.ts'
 import { isOffline } from './online.ts'
 import { saveRecord } from './settle.ts'
 import { askShouldRetry } from './should-retry.ts'
+import type { Stop } from './stop.ts'
 
 const AUTH: Stop = { reason: 'auth' }
 
@@ -109,11 +110,6 @@ class Run implements RunState {
   get #nextKind(): 'call' | 'retry' | 'kept' {
     if (this.#attempts > 0) return 'retry'
     return this.call.mode === 'resume' || this.operation.isTried ? 'kept' : 'call'
-  }
-
-  #loseLease(): Finish {
-    this.engine.leases.lose(this.operation)
-    return { is: 'lost' }
   }
 
   #stop(stop: Stop): Finish | Promise<Finish> {
@@ -238,14 +234,14 @@ class Run implements RunState {
     const decision = decideRetry({ ...standing, attemptsMade: this.#attempts, retry, floorMs }, random)
     if (decision.do === 'stop') return giveUp(this, decision)
     if (isOffline(engine)) {
-      if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
+      if (!(await saveRecord(engine, operation, call))) return loseLease(this)
       if (!(await this.#gate.untilOnline())) return this.#stop({ reason: 'network' })
     }
     const open = this.#gate.givenUp()
     if (open) return giveUp(this, open)
     this.#gate.spread(this.#attempts, floorMs)
     this.#previousMs = decision.backoffMs
-    if (!(await saveRecord(engine, operation, call))) return this.#loseLease()
+    if (!(await saveRecord(engine, operation, call))) return loseLease(this)
     const until = now + decision.delayMs
     events?.emitFor(operation.record, { type: 'operation.waiting', at: now, until, reason })
     return operation.pause(clock, until - clock.now()).then(() => undefined)

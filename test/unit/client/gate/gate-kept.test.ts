@@ -55,6 +55,17 @@ describe('kept operations', () => {
     expect(late.phase).toBe('open')
   })
 
+  it('are held by the gap alone while requests in flight may bring the token that is missing', () => {
+    const slow = gate().try('kept', 'success')
+    while (slow.ask('kept').is === 'sent');
+    slow.end('success', { kind: 'call', tookMs: 5000 })
+    while (slow.state.keptAt <= slow.now && slow.ask('kept').is === 'sent');
+    const { keptAt } = slow.state
+    expect(keptAt - slow.now).toBeGreaterThan(0)
+    expect(keptUntil(slow.state, LIMITS, { now: slow.now, inFlight: 1 })).toBe(keptAt)
+    expect(keptUntil(slow.state, LIMITS, { now: slow.now, inFlight: 0 })).toBeGreaterThan(keptAt)
+  })
+
   it('are held by the gap alone if there is no budget', () => {
     const free = new GateModel({ ...LIMITS, budget: false }).try('kept', 'failure')
     expect(free.ask('kept')).toMatchObject({ is: 'waits', until: free.now + 100 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { PATIENCE_MS } from '../../../../src/client/gate/gate-limits.ts'
 import { type GateState, newGateState } from '../../../../src/client/gate/gate-state.ts'
-import { Gates, type GatesTerms, PATIENCE_MS } from '../../../../src/client/gate/gates.ts'
+import { Gates, type GatesTerms } from '../../../../src/client/gate/gates.ts'
 import type { RequestOutcome } from '../../../../src/client/gate/record-outcome.ts'
 import { createRetryBudget, OriginStates } from '../../../../src/client/gate/retry-budget.ts'
 import type { Entry, Sent, Ticket } from '../../../../src/client/gate/waiting-line.ts'

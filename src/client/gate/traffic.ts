@@ -1,0 +1,54 @@
+/** What is on its way to an origin. */
+export interface Traffic {
+  readonly now: number
+  readonly inFlight: number
+  /** Of these, sent in this phase. */
+  readonly inPhase: number
+  /** Answers that are still being read: each keeps its connection. */
+  readonly reading: number
+  /** Requests that were sent since the last answer, and when the first of them was. */
+  readonly unanswered: { readonly count: number; readonly since: number }
+}
+
+/** Counts what is on its way. */
+export class TrafficCount {
+  inFlight = 0
+  reading = 0
+  /** Requests from before a change of phase hold no place in the window: they may hang for long. */
+  #phase = 0
+  #inPhase = 0
+  readonly #unanswered = { count: 0, since: 0 }
+
+  at(now: number): Traffic {
+    const { inFlight, reading } = this
+    return { now, inFlight, inPhase: this.#inPhase, reading, unanswered: this.#unanswered }
+  }
+
+  turnPhase(): void {
+    this.#phase++
+    this.#inPhase = 0
+  }
+
+  /** Returns the number of its phase. */
+  begin(now: number): number {
+    if (this.#unanswered.count === 0) this.#unanswered.since = now
+    this.#unanswered.count++
+    this.inFlight++
+    this.#inPhase++
+    return this.#phase
+  }
+
+  /** Returns how many of this phase were in flight until now. */
+  end(phase: number, { isAnswered }: { readonly isAnswered: boolean }): number {
+    const inPhase = this.#inPhase
+    this.inFlight--
+    if (phase === this.#phase) this.#inPhase--
+    if (isAnswered) this.#unanswered.count = 0
+    return inPhase
+  }
+
+  /** It was not sent after all: no answer to it is missing. */
+  forget(): void {
+    if (this.#unanswered.count > 0) this.#unanswered.count--
+  }
+}
