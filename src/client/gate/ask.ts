@@ -7,7 +7,9 @@ import { standStill } from './pace.ts'
 export interface Traffic {
   readonly now: number
   readonly inFlight: number
-  /** Of these, sent in this phase. */
+  /** Of these, kept operations. */
+  readonly kept: number
+  /** Of all, sent in this phase. */
   readonly inPhase: number
   /** Answers that are still being read: each keeps its connection. */
   readonly reading: number
@@ -93,7 +95,8 @@ function refused(state: GateState, kind: RequestKind, retryAt: number): Answer &
 /** Probes need no place in the window: it is of the time before. */
 function isFull(state: GateState, limits: GateLimits, question: Question): boolean {
   if (!hasRoom(limits, question)) return true
-  const { now, inPhase } = question
+  const { now, kind, kept, inPhase } = question
+  if (kind === 'kept' && kept >= TUNING.mostKept) return true
   return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
 }
 

@@ -45,6 +45,7 @@ export class OriginGate {
   #epoch = 0
   #inPhase = 0
   #inFlight = 0
+  #kept = 0
   #reading = 0
   readonly #unanswered = { count: 0, since: 0 }
   #phase: GatePhase = 'healthy'
@@ -147,6 +148,7 @@ export class OriginGate {
   /** A request that was sent has ended. */
   report(sent: Sent, { outcome, tookMs, wish }: Report): void {
     this.#inFlight--
+    if (sent.kind === 'kept') this.#kept--
     if (outcome !== 'ignored') this.#unanswered.count = 0
     const inFlight = this.#inPhase
     if (sent.epoch === this.#epoch) this.#inPhase--
@@ -229,8 +231,14 @@ export class OriginGate {
   }
 
   #traffic(now: number): Traffic {
-    const inFlight = this.#inFlight
-    return { now, inFlight, inPhase: this.#inPhase, reading: this.#reading, unanswered: this.#unanswered }
+    return {
+      now,
+      inFlight: this.#inFlight,
+      kept: this.#kept,
+      inPhase: this.#inPhase,
+      reading: this.#reading,
+      unanswered: this.#unanswered,
+    }
   }
 
   #ask({ kind, spreadUntil, leaveAt }: Departure, now: number): Answer {
@@ -245,6 +253,7 @@ export class OriginGate {
     if (this.#unanswered.count === 0) this.#unanswered.since = now
     this.#unanswered.count++
     this.#inFlight++
+    if (kind === 'kept') this.#kept++
     this.#inPhase++
     if (probe !== undefined) this.#tellBreaker(now)
     return { is: 'sent', kind, epoch: this.#epoch, probe }
