@@ -22,7 +22,10 @@ async function holdingServer() {
   })
   server.listen({ port: 0, host: '127.0.0.1', backlog: CALLS })
   await once(server, 'listening')
-  closers.push(() => server.close(), () => server.closeAllConnections())
+  closers.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  )
   const { port } = server.address() as AddressInfo
   return { origin: `http://127.0.0.1:${port}`, held }
 }
@@ -44,8 +47,9 @@ async function burst(dispatcher?: Agent) {
   return { calls, held, started }
 }
 
-const statuses = async (calls: readonly PromiseLike<Response>[]): Promise<number[]> =>
-  [...new Set((await Promise.all(calls)).map(({ status }) => status))]
+const statuses = async (calls: readonly PromiseLike<Response>[]): Promise<number[]> => [
+  ...new Set((await Promise.all(calls)).map(({ status }) => status)),
+]
 
 const answer = (held: ServerResponse[]): void => {
   for (const response of held.splice(0)) response.writeHead(201).end('{}')
