@@ -12,8 +12,11 @@ import { OPERATION_STATUSES } from './operation/record.ts'
 
 /* The options of the functions of a client that are no calls: each value checked, each unknown name refused. */
 
-/** How many a server gets at once is for the gate of its origin; this bounds what a process holds. */
-const MOST_AT_ONCE = 1000
+/**
+ * How many a server gets at once is for the gate of its origin; this bounds what a process holds. Thousands of servers that
+ * hang, each with one operation on its way, leave room for the others.
+ */
+const MOST_AT_ONCE = 5000
 
 export function readResume(given: ResumeOptions | undefined) {
   return readOptions('resume', given, {

@@ -83,7 +83,13 @@ function historyOf(limits: GateLimits, steps: readonly Step[]): Taken[] {
     now += one.elapsed
     const before = state
     const random = (): number => one.dice
-    const traffic = { inPhase: one.inPhase, inFlight: one.inPhase, reading: 0, unanswered: { count: 0, since: now } }
+    const traffic = {
+      inPhase: one.inPhase,
+      inFlight: one.inPhase,
+      kept: 0,
+      reading: 0,
+      unanswered: { count: 0, since: now },
+    }
     const answer = ask(before, limits, { now, kind: one.kind, random, leaveAt: FOREVER, ...traffic })
     const isSent = answer.is === 'sent'
     const probe = isSent ? answer.probe : undefined

@@ -15,7 +15,7 @@ export function addResume(program: Command, session: Session): void {
   const command = withSending(
     program.command('resume').description('send what is pending and what no running client works on, once'),
   )
-    .option('--concurrency <count>', 'how many at once, at most', readCount, 1000)
+    .option('--concurrency <count>', 'how many at once, at most', readCount, 5000)
     .action(async (options: ResumeOptions) => {
       const client = sendingClient(options)
       const report = await withJournalOf({ options, terminal, access: 'write' }, async (journal) => {

@@ -82,7 +82,8 @@ function refused(state: GateState, kind: RequestKind, retryAt: number): Answer &
 /** Probes need no place in the window: it is of the time before. */
 function isFull(state: GateState, limits: GateLimits, question: Question): boolean {
   if (!hasRoom(limits, question)) return true
-  const { now, inPhase } = question
+  const { now, kind, kept, inPhase } = question
+  if (kind === 'kept' && kept >= TUNING.mostKept) return true
   return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
 }
 

@@ -75,7 +75,7 @@ function deposit({ tokens, credit }: Bucket, budget: Budget, amount: number): Bu
   if (!budget) return { tokens, credit }
   const after = filled(tokens, budget, amount)
   const rest = credit + amount - (after - tokens)
-  return { tokens: after, credit: Math.max(credit, Math.min(TUNING.mostKept - after, rest)) }
+  return { tokens: after, credit: Math.max(credit, Math.min(TUNING.mostCredit - after, rest)) }
 }
 
 function filled(tokens: number, { burst }: BudgetLimits, amount: number): number {

@@ -76,7 +76,9 @@ export const TUNING = {
   longestHoldMs: 10_000,
 
   /** Kept operations in flight, at most. */
-  mostKept: 100,
+  mostKept: 256,
+  /** What kept operations can earn for those that follow at once. */
+  mostCredit: 100,
   /** Kept operations come back slowly if nothing has succeeded for this long. */
   deadAfterMs: 2000,
 } as const

@@ -150,7 +150,7 @@ export class OriginGate {
 
   /** A request that was sent has ended. */
   report(sent: Sent, { outcome, tookMs, wish }: Report): void {
-    const inFlight = this.#traffic.end(sent.phase, { isAnswered: outcome !== 'ignored' })
+    const inFlight = this.#traffic.end(sent, { isAnswered: outcome !== 'ignored' })
     const { limits, clock, random } = this.#options
     const { kind, probe } = sent
     const now = clock.now()
@@ -237,7 +237,7 @@ export class OriginGate {
   }
 
   #admit(kind: RequestKind, { now, probe }: { readonly now: number; readonly probe?: number | undefined }): Sent {
-    const phase = this.#traffic.begin(now)
+    const phase = this.#traffic.begin(kind, now)
     if (probe !== undefined) this.#tellBreaker(now)
     return { is: 'sent', kind, phase, probe }
   }

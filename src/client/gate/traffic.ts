@@ -1,8 +1,12 @@
+import type { RequestKind } from './gate-state.ts'
+
 /** What is on its way to an origin. */
 export interface Traffic {
   readonly now: number
   readonly inFlight: number
-  /** Of these, sent in this phase. */
+  /** Of these, kept operations. */
+  readonly kept: number
+  /** Of all, sent in this phase. */
   readonly inPhase: number
   /** Answers that are still being read: each keeps its connection. */
   readonly reading: number
@@ -10,10 +14,17 @@ export interface Traffic {
   readonly unanswered: { readonly count: number; readonly since: number }
 }
 
+/** One request that was sent: its kind, and the number of the phase in which that was. */
+export interface Traveller {
+  readonly kind: RequestKind
+  readonly phase: number
+}
+
 /** Counts what is on its way. */
 export class TrafficCount {
   inFlight = 0
   reading = 0
+  #kept = 0
   /** Requests from before a change of phase hold no place in the window: they may hang for long. */
   #phase = 0
   #inPhase = 0
@@ -21,7 +32,7 @@ export class TrafficCount {
 
   at(now: number): Traffic {
     const { inFlight, reading } = this
-    return { now, inFlight, inPhase: this.#inPhase, reading, unanswered: this.#unanswered }
+    return { now, inFlight, kept: this.#kept, inPhase: this.#inPhase, reading, unanswered: this.#unanswered }
   }
 
   turnPhase(): void {
@@ -30,18 +41,20 @@ export class TrafficCount {
   }
 
   /** Returns the number of its phase. */
-  begin(now: number): number {
+  begin(kind: RequestKind, now: number): number {
     if (this.#unanswered.count === 0) this.#unanswered.since = now
     this.#unanswered.count++
     this.inFlight++
+    if (kind === 'kept') this.#kept++
     this.#inPhase++
     return this.#phase
   }
 
   /** Returns how many of this phase were in flight until now. */
-  end(phase: number, { isAnswered }: { readonly isAnswered: boolean }): number {
+  end({ kind, phase }: Traveller, { isAnswered }: { readonly isAnswered: boolean }): number {
     const inPhase = this.#inPhase
     this.inFlight--
+    if (kind === 'kept') this.#kept--
     if (phase === this.#phase) this.#inPhase--
     if (isAnswered) this.#unanswered.count = 0
     return inPhase

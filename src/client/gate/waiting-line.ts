@@ -1,4 +1,5 @@
 import type { RequestKind } from './gate-state.ts'
+import type { Traveller } from './traffic.ts'
 
 /** One request that wants to leave. */
 export interface Departure {
@@ -18,11 +19,8 @@ export interface Ticket extends Departure {
 /** `sent`: the request must be sent now, and its end reported. */
 export type Entry = Sent | Refused
 
-export interface Sent {
+export interface Sent extends Traveller {
   readonly is: 'sent'
-  readonly kind: RequestKind
-  /** The number of the phase in which it was sent. */
-  readonly phase: number
   readonly probe: number | undefined
 }
 

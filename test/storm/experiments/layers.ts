@@ -69,7 +69,7 @@ const LIMITS: GateLimits = {
   budget: (createRetryBudget() as OriginStates).limits,
   breaker: resolveBreaker(undefined),
 }
-const NOTHING_ELSE = { inFlight: 0, inPhase: 0, reading: 0, unanswered: { count: 0, since: 0 } }
+const NOTHING_ELSE = { inFlight: 0, kept: 0, inPhase: 0, reading: 0, unanswered: { count: 0, since: 0 } }
 
 class Gate {
   #state = newGateState(LIMITS, START_AT)

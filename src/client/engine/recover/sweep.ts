@@ -19,6 +19,8 @@ export class Sweep {
   readonly #swept = new Set<string>()
   #after = 0
   #isThrough = false
+  /** Was the last claim for one origin? Then all the others have their turn: there may be thousands of the first kind. */
+  #wasOfOrigin = false
 
   constructor(gates: Pick<Gates, 'rooms'>) {
     this.#gates = gates
@@ -28,13 +30,18 @@ export class Sweep {
   next(): Stretch | 'later' | 'over' {
     const rooms = this.#gates.rooms()
     if (!this.#isThrough) for (const origin of rooms.keys()) this.#set(origin)
+    if (this.#wasOfOrigin && !this.#isThrough) return this.#others()
     for (const [origin, after] of this.#ofOrigins) {
       const room = rooms.get(origin)
       if (room === 'full for long') this.#finish(origin)
       else if (room !== 'full') return { after, origins: [origin], exceptOrigins: [], most: room === 'one' ? 1 : ALL }
     }
-    if (!this.#isThrough) return { after: this.#after, exceptOrigins: this.#passedOver(), most: ALL }
+    if (!this.#isThrough) return this.#others()
     return this.#ofOrigins.size > 0 ? 'later' : 'over'
+  }
+
+  #others(): Stretch {
+    return { after: this.#after, exceptOrigins: [...this.#ofOrigins.keys(), ...this.#swept], most: ALL }
   }
 
   #set(origin: string): void {
@@ -46,12 +53,9 @@ export class Sweep {
     this.#swept.add(origin)
   }
 
-  #passedOver(): string[] {
-    return [...this.#ofOrigins.keys(), ...this.#swept]
-  }
-
   /** The last place that a claim of this stretch has come to. */
   reach({ after, origins: [origin] = [] }: Stretch, last: number): void {
+    this.#wasOfOrigin = origin !== undefined
     if (origin === undefined) {
       this.#isThrough = last === after
       this.#after = last

@@ -34,6 +34,7 @@ export function chooseNodeTransport(choice: TransportChoice): Transport {
   const below = dispatcher ? () => undici : unlessReplaced(undici)
   return {
     send: (request) => (request.dropIn ? platform : below()).send(request),
+    connectionsTo: (origin) => below().connectionsTo?.(origin) ?? Number.POSITIVE_INFINITY,
     close: undici.close,
   }
 }

@@ -14,8 +14,16 @@ export interface UndiciTransportOptions {
   readonly dispatcher?: DispatcherLike | undefined
 }
 
+/**
+ * To one origin. Enough for a busy service; of what is more, the system's queue of new connections may be too short. Any
+ * further request waits at its gate, where no attempt timeout runs, and not in the Agent.
+ */
+const CONNECTIONS = 1024
+
 /** Requests below fetch: plain values in, plain values out. A tuned Agent, unless the application has its own. */
-export function undiciTransport(options: UndiciTransportOptions = {}): Required<Pick<Transport, 'send' | 'close'>> {
+export function undiciTransport(
+  options: UndiciTransportOptions = {},
+): Required<Pick<Transport, 'send' | 'close' | 'connectionsTo'>> {
   const explicit = options.dispatcher as Dispatcher | undefined
   let own: Agent | undefined
   let closed = false
@@ -42,6 +50,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Required<
     })
   return {
     send: (request) => (loaded ? send(loaded, request) : loadUndici().then((undici) => send(undici, request))),
+    connectionsTo: () => ((explicit ?? applicationDispatcher()) ? Number.POSITIVE_INFINITY : CONNECTIONS),
     close: async () => {
       closed = true
       if (own) await closeAgent(own)
@@ -65,8 +74,7 @@ async function loadUndici(): Promise<Undici> {
 /** Tuned for many small calls to few origins. */
 function createAgent(undici: Undici): Agent {
   return new undici.Agent({
-    // Enough for a busy service, few enough to be kind to a server that comes back after an outage.
-    connections: 256,
+    connections: CONNECTIONS,
     // One request at a time on a connection: a broken one takes no other request with it.
     pipelining: 1,
     // Below what servers commonly allow, so that the idle connection is closed by us rather than under a request.

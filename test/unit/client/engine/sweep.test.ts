@@ -63,6 +63,17 @@ describe('a pass over the journal', () => {
     expect(sweep.next()).toBe('over')
   })
 
+  it('gives all of the others every second turn, however many origins have to be spared', () => {
+    const { sweep, rooms, claimTo } = scene()
+    for (let n = 0; n < 1000; n++) rooms.set(`https://${n}.example`, 'one')
+    for (let place = 1; place <= 3; place++) {
+      expect(sweep.next()).toMatchObject({ after: place === 1 ? 0 : 100 + place - 1, most: 1 })
+      claimTo(100 + place)
+      expect(sweep.next()).toMatchObject({ after: 10 * (place - 1), most: ALL })
+      claimTo(10 * place)
+    }
+  })
+
   it('claims nothing twice: an origin that was swept to its end is not met again behind the others', () => {
     const { sweep, rooms, claimTo } = scene()
     claimTo(10)
@@ -70,8 +81,9 @@ describe('a pass over the journal', () => {
     sweep.next()
     rooms.delete(A)
     claimTo(90)
+    claimTo(12)
     claimTo(90)
-    expect(sweep.next()).toMatchObject({ after: 10 })
+    expect(sweep.next()).toMatchObject({ after: 12 })
     expect(passedOver(sweep)).toEqual([A])
     claimTo(20)
     claimTo(20)

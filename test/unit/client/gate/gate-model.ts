@@ -38,8 +38,9 @@ export class GateModel {
 
   ask(kind: RequestKind, more: Partial<Question> = {}): Answer {
     const unanswered = { count: 0, since: this.now }
-    const sent = { inFlight: more.inPhase ?? 0, inPhase: 0, reading: 0, unanswered, leaveAt: Number.POSITIVE_INFINITY }
-    const question: Question = { now: this.now, kind, random: () => 0.5, ...sent, ...more }
+    const sent = { inFlight: more.inPhase ?? 0, kept: 0, inPhase: 0, reading: 0, unanswered }
+    const leaveAt = Number.POSITIVE_INFINITY
+    const question: Question = { now: this.now, kind, random: () => 0.5, leaveAt, ...sent, ...more }
     const answer = ask(this.state, this.#limits, question)
     this.state = answer.state
     return answer
