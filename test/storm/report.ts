@@ -1,5 +1,6 @@
 import { blipsReport } from './blips-report.ts'
 import type { BacklogRow } from './experiments/backlog.ts'
+import type { BlipLoadRow } from './experiments/blip-load.ts'
 import type { BlipRow } from './experiments/blips.ts'
 import type { ContentionRow } from './experiments/contention.ts'
 import type { DelaysRow } from './experiments/delays.ts'
@@ -15,6 +16,7 @@ export interface Results {
   readonly seed: number
   situations?: SituationRow[]
   blips?: BlipRow[]
+  blipLoad?: BlipLoadRow[]
   backlog?: BacklogRow[]
   load?: LoadRow[]
   jitter?: DelaysRow[]

@@ -1,5 +1,6 @@
 import type { Experiment, StormOptions } from './arguments.ts'
 import { BACKLOG_SHARES, backlogRow } from './experiments/backlog.ts'
+import { blipLoadPolicies, blipLoadRow, blipLoadTroubles } from './experiments/blip-load.ts'
 import { blipPolicies, blipRow } from './experiments/blips.ts'
 import { contentionRow, WAYS_OF_WAITING } from './experiments/contention.ts'
 import { delaySamples, delaysRows, JITTERS } from './experiments/delays.ts'
@@ -40,6 +41,10 @@ const RUNS: Runs = {
     blips: allTroubles().flatMap((trouble) => {
       tell(`${trouble.group}, ${trouble.name}`)
       return blipPolicies().map((policy) => blipRow(trouble, policy, { seed }))
+    }),
+    blipLoad: blipLoadTroubles().flatMap((trouble) => {
+      tell(`load of a blip, ${trouble.name}`)
+      return blipLoadPolicies().map((policy) => blipLoadRow(trouble, policy, { seed }))
     }),
   }),
   backlog: ({ seed }) => ({ backlog: BACKLOG_SHARES.map((failing) => backlogRow(failing, { ...BACKLOG, seed })) }),

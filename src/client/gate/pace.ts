@@ -22,18 +22,20 @@ export interface Moment {
 export interface Success {
   readonly now: number
   readonly kind: keyof typeof QUICKER
+  readonly isPrompt: boolean
 }
 
 const FIRST_GAP_MS = 100
 /** Long enough that 100,000 clients with one kept operation each don't come back faster than a server can take. */
 const LONGEST_GAP_MS = 60_000
 const NO_GAP_BELOW_MS = 10
-/** A kept operation that is done shows that there is room for more of them; a call, little more than that there is a server. */
+/** A kept operation that is done soon shows that there is room for more of them; any other answer, little more than that there is a server. */
 const QUICKER = { kept: 6, call: 1.01, retry: 1.01 } as const
 const SLOWER = 2
 /** An answer is slow when it takes three times as long as usual, and 100 ms. */
-const SLOW_TIMES = 3
-const SLOW_MS = 100
+const SLOW = { times: 3, ms: 100 }
+/** It is prompt up to this. Between the two the server has as much as it can do. */
+const PROMPT = { times: 1.5, ms: 30 }
 const MOST_ANSWERS = 10
 /** What is usual changes over minutes: an overload of half a minute does not become the norm. */
 const USUAL_MS = 300_000
@@ -58,9 +60,10 @@ export function slowDown<State extends Pace>(state: State, { now, random, isSile
 }
 
 /** After a success. What is left of the wait shrinks with the gap. */
-export function quicken<State extends Pace>(state: State, { now, kind }: Success): State {
-  const gapMs = state.gapMs / QUICKER[kind]
-  const keptAt = now + Math.max(0, state.keptAt - now) / QUICKER[kind]
+export function quicken<State extends Pace>(state: State, { now, kind, isPrompt }: Success): State {
+  const quicker = QUICKER[isPrompt ? kind : 'call']
+  const gapMs = state.gapMs / quicker
+  const keptAt = now + Math.max(0, state.keptAt - now) / quicker
   return { ...state, gapMs: gapMs < NO_GAP_BELOW_MS ? 0 : gapMs, keptAt }
 }
 
@@ -69,14 +72,26 @@ export function forgetGap<State extends Pace>(state: State, now: number): State 
   return state.gapMs > 0 && now - state.keptAt > LONGEST_GAP_MS ? { ...state, gapMs: 0 } : state
 }
 
-/** Counts the time that an answer took, and says whether that was slow. */
+/** Does an answer that takes so long, or that has not come by then, show that the server has too much to do? */
+export function isSlow(state: Pace, tookMs: number): boolean {
+  return isLonger(state, tookMs, SLOW)
+}
+
+function isLonger({ answers, usualMs }: Pace, tookMs: number, { times, ms }: typeof SLOW): boolean {
+  return answers > 0 && tookMs > times * usualMs + ms
+}
+
+/** Counts the time that an answer took, and says whether that was slow, or prompt. */
 export function timed(
   state: Pace & { readonly succeededAt: number },
   { now, tookMs }: { readonly now: number; readonly tookMs: number },
-): Pick<Pace, 'usualMs' | 'answers'> & { readonly isSlow: boolean } {
-  const isSlow = state.answers > 0 && tookMs > SLOW_TIMES * state.usualMs + SLOW_MS
+): Pick<Pace, 'usualMs' | 'answers'> & { readonly isSlow: boolean; readonly isPrompt: boolean } {
   const byTime = 1 - Math.exp(-Math.max(0, now - state.succeededAt) / USUAL_MS)
   const weight = state.answers < MOST_ANSWERS ? 1 / (state.answers + 1) : byTime
   const usualMs = state.usualMs + weight * (tookMs - state.usualMs)
-  return { usualMs, answers: Math.min(MOST_ANSWERS, state.answers + 1), isSlow }
+  return { usualMs, answers: Math.min(MOST_ANSWERS, state.answers + 1), ...speedOf(state, tookMs) }
+}
+
+function speedOf(state: Pace, tookMs: number): { readonly isSlow: boolean; readonly isPrompt: boolean } {
+  return { isSlow: isSlow(state, tookMs), isPrompt: !isLonger(state, tookMs, PROMPT) }
 }

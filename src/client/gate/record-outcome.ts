@@ -9,7 +9,7 @@ import {
   type RequestKind,
   settled,
 } from './gate-state.ts'
-import { quicken, slowDown, timed } from './pace.ts'
+import { isSlow as isSlowAnswer, quicken, slowDown, timed } from './pace.ts'
 
 /**
  * `overload`: the server lives, and asks to come later (429). `ignored`: aborted, or not sent for a reason of our own; it
@@ -74,7 +74,7 @@ function unsuccessful(state: GateState, limits: GateLimits, ended: EndedRequest)
 
 function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   const { now, kind } = ended
-  const { usualMs, answers, isSlow } = timed(state, ended)
+  const { usualMs, answers, isSlow, isPrompt } = timed(state, ended)
   const phase = state.failures === 0 ? 'healthy' : phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
   if (phase === 'open' && ended.probe === undefined)
@@ -104,7 +104,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
     usualMs,
     answers,
   }
-  const done = well.gapMs > 0 || well.keptAt > now ? quicken(well, { now, kind }) : well
+  const done = well.gapMs > 0 || well.keptAt > now ? quicken(well, { now, kind, isPrompt }) : well
   return isSlow ? slowDown(done, ended) : done
 }
 
@@ -142,12 +142,13 @@ function bucketAfter(state: GateState, { budget }: GateLimits, { kind, isSlow, p
 }
 
 function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
-  const { now, random, kind } = ended
+  const { now, random, kind, tookMs } = ended
   const failures = state.failures + 1
   const isSilent = now - state.succeededAt >= TUNING.deadAfterMs && failures >= TUNING.leastStreak
   const { budget } = limits
   const isBroke = !budget || balance(state, budget, kind === 'kept' ? 'kept' : 'retry') < A_TOKEN
-  const slowed = isBroke ? slowDown(state, { now, random, isSilent }) : state
+  // What can be paid for goes on at a server that is flaky, but not at one that has too much to do.
+  const slowed = isBroke || isSlowAnswer(state, tookMs) ? slowDown(state, { now, random, isSilent }) : state
   const next = { ...slowed, failures, failedAt: state.failedAt ?? now }
   if (phaseOf(state, limits, now) !== 'healthy') return isProbe(state, ended) ? paused(next, limits, ended) : next
   if (phaseOf(next, limits, now) !== 'healthy') return paused(next, limits, ended)

@@ -2,7 +2,7 @@ import { runFleet } from '../fleet.ts'
 import { quantile } from '../measures.ts'
 import { holdfastPolicy } from '../policies/holdfast.ts'
 import { peer } from '../policies/peers.ts'
-import type { Operation, Policy } from '../policies/policy.ts'
+import type { ClientModel, Operation, Policy, World } from '../policies/policy.ts'
 import { retryingPolicy } from '../policies/retrying-client.ts'
 import { outage } from '../scenario.ts'
 import type { Trouble } from './troubles.ts'
@@ -42,8 +42,11 @@ const KNOWN_MS = 6000
 /** Calls go on to come for this long and for as long as the trouble lasted: what waits must compete with them. */
 const OBSERVED_MS = 5000
 
+/** ky and axios-retry with as many retries as Holdfast makes; the others as they come. */
 export function blipPolicies(): Policy[] {
-  return [peer('fetch'), peer('ky', 4), axiosRetryExponential(), peer('aws'), holdfastPolicy('Holdfast')]
+  const fourRetries = [peer('ky', 4), axiosRetryExponential()]
+  const asTheyCome = (['got', 'pRetry', 'aws', 'cockatielBreaker'] as const).map((name) => peer(name))
+  return [holdfastPolicy('Holdfast'), ...fourRetries, ...asTheyCome, peer('fetch')]
 }
 
 /** axios-retry with `retries: 4, retryDelay: exponentialDelay`. */
@@ -88,8 +91,16 @@ function watch(trouble: Trouble, policy: Policy, seed: number): Watched[] {
   const { clients, perSecond: operationsPerSecond, fromMs, lastsMs } = trouble
   const calls = new Map<Operation, Watched>()
   const scenario = { ...outage({ clients, operationsPerSecond }), until: fromMs + 2 * lastsMs + OBSERVED_MS }
-  runFleet({ scenario, policy: watched(policy, calls), seed, server: trouble.newServer(seed) })
+  const clientsOf = trouble.isSingle ? oneCallEach(policy) : policy
+  runFleet({ scenario, policy: watched(clientsOf, calls), seed, server: trouble.newServer(seed) })
   return [...calls.values()]
+}
+
+function oneCallEach(policy: Policy): Policy {
+  const newClient = (world: World): ClientModel => ({
+    submit: (operation) => policy.newClient(world).submit(operation),
+  })
+  return { name: policy.name, newClient }
 }
 
 /** The same policy, with every call and its end written down. */

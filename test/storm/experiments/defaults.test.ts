@@ -126,6 +126,14 @@ it.each(MANY_SEEDS)('kept operations of a small fleet never bring its server dow
   expect(badSeconds(runFleet({ scenario, policy: KEEPING, seed }), scenario, 10)).toEqual([])
 })
 
+it('twenty processes with a call per second each leave room for new calls, though each hears of the server only now and then', () => {
+  const scenario = outage({ clients: 20, operationsPerSecond: 20, observedMs: 160_000 })
+  const answered = MANY_SEEDS.map(
+    (seed) => measure(runFleet({ scenario, policy: KEEPING, seed }), scenario).answeredAfter,
+  )
+  expect(answered.reduce((sum, one) => sum + one, 0) / answered.length).toBeGreaterThan(0.75)
+})
+
 it.each([0, 0.1, 0.25])('a process is done within 10 s with a thousand kept operations where %d fail', (failing) => {
   // In one run of sixteen the two tokens of a new client are gone before anything succeeds.
   const { allMs } = backlogRow(failing, { operations: 1000, seed: 1, runs: SEEDS.length })

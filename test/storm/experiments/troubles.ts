@@ -24,6 +24,7 @@ export interface Trouble extends Load {
   readonly name: string
   readonly fromMs: number
   readonly lastsMs: number
+  readonly isSingle?: boolean
   newServer(seed: number): Answering
 }
 
@@ -40,15 +41,17 @@ export interface Blip extends Load {
   readonly fault: Fault
   readonly lastsMs: number
   readonly start?: Start
+  /** Each call has a process of its own, as command lines have. */
+  readonly isSingle?: boolean
 }
 
 /** A fleet's server has 30 % of its capacity to spare. A single process is a small part of what its server can take. */
-export function blip({ fault, lastsMs, start = 'warm', clients, perSecond }: Blip): Trouble {
+export function blip({ fault, lastsMs, start = 'warm', isSingle = false, clients, perSecond }: Blip): Trouble {
   const from = start === 'warm' ? WARM_MS : 0
-  const load = clients === 1 ? `${perSecond}/s` : `${clients.toLocaleString('en')} x ${perSecond / clients}/s`
   return {
     group: `Blip: ${fault}`,
-    name: `${lastsMs / 1000} s, ${load}${start === 'warm' ? '' : ', just started'}`,
+    name: `${lastsMs / 1000} s, ${nameOf({ clients, perSecond }, isSingle)}${start === 'warm' ? '' : ', just started'}`,
+    isSingle,
     clients,
     perSecond,
     fromMs: from,
@@ -60,6 +63,11 @@ export function blip({ fault, lastsMs, start = 'warm', clients, perSecond }: Bli
       return { arrive: (now) => (isIn(now) ? faulty(fault, now, dice) : well.arrive(now)) }
     },
   }
+}
+
+function nameOf({ clients, perSecond }: Load, isSingle: boolean): string {
+  if (isSingle) return `${perSecond.toLocaleString('en')} processes/s with a call each`
+  return clients === 1 ? `${perSecond}/s` : `${clients.toLocaleString('en')} x ${perSecond / clients}/s`
 }
 
 const alwaysWell: Answering = { arrive: (at) => ({ is: 'served', at, waitedMs: 0 }) }
@@ -112,16 +120,28 @@ export function dead(load: Load, fault: Fault = '503'): Trouble {
 const THOUSAND = { clients: 1000, perSecond: 1000 }
 const TEN_THOUSAND = { clients: 10_000, perSecond: 1000 }
 
+/** Of one process, by each fault, warm and just started; of fleets, whose server has little to spare. */
+export function allBlips(): Trouble[] {
+  return FAULTS.flatMap((fault) =>
+    BLIPS_MS.flatMap((lastsMs) => [
+      ...RATES.map((perSecond) => blip({ fault, lastsMs, clients: 1, perSecond })),
+      ...RATES.map((perSecond) => blip({ fault, lastsMs, clients: 1, perSecond, start: 'started' })),
+      blip({ fault, lastsMs, ...THOUSAND }),
+      ...(ONCE_FOR_FLEETS.includes(fault) ? manyClients(fault, lastsMs) : []),
+    ]),
+  )
+}
+
+/** Resets and refusals are to a fleet what 503 is: an answer that comes at once. */
+const ONCE_FOR_FLEETS: readonly Fault[] = ['503', 'hang']
+
+function manyClients(fault: Fault, lastsMs: number): Trouble[] {
+  return [blip({ fault, lastsMs, ...TEN_THOUSAND }), blip({ fault, lastsMs, ...THOUSAND, isSingle: true })]
+}
+
 export function allTroubles(): Trouble[] {
   return [
-    ...FAULTS.flatMap((fault) =>
-      BLIPS_MS.flatMap((lastsMs) => [
-        ...RATES.map((perSecond) => blip({ fault, lastsMs, clients: 1, perSecond })),
-        ...[10, 100].map((perSecond) => blip({ fault, lastsMs, clients: 1, perSecond, start: 'started' })),
-        ...(fault === '503' || fault === 'hang' ? [blip({ fault, lastsMs, ...THOUSAND })] : []),
-        ...(fault === '503' ? [blip({ fault, lastsMs, ...TEN_THOUSAND })] : []),
-      ]),
-    ),
+    ...allBlips(),
     ...[0.25, 0.5, 0.75].map((rate) => flaky(rate, 20)),
     halfCapacity('early'),
     halfCapacity('late'),

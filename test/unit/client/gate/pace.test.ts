@@ -40,8 +40,8 @@ describe('the gap', () => {
   })
 
   it('of less than a hundredth of a second is none', () => {
-    expect(quicken({ ...START, gapMs: 60 }, { now: NOW, kind: 'kept' }).gapMs).toBe(10)
-    expect(quicken({ ...START, gapMs: 59 }, { now: NOW, kind: 'kept' }).gapMs).toBe(0)
+    expect(quicken({ ...START, gapMs: 60 }, { now: NOW, kind: 'kept', isPrompt: true }).gapMs).toBe(10)
+    expect(quicken({ ...START, gapMs: 59 }, { now: NOW, kind: 'kept', isPrompt: true }).gapMs).toBe(0)
   })
 
   it('is forgotten a minute after its last wait', () => {
@@ -66,10 +66,10 @@ describe('the gap', () => {
 
   it('falls to a sixth with each one that is done, and what is left of the wait with it', () => {
     const silent = slowDown(START, { ...moment(), isSilent: true })
-    const once = quicken(silent, { now: NOW, kind: 'kept' })
+    const once = quicken(silent, { now: NOW, kind: 'kept', isPrompt: true })
     expect(once).toMatchObject({ gapMs: 10_000, keptAt: NOW + 10_000 })
     let state = once
-    for (let count = 0; count < 4; count++) state = quicken(state, { now: state.keptAt, kind: 'kept' })
+    for (let count = 0; count < 4; count++) state = quicken(state, { now: state.keptAt, kind: 'kept', isPrompt: true })
     expect(state.gapMs).toBe(0)
     expect(standStill(state, state.keptAt)).toBe(false)
   })
@@ -77,13 +77,21 @@ describe('the gap', () => {
   it('shrinks by a hundredth with each call that is answered', () => {
     const silent = slowDown(START, { ...moment(), isSilent: true })
     let state = silent
-    for (let count = 0; count < 100; count++) state = quicken(state, { now: NOW, kind: 'call' })
+    for (let count = 0; count < 100; count++) state = quicken(state, { now: NOW, kind: 'call', isPrompt: true })
     expect([state.gapMs, state.keptAt - NOW].map(Math.round)).toEqual([22_183, 22_183])
-    expect(quicken(silent, { now: NOW, kind: 'retry' })).toEqual(quicken(silent, { now: NOW, kind: 'call' }))
+    expect(quicken(silent, { now: NOW, kind: 'retry', isPrompt: true })).toEqual(
+      quicken(silent, { now: NOW, kind: 'call', isPrompt: true }),
+    )
+  })
+
+  it('shrinks no faster than with a call where the answer was not prompt', () => {
+    const silent = slowDown(START, { ...moment(), isSilent: true })
+    const call = quicken(silent, { now: NOW, kind: 'call', isPrompt: true })
+    expect(quicken(silent, { now: NOW, kind: 'kept', isPrompt: false })).toEqual(call)
   })
 
   it('does not bring back a wait that has passed', () => {
-    expect(quicken(START, { now: NOW + 500, kind: 'kept' }).keptAt).toBe(NOW + 500)
+    expect(quicken(START, { now: NOW + 500, kind: 'kept', isPrompt: true }).keptAt).toBe(NOW + 500)
   })
 
   it('does not hold anybody for hours after the clock was set back', () => {
@@ -102,6 +110,13 @@ describe('an answer', () => {
     const usual = answered(50, 20)
     expect(timed(usual, { now: NOW, tookMs: 250 }).isSlow).toBe(false)
     expect(timed(usual, { now: NOW, tookMs: 251 }).isSlow).toBe(true)
+  })
+
+  it('is prompt up to half as long again as usual and some', () => {
+    const usual = answered(50, 20)
+    expect(timed(usual, { now: NOW, tookMs: 105 }).isPrompt).toBe(true)
+    expect(timed(usual, { now: NOW, tookMs: 106 }).isPrompt).toBe(false)
+    expect(timed(START, { now: NOW, tookMs: 60_000 }).isPrompt).toBe(true)
   })
 
   it('changes at first the plain mean', () => {

@@ -45,6 +45,12 @@ describe('a failure', () => {
     expect([gapMs(2), gapMs(A_TOKEN), gapMs(0.9)]).toEqual([0, 0, 100])
   })
 
+  it('slows them down in any case if it took as long as a slow answer: the server has too much to do', () => {
+    const usual = { tokens: 5, answers: 10, usualMs: 50 }
+    expect(gate(usual).end('failure', { tookMs: 250 }).state).toMatchObject({ gapMs: 0 })
+    expect(gate(usual).end('failure', { tookMs: 251 }).state).toMatchObject({ gapMs: 100 })
+  })
+
   it('slows them down to the longest gap if it is the third and nothing has succeeded for two seconds', () => {
     const gapMs = (failures: number, agoMs: number): number =>
       gate({ tokens: 0, failures, succeededAt: START - agoMs }).end('failure').state.gapMs
