@@ -41,6 +41,6 @@ function ofUser(user: string | undefined): Record<string, string> {
   return user === undefined ? {} : { 'x-user': user }
 }
 
-function bodyOf({ label }: CallPlan): string {
+export function bodyOf({ label }: Pick<CallPlan, 'label'>): string {
   return `{"operation":"${label}"}`
 }
