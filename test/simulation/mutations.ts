@@ -508,9 +508,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a lane keeps its slot for as long as it has a next operation',
-    file: 'src/client/engine/recover/slots.ts',
-    find: "return lane.length === 0 || this.#last === 'lane' ? 'pass' : 'lane'",
-    replace: "return lane.length === 0 ? 'pass' : 'lane'",
+    file: 'src/client/engine/recover/resume.ts',
+    find: `      this.#slots.release()
+      this.#oneEnded?.()
+      const hasNext = record?.lane !== undefined && !record.holdsLane
+      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined`,
+    replace: `      this.#oneEnded?.()
+      const hasNext = record?.lane !== undefined && !record.holdsLane
+      one = hasNext ? await this.#claimNext({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
+      if (!one) this.#slots.release()`,
     breaks: ['P11'],
     from: 1,
     within: 2000,

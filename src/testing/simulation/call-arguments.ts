@@ -37,7 +37,7 @@ export function fetchInit(plan: CallPlan, { signal, user }: CallCircumstances): 
   return { method: plan.method.toUpperCase(), body: bodyOf(plan), headers, signal }
 }
 
-function ofUser(user: string | undefined): Record<string, string> {
+export function ofUser(user: string | undefined): Record<string, string> {
   return user === undefined ? {} : { 'x-user': user }
 }
 

@@ -47,7 +47,7 @@ export function drawApis(seed: number | string, { slots, faults }: Terms): Apis 
   const isMany = faults.has('many-apis')
   const several = [ORIGIN, OTHER_ORIGIN, ...MORE_ORIGINS].slice(0, dice.between(2, 4))
   const origins = isMany ? several : faults.has('two-apis') ? [ORIGIN, OTHER_ORIGIN] : [ORIGIN]
-  const concurrency = dice.pick([undefined, undefined, undefined, 1, 2, 8])
+  const concurrency = dice.pick([undefined, undefined, undefined, 1, 1, 2])
   return {
     origins,
     troubles: isMany ? drawTroubles(seed, origins, faults) : [],
@@ -96,7 +96,7 @@ function drawBacklogs(dice: Dice, origins: readonly string[], slots: number): Ba
     at: dice.pick([0, 0, dice.between(0, 3 * SECOND), dice.between(0, 20 * SECOND)]),
     count: dice.pick([3, 8, 8, 20, 20, 40, 120]),
     name: dice.pick(NAMES),
-    lane: dice.chance(0.3) ? `backlog-${n}` : undefined,
+    lane: dice.chance(0.4) ? `backlog-${n}` : undefined,
   }))
 }
 
