@@ -64,8 +64,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'not charging the budget for a resume',
     file: 'src/client/gate/ask.ts',
-    find: 'const creditAt = state.credit >= A_TOKEN ?',
-    replace: 'const creditAt = state.credit >= -99 ?',
+    find: 'const creditAt = kept >= A_TOKEN ?',
+    replace: 'const creditAt = kept >= -99 ?',
     breaks: ['P6'],
     from: 317,
     within: 1000,
@@ -495,6 +495,97 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'because: LATE_WRITE, pending: false',
     breaks: ['P3'],
     from: 740,
+    within: 2000,
+  },
+  {
+    name: 'an operation that waits for its origin keeps its slot',
+    file: 'src/client/engine/run/admission.ts',
+    find: '    operation.slot?.release()\n',
+    replace: '',
+    breaks: ['P11', 'P4'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'a lane keeps its slot for as long as it has a next operation',
+    file: 'src/client/engine/recover/resume.ts',
+    find: `      this.#slots.release()
+      this.#oneEnded?.()
+      const hasNext = record?.lane !== undefined && !record.holdsLane
+      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined`,
+    replace: `      this.#oneEnded?.()
+      const hasNext = record?.lane !== undefined && !record.holdsLane
+      one = hasNext ? await this.#claimNext({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
+      if (!one) this.#slots.release()`,
+    breaks: ['P11'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'delivering settlements where operations are sent',
+    file: 'src/client/engine/recover/resume.ts',
+    find: 'const record = await resumeOperation(this.#engine, operation)',
+    replace: 'const record = await resumeOperation(this.#engine, operation); await operation.delivered',
+    breaks: ['P11', 'P4'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'claiming what this client may not send, and putting it off',
+    file: 'src/client/engine/recover/claiming.ts',
+    find: "origins: anyOrigin ? '*' : [...new Set([...own, ...trustedOrigins])],",
+    replace: "origins: anyOrigin || own.length + trustedOrigins.length > 0 ? '*' : [],",
+    breaks: ['P11', 'P4'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'looking nowhere else while an origin has no room',
+    file: 'src/client/engine/recover/watch.ts',
+    find: "resume.pass(dueBy, 'one of many')",
+    replace: 'resume.pass(dueBy)',
+    breaks: ['P11'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'forgetting the state of an origin that is unwell',
+    file: 'src/client/gate/gates.ts',
+    find: 'if (this.#gates.size > MOST_GATES) this.#dropIdle(origin)',
+    replace: `for (const [other, { isIdle }] of this.#gates) {
+      if (other === origin || !isIdle) continue
+      this.#gates.delete(other)
+      this.#states.set(other, newGateState(this.#limits, clock.now()))
+    }`,
+    breaks: ['P6'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'retries that cost nothing',
+    file: 'src/client/gate/bucket.ts',
+    find: "if (!budget || kind === 'call') return { tokens, credit }",
+    replace: "if (!budget || kind !== 'kept') return { tokens, credit }",
+    breaks: ['P6'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'kept operations that cost nothing',
+    file: 'src/client/gate/bucket.ts',
+    find: "if (!budget || kind === 'call') return { tokens, credit }",
+    replace: "if (!budget || kind !== 'retry') return { tokens, credit }",
+    breaks: ['P6'],
+    from: 1,
+    within: 2000,
+  },
+  {
+    name: 'ending the calls of a blip of less than five seconds',
+    file: 'src/client/gate/gate-limits.ts',
+    find: 'openLate: 1.125',
+    replace: 'openLate: 0.4',
+    breaks: ['P6'],
+    from: 1,
     within: 2000,
   },
 ]

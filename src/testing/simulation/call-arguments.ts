@@ -37,10 +37,10 @@ export function fetchInit(plan: CallPlan, { signal, user }: CallCircumstances): 
   return { method: plan.method.toUpperCase(), body: bodyOf(plan), headers, signal }
 }
 
-function ofUser(user: string | undefined): Record<string, string> {
+export function ofUser(user: string | undefined): Record<string, string> {
   return user === undefined ? {} : { 'x-user': user }
 }
 
-function bodyOf({ label }: CallPlan): string {
+export function bodyOf({ label }: Pick<CallPlan, 'label'>): string {
   return `{"operation":"${label}"}`
 }

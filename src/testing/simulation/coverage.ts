@@ -1,4 +1,5 @@
-import { CLAIMS, CRASH_POINTS, FAULTS, OBSERVATIONS, STATES, TRANSITIONS } from './vocabulary.ts'
+import { OBSERVATIONS } from './observations.ts'
+import { CLAIMS, CRASH_POINTS, FAULTS, STATES, TRANSITIONS } from './vocabulary.ts'
 
 /** What a run has to have met, by kind. */
 const EXPECTED = {

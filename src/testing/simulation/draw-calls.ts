@@ -1,5 +1,5 @@
 import { type Dice, diceFor } from './dice.ts'
-import { type CallPlan, ORIGIN, OTHER_ORIGIN, type OutboxPlan, RUN_DEADLINE_MS, SECOND } from './plan.ts'
+import { type CallPlan, ORIGIN, type OutboxPlan, RUN_DEADLINE_MS, SECOND } from './plan.ts'
 import type { Fault } from './vocabulary.ts'
 
 export interface Cast {
@@ -7,7 +7,10 @@ export interface Cast {
   readonly faults: ReadonlySet<Fault>
 }
 
-export function drawCalls(seed: number | string, { slots, faults }: Cast): CallPlan[] {
+export function drawCalls(
+  seed: number | string,
+  { slots, faults, origins }: Cast & { readonly origins: readonly string[] },
+): CallPlan[] {
   const dice = diceFor(seed, 'calls')
   const calls = Array.from({ length: dice.pick([1, 1, 2, 2, 3]) }, (_, n) => drawCall(dice, { slots, faults, n }))
   const first = calls[0] as CallPlan
@@ -57,7 +60,6 @@ export function drawCalls(seed: number | string, { slots, faults }: Cast): CallP
   const fetched = new Set(
     calls.map(({ label }) => label).filter((label) => diceFor(seed, `through ${label}`).chance(fetchedShare)),
   )
-  const origins = faults.has('two-apis') ? [ORIGIN, OTHER_ORIGIN] : [ORIGIN]
   return calls.map((drawn, n) => {
     const call = { ...drawn, origin: diceFor(seed, `origin ${drawn.label}`).pick(origins) }
     const isFetch = fetched.has(call.label) !== diceFor(seed, `otherwise ${n}`).chance(0.05)

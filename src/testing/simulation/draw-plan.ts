@@ -1,5 +1,6 @@
 import { type Dice, diceFor } from './dice.ts'
 import { drawActs, drawCrashes } from './draw-acts.ts'
+import { amongApis, drawApis, drawBursts, isQuiet, quietFaults } from './draw-apis.ts'
 import { drawCalls } from './draw-calls.ts'
 import { drawLedger } from './draw-ledger.ts'
 import {
@@ -7,7 +8,6 @@ import {
   DEDUP_WINDOW_MS,
   HORIZON_MS,
   ORIGIN,
-  OTHER_ORIGIN,
   type Plan,
   SECOND,
   SHORT_HORIZON_MS,
@@ -39,47 +39,64 @@ const LIKELY: Partial<Record<Fault, number>> = {
   'work-slow': 0.35,
   // Only tabs have users.
   'log-in': 0.4,
+  'many-apis': 0.1,
+  // Only where there are many.
+  'api-blips': 0.6,
+  'api-outage': 0.4,
+  'api-hangs': 0.4,
+  'api-throttles': 0.4,
+  'api-slow': 0.4,
+  burst: 0.6,
+  backlog: 0.7,
+  'handler-hangs': 0.3,
 }
 /** How many of the histories whose server knows keys have the real ledger for it. */
 const LEDGERS = 0.4
 const USUAL = 0.2
 
 export function drawPlan(seed: number | string, without: ReadonlySet<string> = new Set()): Plan {
-  const platform = diceFor(seed, 'platform').chance(0.3) ? 'tabs' : 'processes'
-  const drawn = drawFaults(seed, without)
+  const all = drawFaults(seed, without)
+  const quiet = isQuiet(seed, all)
+  const drawn = quiet ? quietFaults(all) : all
+  const platform = diceFor(seed, 'platform').chance(0.3) && !quiet ? 'tabs' : 'processes'
   const faults = platform === 'tabs' ? amongTabs(drawn) : lessThese(drawn, OF_TABS)
   const shape = diceFor(seed, 'shape')
   // Tabs share a store, and so a machine.
   const machines = shape.chance(0.3) && platform === 'processes' ? 2 : 1
   const drawnSlots = Array.from({ length: shape.pick([1, 1, 2, 2, 3]) }, () => drawSlot(shape, machines))
-  const origins = faults.has('two-apis') ? [ORIGIN, OTHER_ORIGIN] : [ORIGIN]
-  const slots = drawnSlots.map((slot, n) => ({ ...slot, origin: diceFor(seed, `api ${n}`).pick(origins) }))
-  const calls = drawCalls(seed, { slots: slots.length, faults })
+  const apis = drawApis(seed, { slots: drawnSlots.length, faults })
+  const slots = drawnSlots.map((slot, n) => amongApis(slot, n, { ...apis, dice: diceFor(seed, `api ${n}`) }))
+  const cast = { slots: slots.length, faults, origins: apis.origins }
+  const calls = [...drawCalls(seed, cast), ...drawBursts(seed, cast)]
   const acts = drawActs(seed, { slots: slots.length, machines, faults })
   const last = Math.max(...calls.map((call) => call.at + call.deadlineMs), ...acts.map(waitsUntil))
   return {
     seed,
     faults,
     slots,
-    origins,
+    ...apis,
     machines,
     calls,
     acts,
     crashes: faults.has('crash') ? drawCrashes(diceFor(seed, 'crashes'), slots.length) : [],
-    ...drawOptions(diceFor(seed, 'options')),
+    ...(quiet && diceFor(seed, 'default options').chance(0.6) ? DEFAULTS : drawOptions(diceFor(seed, 'options'))),
     platform,
     liveness: shape.chance(0.5) ? 'known' : 'lease-only',
     observed: shape.chance(0.15),
-    credentials: shape.pick(['at-hand', 'asked-for']),
+    credentials: shape.pick(['at-hand', quiet ? 'at-hand' : 'asked-for']),
     windowMs: faults.has('short-window') ? SHORT_WINDOW_MS : DEDUP_WINDOW_MS,
-    // Headers that take their time are interesting where little of it is left.
-    horizonMs: diceFor(seed, 'horizon').chance(faults.has('headers-slow') ? 0.5 : 0.15) ? SHORT_HORIZON_MS : HORIZON_MS,
+    horizonMs: drawHorizon(diceFor(seed, 'horizon'), { faults, isQuiet: quiet }),
     retentionMs: faults.has('handlers-away') ? SHORT_RETENTION_MS : DEDUP_WINDOW_MS,
-    server: drawServer(diceFor(seed, 'which server'), faults),
+    server: quiet ? 'honours-keys' : drawServer(diceFor(seed, 'which server'), faults),
     ledger: drawLedger(seed, faults),
-    honoursKeys: drawHonoursKeys(diceFor(seed, 'honours-keys'), faults),
+    honoursKeys: quiet || drawHonoursKeys(diceFor(seed, 'honours-keys'), faults),
     endsAt: last + shape.between(0, 40) * SECOND,
   }
+}
+
+/** Headers that take their time are interesting where little of it is left. */
+function drawHorizon(dice: Dice, { faults, isQuiet: quiet }: Pick<Plan, 'faults' | 'isQuiet'>): number {
+  return dice.chance(faults.has('headers-slow') ? 0.5 : 0.15) && !quiet ? SHORT_HORIZON_MS : HORIZON_MS
 }
 
 /** Only handlers are waited for: other faults may last into the calm, and end with it. */
@@ -131,6 +148,7 @@ function drawHonoursKeys(dice: Dice, faults: ReadonlySet<Fault>): boolean {
 function drawSlot(dice: Dice, machines: number): SlotPlan {
   return {
     origin: ORIGIN,
+    trusts: [],
     machine: dice.between(0, machines - 1),
     handlers: dice.pick(['all', 'named', 'named', 'none']),
     headers: dice.pick(['full', 'full', 'full', 'poor']),
@@ -140,11 +158,14 @@ function drawSlot(dice: Dice, machines: number): SlotPlan {
   }
 }
 
-function drawOptions(dice: Dice): Pick<Plan, 'options' | 'burst'> {
+/** As a client has them that was given none. */
+const DEFAULTS: Pick<Plan, 'options' | 'budget'> = { options: {}, budget: { tokens: 2, ratio: 1.1 } }
+
+function drawOptions(dice: Dice): Pick<Plan, 'options' | 'budget'> {
   const burst = dice.pick([1, 2, 2, 10, undefined])
   const breaker = dice.pick([false, false, undefined, { openAfter: '2s', openFor: '3s' }] as const)
   return {
-    burst,
+    budget: burst === undefined ? undefined : { tokens: burst, ratio: 0.1 },
     options: {
       retry: {
         jitter: dice.pick(['full', 'equal', 'decorrelated', 'none']),

@@ -121,6 +121,8 @@ const FROM_THE_BEGINNING: readonly Fault[] = [
   'same-key',
   'fresh-signature',
   'two-apis',
+  'many-apis',
+  'burst',
 ]
 
 function schedule(world: World, stage: Stage): void {
@@ -128,6 +130,7 @@ function schedule(world: World, stage: Stage): void {
   const { plan, slots } = stage
   slots.startAll()
   for (const call of plan.calls) timeline.at(call.at, () => slots.call(call))
+  for (const backlog of plan.backlogs) timeline.at(backlog.at, () => slots.layUp(backlog))
   for (const act of plan.acts) timeline.at(act.at, () => !world.calm && perform(world, act, stage))
   for (const fault of FROM_THE_BEGINNING) if (plan.faults.has(fault)) world.happened(fault)
 }

@@ -73,7 +73,8 @@ export class ModelServer implements WireServer {
     this.#ledger.set(sent.key, entry)
     const life = this.#life
     const dice = this.#world.dice('server')
-    const ms = dice.pick([0, dice.between(1, 50), dice.between(50, 3000)])
+    const drawnMs = dice.pick([0, dice.between(1, 50), dice.between(50, 3000)])
+    const ms = this.#world.plan.isQuiet ? drawnMs % 30 : drawnMs
     const crashes = this.#world.strikes('server-crash-before')
     timeline.at(timeline.now + ms, () => {
       if (life !== this.#life) reply('reset')

@@ -21,11 +21,14 @@ export const SHORT_WINDOW_MS = 20 * SECOND
 /** The API of most clients, and the one of the others. */
 export const ORIGIN = 'http://api.test'
 export const OTHER_ORIGIN = 'http://other.test'
+export const MORE_ORIGINS = ['http://third.test', 'http://fourth.test']
 
 /** A place where one process after the other runs. */
 export interface SlotPlan {
   /** The `baseUrl` of its clients. */
   readonly origin: string
+  /** Further APIs whose operations its clients resume. */
+  readonly trusts: readonly string[]
   readonly machine: number
   readonly handlers: 'all' | 'named' | 'none'
   /** Do its client's headers make the credentials? */
@@ -76,6 +79,27 @@ export interface OutboxPlan {
   readonly ends: 'commit' | 'rollback'
   readonly endsAfterMs: number
   readonly sendsAfterMs: number
+}
+
+/** Operations that were written in a transaction of the program's own, and that only a resume sends. */
+export interface Backlog {
+  readonly label: string
+  readonly origin: string
+  readonly slot: number
+  readonly at: number
+  readonly count: number
+  readonly name: string | undefined
+  readonly lane: string | undefined
+}
+
+/** What is wrong with one API for a while, whoever asks it. */
+export interface Trouble {
+  readonly fault: Fault
+  readonly origin: string
+  /** `hangs`: no answer comes, whether or not it was done. `slow`: answers take seconds. */
+  readonly kind: 'refuses' | 'resets' | 'errors' | 'hangs' | 'throttles' | 'slow'
+  readonly from: number
+  readonly until: number
 }
 
 /** The people at the browser. */
@@ -164,7 +188,18 @@ export interface Plan {
   readonly acts: readonly Act[]
   readonly crashes: readonly PlannedCrash[]
   readonly options: Pick<ClientOptions, 'retry' | 'budget' | 'breaker' | 'attemptTimeout'>
-  readonly burst: number | undefined
+  /** What clients pay retries with: what a new one has, and what a success adds. */
+  readonly budget: { readonly tokens: number; readonly ratio: number } | undefined
+  /** Nothing goes wrong but what is wrong with some APIs and handlers: nothing else may wait for them. */
+  readonly isQuiet: boolean
+  readonly troubles: readonly Trouble[]
+  readonly backlogs: readonly Backlog[]
+  /** Of resumes. */
+  readonly concurrency: number | undefined
+  /** How long continuous resumes last. */
+  readonly watchMs: number
+  /** Handlers of this name never end. */
+  readonly hangingName: string | undefined
   /** Processes of services, or tabs of one browser. */
   readonly platform: 'processes' | 'tabs'
   /** Can a process see that a peer is dead, or only that its lease has lapsed? */

@@ -24,10 +24,11 @@ export class ProgramHandlers {
       this.#process.later(handlersAwayMs, () => this.take(handlers))
       return
     }
-    const name = handlers === 'all' ? '*' : 'order'
-    const stop = this.#client.onSettled(name, (settlement) => this.#handle(settlement))
+    const named = this.#world.plan.faults.has('many-apis') ? ['order', 'mail'] : ['order']
+    const names = handlers === 'all' ? ['*'] : named
+    const stops = names.map((name) => this.#client.onSettled(name, (settlement) => this.#handle(settlement)))
     this.#stop = () => {
-      stop()
+      for (const stop of stops) stop()
       this.#stop = undefined
     }
   }
@@ -48,6 +49,7 @@ export class ProgramHandlers {
     world.say(name, `handler is called: ${status}`)
     world.oracle.handling(operation.key, settlement)
     await this.#point('handler:called', 0)
+    if (operation.name !== undefined && operation.name === world.plan.hangingName && !world.calm) await this.#hang()
     if (world.handlersAwayMs > 0) throw new Error('The database of the handler is down')
     await this.#point(
       'handler:working',
@@ -57,6 +59,12 @@ export class ProgramHandlers {
     await this.#point('handler:done', 0)
     world.say(name, `handler has taken: ${status}`)
     world.oracle.handled(operation.key)
+  }
+
+  /** Until everything calms down. */
+  #hang(): Promise<void> {
+    this.#world.happened('handler-hangs')
+    return new Promise((resolve) => this.#world.onCalm(resolve))
   }
 
   #point(point: 'handler:called' | 'handler:working' | 'handler:done', ms: number): Promise<void> {

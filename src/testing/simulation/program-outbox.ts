@@ -1,7 +1,8 @@
 import type { Client } from '../../client/client.ts'
 import type { OperationHandle } from '../../client/operation-handle.ts'
 import type { CallOptions } from '../../client/options.ts'
-import type { CallPlan, OutboxPlan } from './plan.ts'
+import { bodyOf, ofUser } from './call-arguments.ts'
+import type { Backlog, CallPlan, OutboxPlan } from './plan.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
@@ -30,5 +31,22 @@ export class ProgramOutbox {
     await prepared.persist(transaction)
     process.later(plan.endsAfterMs, () => transaction.end(plan.ends))
     process.later(plan.sendsAfterMs, () => send(() => this.#client.send(prepared)))
+  }
+
+  /** Writes many, and leaves them to whoever resumes. */
+  async layUp({ label, origin, count, name, lane }: Backlog, user: string | undefined): Promise<void> {
+    const transaction = this.#disk.begin(this.#process, 'sqlite')
+    for (let n = 0; n < count; n++) {
+      const body = bodyOf({ label: `${label}${n}` })
+      const options = {
+        body,
+        headers: ofUser(user),
+        ...(name === undefined ? {} : { name }),
+        ...(lane === undefined ? {} : { lane }),
+      }
+      const prepared = await this.#client.prepare('POST', `${origin}/${label}${n}`, options).catch(() => undefined)
+      await prepared?.persist(transaction)
+    }
+    if (this.#process.alive) transaction.end('commit')
   }
 }

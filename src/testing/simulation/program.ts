@@ -9,7 +9,7 @@ import { SECRET } from './model-server.ts'
 import { Onlooker } from './onlooker.ts'
 import type { CallFact, CallResult } from './oracle/facts.ts'
 import { plainDigest } from './plain-digest.ts'
-import { type CallPlan, DEDUP_WINDOW_MS, RUN_DEADLINE_MS, type SlotPlan } from './plan.ts'
+import { type Backlog, type CallPlan, DEDUP_WINDOW_MS, RUN_DEADLINE_MS, type SlotPlan } from './plan.ts'
 import { ProgramHandlers } from './program-handlers.ts'
 import { ProgramOutbox } from './program-outbox.ts'
 import type { SimulatedDisk } from './simulated-disk.ts'
@@ -18,10 +18,8 @@ import type { SimulatedProcess } from './simulated-process.ts'
 import { watchEvent } from './watch-event.ts'
 import type { World } from './world.ts'
 
-const LONGEST_WATCH_MS = 6_000
-
-/** What a slot says of its clients: their `baseUrl`, and what their headers make. */
-export type ClientPlan = Pick<SlotPlan, 'origin' | 'headers'>
+/** What a slot says of its clients: their `baseUrl`, what else they resume, and what their headers make. */
+export type ClientPlan = Pick<SlotPlan, 'origin' | 'trusts' | 'headers'>
 
 export interface Surroundings {
   readonly world: World
@@ -64,7 +62,7 @@ export class Program {
     this.#onlooker = new Onlooker(this.client, process, around.world)
     this.#outbox = new ProgramOutbox(this.client, process, around.disk)
     this.handlers = new ProgramHandlers(this.client, process, around.world)
-    this.#world.oracle.processStarted(process, around.slot.origin)
+    this.#world.oracle.processStarted(process, around.slot)
   }
 
   get origin(): string {
@@ -76,6 +74,7 @@ export class Program {
     return {
       ...plan.options,
       baseUrl: this.#slot.origin,
+      trustedOrigins: this.#slot.trusts,
       clock: this.process.clock,
       random: world.dice(`jitter ${this.process.name}`).random,
       deadline: RUN_DEADLINE_MS,
@@ -118,13 +117,14 @@ export class Program {
   resume(): Promise<unknown> {
     // An explicit wish: one operation is tried in any case.
     this.#world.oracle.budgets.get(this.process.name)?.begins()
-    return this.client.resume().catch(() => {})
+    return this.client.resume({ concurrency: this.#world.plan.concurrency }).catch(() => {})
   }
 
   #watch(): void {
     const controller = new AbortController()
-    this.process.later(LONGEST_WATCH_MS, () => controller.abort())
-    this.client.resume({ continuous: true, signal: controller.signal }).catch(() => {})
+    const { watchMs, concurrency } = this.#world.plan
+    this.process.later(watchMs, () => controller.abort())
+    this.client.resume({ continuous: true, signal: controller.signal, concurrency }).catch(() => {})
   }
 
   close(): void {
@@ -139,6 +139,12 @@ export class Program {
   /** The process has ended; the platform would keep what still listens to the client's signals. */
   discard(): void {
     this.client.close().catch(() => {})
+  }
+
+  layUp(backlog: Backlog): void {
+    this.#world.happened('backlog')
+    this.#world.say(this.process.name, `leaves ${backlog.count} operations for ${backlog.origin} to a resume`)
+    void this.#outbox.layUp(backlog, this.#world.user)
   }
 
   call(plan: CallPlan): void {

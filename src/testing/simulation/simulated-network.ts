@@ -4,7 +4,10 @@ import { toNodeFault } from '../../client/transport/node-fault.ts'
 import type { DropIn, Transport, TransportOutcome, TransportRequest } from '../../client/transport/port.ts'
 import { onAbort } from '../../foundation/abort.ts'
 import { headerValue } from '../../protocol/headers.ts'
+import type { Dice } from './dice.ts'
 import { Exchange } from './exchange.ts'
+import { refusingAnswer } from './gates.ts'
+import type { Trouble } from './plan.ts'
 import type { SimulatedBrowser } from './simulated-browser.ts'
 import { type Outgoing, simulatedFetch } from './simulated-fetch.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
@@ -87,6 +90,27 @@ export class SimulatedNetwork {
   }
 
   #arrive(call: Exchange): void {
+    const trouble = this.#world.troubleOf(call.sent.url)
+    if (trouble) this.#meet(trouble, call)
+    else this.#serve(call)
+  }
+
+  /** Its API is in trouble. */
+  #meet({ kind }: Trouble, call: Exchange): void {
+    const dice = this.#world.dice('troubles')
+    const [isDone, ms] = [dice.chance(0.5), dice.between(0, 1000)]
+    if (kind === 'refuses') call.later(1, () => call.refuse())
+    else if (kind === 'errors') call.later(1 + (ms % 10), () => call.answer(refusingAnswer(dice.pick([500, 502, 503]))))
+    else if (kind === 'throttles') call.later(1 + (ms % 10), () => call.answer(throttled(dice)))
+    else if (kind === 'slow')
+      this.#server.receive(call.sent, (answer) => call.later(1000 + 5 * ms, () => call.end(answer)))
+    else {
+      if (isDone) this.#server.receive(call.sent, () => {})
+      if (kind === 'resets') call.later(1 + (ms % 50), () => call.fault('ECONNRESET'))
+    }
+  }
+
+  #serve(call: Exchange): void {
     if (!this.#server.listens()) {
       call.later(1, () => call.refuse())
       return
@@ -163,4 +187,9 @@ function asFetched({ method, headers }: TransportRequest, dropIn: DropIn): Omit<
   for (const [name, value] of headers) all.set(name, value)
   const body = typeof init.body === 'string' ? encoder.encode(init.body) : (init.body as Uint8Array | null)
   return { method, url: String(input), headers: [...all], body }
+}
+
+function throttled(dice: Dice): WireAnswer {
+  const seconds = dice.pick([undefined, 1, 1, 3, 20])
+  return refusingAnswer(429, seconds === undefined ? [] : [['retry-after', String(seconds)]])
 }

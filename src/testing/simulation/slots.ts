@@ -1,5 +1,5 @@
 import type { Coordination } from '../../client/coordination/port.ts'
-import type { Act, CallPlan, PlannedCrash, SlotPlan } from './plan.ts'
+import type { Act, Backlog, CallPlan, PlannedCrash, SlotPlan } from './plan.ts'
 import { Program, type Surroundings } from './program.ts'
 import type { SimulatedBrowser } from './simulated-browser.ts'
 import { SimulatedProcess } from './simulated-process.ts'
@@ -49,7 +49,7 @@ export class Slots {
 
   /** A program outside of the plan that only brings operations to their end. */
   caretaker(n: number, origin: string): Program {
-    const program = this.#spawn(`Z${n}`, { machine: 0, origin, headers: 'full', endsAt: () => false })
+    const program = this.#spawn(`Z${n}`, { machine: 0, origin, trusts: [], headers: 'full', endsAt: () => false })
     program.start({ handlers: 'all', resume: 'none' })
     return program
   }
@@ -59,6 +59,11 @@ export class Slots {
     if (!program?.process.alive) return
     // A frozen process calls when it thaws.
     program.process.later(0, () => program.call(plan))
+  }
+
+  layUp(backlog: Backlog): void {
+    const program = this.#running[backlog.slot]
+    program?.process.later(0, () => program.layUp(backlog))
   }
 
   perform(act: Act & { readonly slot: number }): void {
@@ -122,7 +127,9 @@ export class Slots {
       machine,
       endsAt,
       ...slot
-    }: Pick<SlotPlan, 'machine' | 'origin' | 'headers'> & { endsAt: (point: SimulatedCrashPoint) => boolean },
+    }: Pick<SlotPlan, 'machine' | 'origin' | 'trusts' | 'headers'> & {
+      endsAt: (point: SimulatedCrashPoint) => boolean
+    },
   ): Program {
     const on = this.#world.machines[machine] ?? this.#world.machines[0]
     if (!on) throw new Error('A world needs a machine')

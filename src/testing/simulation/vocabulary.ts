@@ -92,6 +92,16 @@ export const FAULTS = [
   'log-in',
   // A connection to the journal's database on which nothing comes any more.
   'connection-silent',
+  // Several APIs on one journal, each with troubles of its own, with bursts of calls and backlogs of operations.
+  'many-apis',
+  'api-blips',
+  'api-outage',
+  'api-hangs',
+  'api-throttles',
+  'api-slow',
+  'burst',
+  'backlog',
+  'handler-hangs',
 ] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -197,39 +207,6 @@ export const TRANSITIONS = [
   'set aside',
 ] as const
 export type Transition = (typeof TRANSITIONS)[number]
-
-/** What the client's events show, and what the oracle saw beside faults. */
-export const OBSERVATIONS = [
-  'lease lost',
-  'stale write refused',
-  'budget exhausted',
-  'breaker opened',
-  'resumed',
-  'replayed answer',
-  'in-flight answer',
-  'doubled by a short window',
-  'joined',
-  'asked again by fetch',
-  'kept for later',
-  'waited in a lane',
-  'stopped a lane',
-  'rejoined a lane',
-  // The ledger.
-  'entry taken over',
-  'entry abandoned',
-  'entry released',
-  'entry reconciled',
-  'claim lost',
-  'outcome-unknown answer',
-  'unavailable answer',
-  'key-reused answer',
-  'answer recorded late',
-  'looked at between mark and lock',
-  'aborted by its own clock',
-  'answered in the place of a handler at work',
-  'thrown refusal recorded',
-] as const
-export type Observation = (typeof OBSERVATIONS)[number]
 
 /** The claims that the client makes about an operation: in which of its voices, and of what effect. */
 export const CLAIMS = [

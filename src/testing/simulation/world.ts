@@ -1,7 +1,7 @@
 import type { Coverage } from './coverage.ts'
 import { type Dice, diceFor } from './dice.ts'
 import type { Oracle } from './oracle/oracle.ts'
-import { BEGINNING, type Plan, USERS } from './plan.ts'
+import { BEGINNING, type Plan, type Trouble, USERS } from './plan.ts'
 import { Timeline } from './timeline.ts'
 import type { Trace } from './trace.ts'
 import type { Fault } from './vocabulary.ts'
@@ -74,6 +74,7 @@ export class World {
   #calm = false
   #user: string | undefined
   #handlersBackAt = 0
+  readonly #onCalm: (() => void)[] = []
 
   constructor(
     plan: Plan,
@@ -140,6 +141,22 @@ export class World {
   calmDown(): void {
     this.#calm = true
     this.say('world', 'calm: from here on nothing goes wrong')
+    for (const happen of this.#onCalm.splice(0)) happen()
+  }
+
+  onCalm(happen: () => void): void {
+    if (this.#calm) happen()
+    else this.#onCalm.push(happen)
+  }
+
+  /** What is wrong with this API now. */
+  troubleOf(url: string): Trouble | undefined {
+    const { now } = this.timeline
+    const isNow = ({ origin, from, until }: Trouble): boolean =>
+      url.startsWith(`${origin}/`) && from <= now && now < until
+    const trouble = this.#calm ? undefined : this.plan.troubles.find(isNow)
+    if (trouble) this.happened(trouble.fault)
+    return trouble
   }
 
   setClock(number: number, ms: number): void {

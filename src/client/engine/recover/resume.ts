@@ -48,6 +48,9 @@ interface Pass {
   isOver: boolean
 }
 
+/** `cut`: origins that had no room may have some by now, and others may have something new. */
+export type EndOfPass = 'over' | 'cut'
+
 /** A resume: what it has taken up, how much at once, and what became of it. */
 export class Resume {
   readonly report: ResumeReport = {
@@ -87,19 +90,22 @@ export class Resume {
   /**
    * One pass over what is pending and whose runner is gone, in the order of acceptance. It moves forward by
    * cursor and never claims more than it can start, so memory does not grow with the journal. It ends when everything
-   * that is due by `dueBy` has been started; the far future takes our own delays back, never those of a server.
+   * that is due by `dueBy` has been started; the far future takes our own delays back, never those of a server. One of many
+   * does not wait for origins that have no room: the next one looks everywhere again.
    */
-  async pass(dueBy: number): Promise<void> {
+  async pass(dueBy: number, which: 'one of many' | 'only' = 'only'): Promise<EndOfPass> {
     await this.#engine.keeper.open()
     const sweep = new Sweep(this.#engine.gates)
     const pass: Pass = { sweep, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: this.#isHalted }
-    if (pass.isOver) return
+    if (pass.isOver) return 'over'
     await this.#checkRunners(pass)
     this.#deliveries.deliverDue(dueBy, pass.dead)
     while (!pass.isOver && !this.#isHalted) {
+      if (which === 'one of many' && sweep.isForFewOnly(this.#engine.clock.now())) return 'cut'
       if (sweep.next() === 'later') await this.#untilOneEnds()
       else await this.#fillSlots(pass)
     }
+    return 'over'
   }
 
   async #fillSlots(pass: Pass): Promise<void> {

@@ -8,6 +8,9 @@ export interface Stretch {
   readonly most: number
 }
 
+/** How long one of many passes goes on for these alone: what has become due since it began is for the next one. */
+const LOOK_ELSEWHERE_MS = 500
+
 /**
  * How far a pass over the journal is: one cursor for everything, and one for each origin that had little room at its gate
  * when the first cursor came by. So nothing is claimed twice in a pass, and no origin holds up another.
@@ -21,9 +24,17 @@ export class Sweep {
   #isThrough = false
   /** Was the last claim for one origin? Then all the others have their turn: there may be thousands of the first kind. */
   #wasOfOrigin = false
+  /** Since when the first cursor is at its end (epoch ms). */
+  #throughAt: number | undefined
 
   constructor(gates: Pick<Gates, 'rooms'>) {
     this.#gates = gates
+  }
+
+  /** Has it gone on for long for origins alone that had no room? Wherever the clock was set meanwhile. */
+  isForFewOnly(now: number): boolean {
+    this.#throughAt = this.#isThrough ? (this.#throughAt ?? now) : undefined
+    return this.#throughAt !== undefined && Math.abs(now - this.#throughAt) >= LOOK_ELSEWHERE_MS
   }
 
   /** `later`: only for origins that have no room now. */

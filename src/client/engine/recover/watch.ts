@@ -2,7 +2,7 @@ import { onAbort } from '../../../foundation/abort.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/online.ts'
 import { findDeadOwners } from './claiming.ts'
-import { Resume, type ResumeReport } from './resume.ts'
+import { type EndOfPass, Resume, type ResumeReport } from './resume.ts'
 
 /** How often the journal is looked at for what other runners left there, unless these announce it. */
 const LOOK_EVERY_MS = 500
@@ -28,8 +28,8 @@ export async function watch(engine: Engine, concurrency: number, signal: AbortSi
       const dueBy = takesDelaysBack ? Number.MAX_SAFE_INTEGER : engine.clock.now()
       if (takesDelaysBack) engine.gates.wake()
       takesDelaysBack = false
-      await passSafely(engine, resume, { dueBy, signal })
-      await untilThereIsWork(engine, resume, wait)
+      const end = await passSafely(engine, resume, { dueBy, signal })
+      if (end === 'over') await untilThereIsWork(engine, resume, wait)
     }
   } finally {
     stopWaking()
@@ -44,12 +44,13 @@ async function passSafely(
   engine: Engine,
   resume: Resume,
   { dueBy, signal }: { readonly dueBy: number; readonly signal: AbortSignal },
-): Promise<void> {
+): Promise<EndOfPass> {
   try {
-    await resume.pass(dueBy)
+    return await resume.pass(dueBy, 'one of many')
   } catch (error) {
     engine.upkeep.reportFailure(undefined, error)
     await engine.clock.sleep(LOOK_EVERY_MS, signal).catch(() => {})
+    return 'over'
   }
 }
 

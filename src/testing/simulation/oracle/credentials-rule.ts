@@ -1,4 +1,5 @@
 import { headerValue } from '../../../protocol/headers.ts'
+import type { SlotPlan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
 import type { Violation } from './oracle.ts'
@@ -11,11 +12,11 @@ const OF_CLIENTS = ['authorization', 'x-tenant']
 export class CredentialsRule {
   readonly #had = new Map<string, readonly string[]>()
 
-  readonly #origins = new Map<string, string>()
+  readonly #origins = new Map<string, readonly string[]>()
 
-  /** A client with this `baseUrl`. */
-  started(process: SimulatedProcess, origin: string): void {
-    this.#origins.set(process.name, origin)
+  /** A client with this `baseUrl`, that trusts these. */
+  started(process: SimulatedProcess, { origin, trusts }: Pick<SlotPlan, 'origin' | 'trusts'>): void {
+    this.#origins.set(process.name, [origin, ...trusts])
   }
 
   left(
@@ -26,12 +27,12 @@ export class CredentialsRule {
     return ofAnotherUser(sent) ?? this.#misdirected(process, sent) ?? this.#incomplete(sent, call)
   }
 
-  /** What a client's `headers` make goes to its own API only. */
+  /** What a client's `headers` make goes to its own API, and to those that it trusts. */
   #misdirected({ name }: SimulatedProcess, { number, url, headers }: Sent): Violation | undefined {
     const own = OF_CLIENTS.find((header) => headerValue(headers, header) !== undefined)
-    const origin = this.#origins.get(name) ?? ''
-    if (own === undefined || url.startsWith(`${origin}/`)) return undefined
-    return ['P9', `request ${number} takes ${own} of a client of ${origin} to ${url}`]
+    const origins = this.#origins.get(name) ?? []
+    if (own === undefined || origins.some((origin) => url.startsWith(`${origin}/`))) return undefined
+    return ['P9', `request ${number} takes ${own} of a client of ${origins.join(', ')} to ${url}`]
   }
 
   #incomplete(sent: Sent, { asked, life }: { readonly asked: boolean; readonly life: number }): Violation | undefined {

@@ -10,6 +10,7 @@ export interface SentFact {
   readonly process: SimulatedProcess
   readonly at: number
   outcome: TransportOutcome | undefined
+  endedAt: number | undefined
 }
 
 /** A call of the program, from the moment it was made. */
@@ -28,7 +29,7 @@ export type CallResult =
   | { readonly is: 'other'; readonly at: number }
 
 /** A promise of the contract; `lanes`: what it says of operations with a `lane`. */
-export type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'lanes'
+export type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'P11' | 'lanes'
 
 /** A promise that did not hold. */
 export interface BrokenPromise {

@@ -1,9 +1,11 @@
 import type { Plan } from '../plan.ts'
 import type { Effect } from '../wire.ts'
+import { judgeBlips } from './blip-rule.ts'
 import { isHonest } from './claim-rules.ts'
 import type { CallFact } from './facts.ts'
 import { judgeHeldUp } from './lane-rule.ts'
 import type { Oracle } from './oracle.ts'
+import { judgePromptness } from './promptness-rule.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 
 /** What can only be judged when everything has come to its end: P3 and P4. */
@@ -11,6 +13,8 @@ export function judgeEnd(oracle: Oracle, plan: Plan, effects: readonly Effect[])
   const honest = isHonest(plan)
   judgeEffects(oracle, { honest, effects })
   for (const call of oracle.calls) judgeCall(oracle, call, honest ? effects : undefined)
+  for (const call of oracle.calls) oracle.breaks(judgeBlips(call, oracle.sents, plan))
+  for (const violation of judgePromptness(oracle, plan)) oracle.breaks(violation)
   for (const shadow of oracle.shadows.values()) {
     judgeRecord(oracle, shadow)
     if (honest) judgeRecordedEffect(oracle, shadow, effects)

@@ -3,9 +3,9 @@ import type { ClaimedRow, JournalCommand, JournalResult } from '../../../client/
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
-import { type CallPlan, MINUTE, type Plan } from '../plan.ts'
+import type { Observation } from '../observations.ts'
+import { type CallPlan, MINUTE, type Plan, type SlotPlan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
-import type { Observation } from '../vocabulary.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
 import { CallBook } from './call-book.ts'
@@ -28,6 +28,9 @@ import { judgeSecrets } from './journal-rules.ts'
 import { Roster } from './roster.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 import { judgeLeaving } from './wire-rules.ts'
+
+/** For one attempt, where the client is not told otherwise. */
+const USUAL_TIMEOUT_MS = 10_000
 
 /** A broken promise and how it was broken. */
 export type Violation = readonly [promise: PromiseName, sentence: string]
@@ -96,17 +99,18 @@ export class Oracle {
 
   // The processes and the program.
 
-  processStarted(process: SimulatedProcess, origin: string): void {
+  processStarted(process: SimulatedProcess, slot: Pick<SlotPlan, 'origin' | 'trusts'>): void {
     this.roster.started(process)
-    this.#credentials.started(process, origin)
-    const { burst, origins } = this.#terms.plan
-    const terms = { burst: burst ?? 0, origins: origins.length, since: process.elapsedMs }
-    if (burst !== undefined) this.budgets.set(process.name, new BudgetRule(terms))
+    this.#credentials.started(process, slot)
+    const { budget, options } = this.#terms.plan
+    const attemptTimeoutMs = Number(options.attemptTimeout ?? USUAL_TIMEOUT_MS)
+    const terms = { attemptTimeoutMs, since: process.elapsedMs }
+    if (budget) this.budgets.set(process.name, new BudgetRule({ ...budget, ...terms }))
   }
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
     const fact: CallFact = { plan, process, at: this.#terms.now(), accepted: false, result: undefined }
-    this.budgets.get(process.name)?.begins()
+    this.budgets.get(process.name)?.calls(plan.label)
     this.#book.calls.push(fact)
     this.#book.allow(process, plan.label, plan.deadlineMs)
     return fact
@@ -159,7 +163,7 @@ export class Oracle {
   /** A handler has done its work. */
   handled(key: string): void {
     const shadow = this.shadows.get(key)
-    if (shadow) shadow.taken++
+    shadow?.isTaken(this.#terms.now())
   }
 
   /** P7: a caller or handler that gets a do-not-retry verdict may rely on it. */
@@ -172,6 +176,7 @@ export class Oracle {
   handling(key: string, settlement: Pick<Settlement, 'status' | 'error' | 'mayHaveRepeated'>): void {
     const { status, error } = settlement
     const shadow = this.shadows.get(key)
+    if (shadow) shadow.calledAt ??= this.#terms.now()
     if (error) this.claimed(key, { effect: error.effect, by: 'a handler' })
     this.breaks(judgeRepeated(settlement, { doneInThisLife: this.doneInThisLife(key), plan: this.#terms.plan }))
     if (error?.reason === 'do-not-retry') this.#recordVerdict(key)
@@ -204,14 +209,18 @@ export class Oracle {
   ): void {
     commands.forEach((command, index) => {
       if (command.do !== 'claim') return
-      for (const row of results[index] as ClaimedRow[]) this.#book.allow(process, row.key, this.#terms.runDeadlineMs)
+      for (const { key } of results[index] as ClaimedRow[]) {
+        this.#book.allow(process, key, this.#terms.runDeadlineMs)
+        this.budgets.get(process.name)?.claimed(key)
+      }
     })
   }
 
   // The wire.
 
   sent(process: SimulatedProcess, sent: Sent): void {
-    this.sents.push({ sent, process, at: this.#terms.now(), outcome: undefined })
+    this.sents.push({ sent, process, at: this.#terms.now(), outcome: undefined, endedAt: undefined })
+    this.breaks(this.budgets.get(process.name)?.leaves(sent, process.elapsedMs))
     const shadow = this.shadows.get(sent.key)
     const again = this.#book.asksAgain(process, shadow)
     if (again) this.observed('asked again by fetch')
@@ -224,8 +233,8 @@ export class Oracle {
 
   exchangeEnded(process: SimulatedProcess, sent: Sent, outcome: TransportOutcome): void {
     const fact = this.sents[sent.number - 1]
-    if (fact) fact.outcome = outcome
-    this.breaks(this.budgets.get(process.name)?.requestEnded(outcome, process.elapsedMs))
+    if (fact) Object.assign(fact, { outcome, endedAt: this.#terms.now() })
+    this.budgets.get(process.name)?.ended(sent, outcome, process.elapsedMs)
   }
 
   get retries(): number {

@@ -43,6 +43,9 @@ export class Shadow {
   setAside = false
   /** How often a handler has taken its settlement. */
   taken = 0
+  /** When a handler was first called with its settlement, and when one last took it. */
+  calledAt: number | undefined
+  handledAt: number | undefined
 
   constructor(row: JournalRow, { appendedAt, place }: { readonly appendedAt: number; readonly place: number }) {
     this.lane = row.lane
@@ -82,6 +85,11 @@ export class Shadow {
 
   holds({ owner, epoch }: Pick<Fence, 'owner' | 'epoch'>): boolean {
     return this.there && this.owner === owner && this.epoch === epoch
+  }
+
+  isTaken(now: number): void {
+    this.taken++
+    this.handledAt = now
   }
 
   /** What a commit did. */

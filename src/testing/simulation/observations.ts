@@ -1,0 +1,32 @@
+/** What the client's events show, and what the oracle saw beside faults. */
+export const OBSERVATIONS = [
+  'lease lost',
+  'stale write refused',
+  'budget exhausted',
+  'breaker opened',
+  'resumed',
+  'replayed answer',
+  'in-flight answer',
+  'doubled by a short window',
+  'joined',
+  'asked again by fetch',
+  'kept for later',
+  'waited in a lane',
+  'stopped a lane',
+  'rejoined a lane',
+  // The ledger.
+  'entry taken over',
+  'entry abandoned',
+  'entry released',
+  'entry reconciled',
+  'claim lost',
+  'outcome-unknown answer',
+  'unavailable answer',
+  'key-reused answer',
+  'answer recorded late',
+  'looked at between mark and lock',
+  'aborted by its own clock',
+  'answered in the place of a handler at work',
+  'thrown refusal recorded',
+] as const
+export type Observation = (typeof OBSERVATIONS)[number]
