@@ -1,7 +1,7 @@
 import type { Duration } from '../foundation/duration.ts'
 import type { CallContext } from './call-context.ts'
 import type { Settlement } from './engine/recover/deliver.ts'
-import type { ResumeReport } from './engine/recover/resume.ts'
+import type { ResumeReport } from './engine/recover/resume-report.ts'
 import type { DeadLetter } from './operation/dead-letter.ts'
 import type { Json, OperationStatus } from './operation/record.ts'
 import type { OperationView } from './operation/view.ts'

@@ -1,4 +1,4 @@
-import type { ResumeReport } from '../../client/engine/recover/resume.ts'
+import type { ResumeReport } from '../../client/engine/recover/resume-report.ts'
 import { readCount, type SendingOptions, withExamples, withSending } from '../arguments.ts'
 import { type JournalSession, recordsOf, refuseSealed, sendingClient, withJournalOf } from '../journal-session.ts'
 import type { Command } from '../libraries.ts'

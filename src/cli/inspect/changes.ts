@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import type { ResumeReport } from '../../client/engine/recover/resume.ts'
+import type { ResumeReport } from '../../client/engine/recover/resume-report.ts'
 import { startBackgroundTimer, systemClock } from '../../foundation/clock.ts'
 import { redactText } from '../../observe/redact.ts'
 import { type Reply, reply } from '../../server/entry/reply.ts'

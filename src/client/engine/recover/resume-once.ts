@@ -1,5 +1,6 @@
 import type { Engine } from '../engine.ts'
-import { Resume, type ResumeReport } from './resume.ts'
+import { Resume } from './resume.ts'
+import type { ResumeReport } from './resume-report.ts'
 
 /** One pass, to the end of everything that it took up. An explicit wish takes our own delays back. */
 export async function resumeOnce(engine: Engine, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {

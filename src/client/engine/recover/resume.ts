@@ -1,7 +1,7 @@
 import { onAbort } from '../../../foundation/abort.ts'
 import type { SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
-import type { OperationRecord, SettledStatus } from '../../operation/record.ts'
+import type { OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { isOffline } from '../run/online.ts'
@@ -9,6 +9,7 @@ import type { Slot } from '../run/slot.ts'
 import { adopt, claimantAmong, dueFilter, findDeadOwners, putBackUntouched, survey, takeOver } from './claiming.ts'
 import { Deliveries } from './deliveries.ts'
 import { resumeOperation } from './resume-operation.ts'
+import { countIn, newReport } from './resume-report.ts'
 import { Slots } from './slots.ts'
 import { Sweep } from './sweep.ts'
 
@@ -20,9 +21,6 @@ const LOOK_AGAIN_MS = 100
 const MOST_CLAIMED = 100
 /** Settlements of one name that are with their handlers at once, at most. */
 const MOST_DELIVERED = 8
-
-/** How the operations that a resume took up ended. `claimed` is the sum of the others. */
-export type ResumeReport = { claimed: number; pending: number } & Record<SettledStatus, number>
 
 /** What a pass knows of dead runners, and what counts as due in it. */
 interface PassTerms {
@@ -53,15 +51,7 @@ export type EndOfPass = 'over' | 'cut'
 
 /** A resume: what it has taken up, how much at once, and what became of it. */
 export class Resume {
-  readonly report: ResumeReport = {
-    claimed: 0,
-    succeeded: 0,
-    rejected: 0,
-    failed: 0,
-    expired: 0,
-    cancelled: 0,
-    pending: 0,
-  }
+  readonly report = newReport()
   readonly #engine: Engine
   readonly #slots: Slots
   readonly #slot: Slot = {
@@ -82,7 +72,7 @@ export class Resume {
       perName: Math.min(concurrency, MOST_DELIVERED),
       signal,
       isHalted: () => this.#isHalted,
-      onDelivered: (record) => this.#count(record),
+      onDelivered: (record) => countIn(this.report, record),
     })
     this.#signal = signal
   }
@@ -212,18 +202,13 @@ export class Resume {
       const isLeft = this.#deliveries.bound(operation)
       const record = await resumeOperation(this.#engine, operation)
       // One whose settlement was left is counted when that is delivered.
-      if (!isLeft()) this.#count(record)
+      if (!isLeft()) countIn(this.report, record)
       return record
     } catch (error) {
-      this.#count({ status: 'pending' })
+      countIn(this.report, { status: 'pending' })
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
     }
-  }
-
-  #count({ status }: Pick<OperationRecord, 'status'>): void {
-    this.report.claimed++
-    this.report[status]++
   }
 
   /** The lane waits for a slot like everybody else. */
