@@ -9,6 +9,8 @@ import { type BlipTrial, type ClientName, callsEndMs, clientsOf, DRAIN_MS } from
 export interface BlipClientOrder {
   readonly client: ClientName
   readonly url: string
+  /** Of a server that is well: whatever befalls the other one, calls to it must not suffer. */
+  readonly besideUrl: string
   /** Epoch milliseconds with fractions, on the clock that both processes share. */
   readonly startAt: number
   /** Absent: only load and compile everything that is slow once. */
@@ -18,6 +20,8 @@ export interface BlipClientOrder {
 /** Times are milliseconds from the start of the run. */
 export interface BlipCall {
   readonly key: string
+  /** To the server that is well. */
+  readonly isBeside: boolean
   readonly startedAt: number
   attempts: number
   endedAt: number
@@ -40,17 +44,17 @@ class BlipCalls {
   readonly #open: Promise<void>[] = []
 
   constructor(order: BlipClientOrder, clients: number) {
-    const { client, url } = order
+    const { client } = order
     this.#order = order
     const attempted = (key: string): void => {
       const call = this.#calls.get(key)
       if (call) call.attempts++
     }
-    this.#clients = Array.from({ length: clients }, () => BLIP_CLIENTS[client]({ url, attempted }))
+    this.#clients = Array.from({ length: clients }, () => BLIP_CLIENTS[client]({ attempted }))
   }
 
   async warmUp(): Promise<void> {
-    for (let index = 0; index < WARM_UP_CALLS; index++) await this.#call(index)
+    for (let index = 0; index < WARM_UP_CALLS; index++) await Promise.all(this.#callBoth(index))
     await this.#close()
   }
 
@@ -72,16 +76,35 @@ class BlipCalls {
     for (let index = 0; index < calls; index++) {
       const waitMs = (index + 0.5) * gapMs - this.#now
       if (waitMs > 0) await sleep(waitMs)
-      this.#open.push(this.#call(index))
+      this.#open.push(...this.#callBoth(index))
     }
   }
 
-  async #call(index: number): Promise<void> {
-    const key = `call-${index}`
-    const call: BlipCall = { key, startedAt: this.#now, attempts: 0, endedAt: Number.NaN, failure: 'not over' }
+  #callBoth(index: number): Promise<void>[] {
+    const { url, besideUrl } = this.#order
+    const client = this.#clients[index % this.#clients.length]
+    if (!client) return []
+    return [
+      this.#call({ key: `call-${index}`, isBeside: false }, (key) => client.post(url, key)),
+      this.#call({ key: `beside-${index}`, isBeside: true }, (key) => client.post(besideUrl, key)),
+    ]
+  }
+
+  async #call(
+    { key, isBeside }: Pick<BlipCall, 'key' | 'isBeside'>,
+    post: (key: string) => PromiseLike<unknown>,
+  ): Promise<void> {
+    const call: BlipCall = {
+      key,
+      isBeside,
+      startedAt: this.#now,
+      attempts: 0,
+      endedAt: Number.NaN,
+      failure: 'not over',
+    }
     this.#calls.set(key, call)
     try {
-      await this.#clients[index % this.#clients.length]?.post(key)
+      await post(key)
       call.failure = undefined
     } catch (error) {
       call.failure = reasonOf(error)

@@ -8,12 +8,11 @@ import type { ClientName } from './blip-trial.ts'
 
 /** A client of a trial. It reports each attempt under the idempotency key of its call. */
 export interface BlipClient {
-  post(key: string): PromiseLike<unknown>
+  post(url: string, key: string): PromiseLike<unknown>
   close?(): Promise<void>
 }
 
 export interface BlipClientOptions {
-  readonly url: string
   readonly attempted: (key: string) => void
 }
 
@@ -31,19 +30,19 @@ export const BLIP_CLIENTS: Readonly<Record<ClientName, (options: BlipClientOptio
 
 const keyed = (key: string): Record<string, string> => ({ 'idempotency-key': key })
 
-function holdfastClient({ url, attempted }: BlipClientOptions): BlipClient {
+function holdfastClient({ attempted }: BlipClientOptions): BlipClient {
   const client = createClient({
     journal: memoryJournal(),
     observe: (event) => {
       if (event.type === 'attempt.started') attempted(event.operation.key)
     },
   })
-  return { post: (key) => client.post(url, { key, json: BODY }).text(), close: () => client.close() }
+  return { post: (url, key) => client.post(url, { key, json: BODY }).text(), close: () => client.close() }
 }
 
-function kyClient({ url, attempted }: BlipClientOptions): BlipClient {
+function kyClient({ attempted }: BlipClientOptions): BlipClient {
   return {
-    post: (key) => {
+    post: (url, key) => {
       const counted: typeof fetch = (input, init) => {
         attempted(key)
         return fetch(input, init)
@@ -55,7 +54,7 @@ function kyClient({ url, attempted }: BlipClientOptions): BlipClient {
 }
 
 /** With the delay of its documentation: by default axios-retry sends its retries at once. */
-function axiosClient({ url, attempted }: BlipClientOptions): BlipClient {
+function axiosClient({ attempted }: BlipClientOptions): BlipClient {
   const client = axios.create()
   axiosRetry(client, {
     retries: RETRIES,
@@ -66,12 +65,12 @@ function axiosClient({ url, attempted }: BlipClientOptions): BlipClient {
     attempted(String(config.headers.get('idempotency-key')))
     return config
   })
-  return { post: (key) => client.post(url, BODY, { headers: keyed(key) }) }
+  return { post: (url, key) => client.post(url, BODY, { headers: keyed(key) }) }
 }
 
-function gotClient({ url, attempted }: BlipClientOptions): BlipClient {
+function gotClient({ attempted }: BlipClientOptions): BlipClient {
   return {
-    post: (key) =>
+    post: (url, key) =>
       got
         .post(url, {
           json: BODY,
@@ -83,13 +82,13 @@ function gotClient({ url, attempted }: BlipClientOptions): BlipClient {
   }
 }
 
-function pRetryClient({ url, attempted }: BlipClientOptions): BlipClient {
-  const send = async (key: string): Promise<string> => {
+function pRetryClient({ attempted }: BlipClientOptions): BlipClient {
+  const send = async (url: string, key: string): Promise<string> => {
     attempted(key)
     const headers = { 'content-type': 'application/json', ...keyed(key) }
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(BODY) })
     if (!response.ok) throw new Error(String(response.status))
     return response.text()
   }
-  return { post: (key) => pRetry(() => send(key)) }
+  return { post: (url, key) => pRetry(() => send(url, key)) }
 }

@@ -20,11 +20,13 @@ const SERVER = {
   lag: { p99Ms: 3, longestMs: 4 },
 }
 const CALLS: BlipCall[] = [
-  { key: 'before', startedAt: 1003, endedAt: 1013, attempts: 1 },
-  { key: 'patient', startedAt: 1100, endedAt: 2300, attempts: 3 },
-  { key: 'unlucky', startedAt: 1200, endedAt: 1300, attempts: 2, failure: 'budget' },
-  { key: 'never sent', startedAt: 2000, endedAt: 2000, attempts: 0, failure: 'budget' },
-  { key: 'after', startedAt: 2001, endedAt: 2011, attempts: 1 },
+  { key: 'before', isBeside: false, startedAt: 1003, endedAt: 1013, attempts: 1 },
+  { key: 'patient', isBeside: false, startedAt: 1100, endedAt: 2300, attempts: 3 },
+  { key: 'unlucky', isBeside: false, startedAt: 1200, endedAt: 1300, attempts: 2, failure: 'budget' },
+  { key: 'never sent', isBeside: false, startedAt: 2000, endedAt: 2000, attempts: 0, failure: 'budget' },
+  { key: 'after', isBeside: false, startedAt: 2001, endedAt: 2011, attempts: 1 },
+  { key: 'beside before', isBeside: true, startedAt: 1003, endedAt: 1500, attempts: 1 },
+  { key: 'beside', isBeside: true, startedAt: 1100, endedAt: 1112, attempts: 1 },
 ]
 const ROW = blipRow(TRIAL, 'Holdfast', { client: { calls: CALLS, lag: LAG }, server: SERVER })
 
@@ -43,6 +45,8 @@ describe('the figures of a blip', () => {
       requestsIn: 5 / 3,
       p50Ms: 1200,
       p99Ms: 1200,
+      besideSuccess: 1,
+      besideP99Ms: 12,
       failures: { budget: 2 },
       lag: { p99Ms: 3, longestMs: 5 },
       wasBusy: false,
@@ -51,7 +55,7 @@ describe('the figures of a blip', () => {
 
   it('are a row of the report', () => {
     expect(socketBlipsReport([ROW]).split('\n').at(-1)).toMatch(
-      /^\| 1 s, 100\/s +\| Holdfast +\| 33 +\| 1.67 +\| 1.67 +\| 1.2 s \| 1.2 s \| 100 +\| 7 for 5 +\| budget 2 +\|$/,
+      /^\| 1 s, 100\/s +\| Holdfast +\| 33 +\| 1.67 +\| 1.67 +\| 1.2 s \| 1.2 s \| 100 +\| 7 for 5 +\| 100 +\| 12 ms +\| budget 2 +\|$/,
     )
     expect(socketBlipsReport([{ ...ROW, wasBusy: true }])).toContain('| 1 s, 100/s ! |')
   })

@@ -21,6 +21,9 @@ export interface BlipRow extends BlipTrial {
   /** How long the calls took that began in the blip and succeeded. */
   readonly p50Ms: number
   readonly p99Ms: number
+  /** Of the calls that the same client began meanwhile to a server that was well. */
+  readonly besideSuccess: number
+  readonly besideP99Ms: number
   /** Of the calls begun in the blip: reason -> calls. */
   readonly failures: Readonly<Record<string, number>>
   /** The longer one of both processes. */
@@ -35,12 +38,13 @@ export interface BlipReports {
 }
 
 export function blipRow(trial: BlipTrial, name: ClientName, { client, server }: BlipReports): BlipRow {
-  const { calls } = client
   const { failedFrom, failedUntil, requests } = server
-  const within = calls.filter(({ startedAt }) => startedAt >= failedFrom && startedAt < failedUntil)
+  const begunIn = client.calls.filter(({ startedAt }) => startedAt >= failedFrom && startedAt < failedUntil)
+  const calls = client.calls.filter(({ isBeside }) => !isBeside)
+  const within = begunIn.filter(({ isBeside }) => !isBeside)
+  const beside = begunIn.filter(({ isBeside }) => isBeside)
   const after = calls.filter(({ startedAt }) => startedAt >= failedUntil)
-  const times = within.filter(hasSucceeded).map(({ startedAt, endedAt }) => endedAt - startedAt)
-  times.sort((one, other) => one - other)
+  const times = sortedTimes(within)
   const lag = worse(client.lag, server.lag)
   return {
     ...trial,
@@ -49,12 +53,14 @@ export function blipRow(trial: BlipTrial, name: ClientName, { client, server }: 
     attempts: attemptsOf(calls),
     requests: sum([...requests.values()]),
     callsIn: within.length,
-    successIn: within.filter(hasSucceeded).length / within.length,
-    successAfter: after.filter(hasSucceeded).length / after.length,
+    successIn: successOf(within),
+    successAfter: successOf(after),
     attemptsIn: attemptsOf(within) / within.length,
     requestsIn: sum(within.map(({ key }) => requests.get(key) ?? 0)) / within.length,
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
+    besideSuccess: successOf(beside),
+    besideP99Ms: quantile(sortedTimes(beside), 0.99),
     failures: failuresOf(within),
     lag,
     wasBusy: isTooLate(lag),
@@ -63,6 +69,15 @@ export function blipRow(trial: BlipTrial, name: ClientName, { client, server }: 
 
 function hasSucceeded({ failure }: BlipCall): boolean {
   return failure === undefined
+}
+
+function successOf(calls: readonly BlipCall[]): number {
+  return calls.filter(hasSucceeded).length / calls.length
+}
+
+function sortedTimes(calls: readonly BlipCall[]): number[] {
+  const times = calls.filter(hasSucceeded).map(({ startedAt, endedAt }) => endedAt - startedAt)
+  return times.sort((one, other) => one - other)
 }
 
 function attemptsOf(calls: readonly BlipCall[]): number {

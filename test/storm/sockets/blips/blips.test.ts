@@ -29,6 +29,8 @@ it('counts every call and every request of a blip over sockets', async ({ skip }
     expect(row.requests).toBeLessThanOrEqual(row.attempts)
     // Each call in the blip either succeeds or has a reason.
     expect(Math.round(row.callsIn * (row.successIn || 0)) + failed(row)).toBe(row.callsIn)
+    // Nothing befalls the server beside it.
+    if (row.callsIn > 0) expect(row.besideSuccess).toBe(1)
   }
   skip(
     rows.some(({ lag }) => lag.longestMs > MOST_LAG_MS),

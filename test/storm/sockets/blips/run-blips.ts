@@ -1,5 +1,5 @@
-import { BlipPair } from './blip-pair.ts'
 import type { BlipRow } from './blip-row.ts'
+import { BlipStage } from './blip-stage.ts'
 import { type BlipChoice, type BlipTrial, blipName, blipTrials, type ClientName } from './blip-trial.ts'
 
 type Tell = (line: string) => void
@@ -19,15 +19,15 @@ async function runTogether(
   trials: readonly BlipTrial[],
   tell: Tell,
 ): Promise<BlipRow[]> {
-  const pairs = await Promise.all(clients.map((name) => BlipPair.start(name)))
+  const stages = await Promise.all(clients.map((name) => BlipStage.start(name)))
   const rows: BlipRow[] = []
   try {
     for (const trial of trials) {
       tell(`${clients.join(' and ')}: ${trial.fault}, ${blipName(trial)}`)
-      rows.push(...(await Promise.all(pairs.map((pair) => pair.run(trial)))))
+      rows.push(...(await Promise.all(stages.map((stage) => stage.run(trial)))))
     }
   } finally {
-    await Promise.all(pairs.map((pair) => pair.end()))
+    await Promise.all(stages.map((stage) => stage.end()))
   }
   return rows
 }

@@ -5,7 +5,8 @@ import { blipName } from './blip-trial.ts'
 const LEGEND =
   'Calls begun in the blip: the share that succeeds, attempts and requests that reached the server per call, the time in ' +
   'which half and 99 % of the successful ones end, and the reasons of the others. Beside it the share of the calls begun in ' +
-  'the 2 s after the blip that succeeds, and all requests of the run for all its calls. `!`: the machine was busy.'
+  'the 2 s after the blip that succeeds, and all requests of the run for all its calls. `other origin`: the calls that the ' +
+  'same client made meanwhile to a server that was well. `!`: the machine was busy.'
 
 const HEAD = [
   'blip',
@@ -17,6 +18,8 @@ const HEAD = [
   'p99',
   'after it %',
   'requests for calls',
+  'other origin %',
+  'its p99',
   'failures in it',
 ]
 
@@ -38,6 +41,8 @@ function cellsOf(row: BlipRow): Cell[] {
     duration(row.p99Ms),
     wholePercent(row.successAfter),
     `${row.requests} for ${row.calls}`,
+    wholePercent(row.besideSuccess),
+    duration(row.besideP99Ms),
     failuresOf(row),
   ]
 }
