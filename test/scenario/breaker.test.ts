@@ -187,3 +187,49 @@ describe('the breaker', () => {
     expect(eager.fetch.calls).toHaveLength(3)
   })
 })
+
+describe('the breaker of a server that says when it will be back', () => {
+  /** Open, and half a second before the time that the server named; two calls wait for it. */
+  async function expected() {
+    const server = { status: 503 }
+    const step = (): PlainStep => ({ ...server, headers: { 'retry-after': '3' } })
+    const place = scenario(step, { ...once, random: () => 0.5 })
+    const { client, clock } = place
+    await Promise.all([1, 2, 3].map(() => failure(client.post('/a'))))
+    // The first failed probe of 3,150 ms names the next one.
+    const probe = failure(client.post('/a'))
+    await clock.advance(OPENS_AFTER_MS + 100)
+    await probe
+    const calls = [client.post('/a'), client.post('/a')]
+    const ended = Promise.allSettled(calls)
+    await clock.advance(400)
+    expect(changes(place.events)).toEqual(['closed -> open'])
+    expect(place.fetch.calls).toHaveLength(4)
+    return { ...place, server, ended }
+  }
+
+  it('lets calls wait for it, and answers them all if it is back', async () => {
+    const { clock, fetch, server, ended } = await expected()
+    server.status = 200
+    const outcomes = await elapse(clock, 400, ended)
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+    expect(fetch.calls).toHaveLength(6)
+  })
+
+  it('ends them with the first one that finds it still down', async () => {
+    const { clock, fetch, ended } = await expected()
+    const errors = (await elapse(clock, 400, ended)).map((outcome) => outcome.status === 'rejected' && outcome.reason)
+    expect(errors).toMatchObject([{ reason: 'attempts' }, { reason: 'breaker', effect: 'none' }])
+    expect(fetch.calls).toHaveLength(5)
+  })
+
+  it('ends calls at once if that is longer than it takes to give a server up', async () => {
+    const { client, clock, fetch } = scenario(() => ({ status: 503, headers: { 'retry-after': '9' } }), once)
+    await Promise.all([1, 2, 3].map(() => failure(client.post('/a'))))
+    const probe = failure(client.post('/a'))
+    await clock.advance(10_000)
+    await probe
+    expect(await failure(client.post('/a'))).toMatchObject({ reason: 'breaker', effect: 'none' })
+    expect(fetch.calls).toHaveLength(4)
+  })
+})

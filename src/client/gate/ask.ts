@@ -30,14 +30,15 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const probeAt = nextProbeAt(state, limits, now)
   if (phase === 'open' && kind !== 'kept') {
     const mayProbe = kind === 'call' && probeAt <= now && !isFull(state, limits, question)
-    if (!mayProbe) return refused(state, kind, Math.max(now, probeAt))
+    if (!mayProbe && !isExpected(state, limits, now)) return refused(state, kind, Math.max(now, probeAt))
   }
   const heldAt = isFull(state, limits, question) ? Number.POSITIVE_INFINITY : heldUntil(state, limits, question)
   const waitsUntil = Math.max(probeAt, state.nextAt, heldAt)
   if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
   if (waitsUntil > now) {
     // Calls and retries that wait must hear of it when the breaker opens.
-    const opens = kind === 'kept' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
+    const mayOpen = kind !== 'kept' && phase !== 'open'
+    const opens = mayOpen ? opensAt(state, limits.breaker) : Number.POSITIVE_INFINITY
     return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
   }
   const paid = spaced(pay(state, limits, question), limits, now)
@@ -72,7 +73,15 @@ function hasRoom({ concurrency, connections }: GateLimits, { inFlight, reading }
 export function refuseCall(state: GateState, limits: GateLimits, now: number): (Answer & { is: 'open' }) | undefined {
   if (phaseOf(state, limits, now) !== 'open') return undefined
   const probeAt = nextProbeAt(state, limits, now)
-  return probeAt > now ? refused(state, 'call', probeAt) : undefined
+  return probeAt > now && !isExpected(state, limits, now) ? refused(state, 'call', probeAt) : undefined
+}
+
+/** The server has said when it will be back, and that is soon: calls wait for the probe that goes then, and end with it. */
+function isExpected(state: GateState, limits: GateLimits, now: number): boolean {
+  if (state.backAt === undefined || !limits.breaker) return false
+  if (state.probe !== undefined) return true
+  const waitMs = nextProbeAt(state, limits, now) - now
+  return waitMs > 0 && waitMs <= limits.breaker.openAfterMs * TUNING.openLate
 }
 
 function refused(state: GateState, kind: RequestKind, retryAt: number): Answer & { is: 'open' } {

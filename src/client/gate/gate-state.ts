@@ -42,6 +42,8 @@ export interface GateState extends Bucket, Pace {
   readonly refused: number
   /** Nothing is sent before this time: the server asked for it, or the last request was a moment ago. */
   readonly nextAt: number
+  /** When the server will be back, if its last failure said so (`Retry-After`). */
+  readonly backAt?: number | undefined
   /** The server's quota is nearly used up: a gap between two requests, until it begins anew. */
   readonly spaceMs: number
   readonly spacedUntil: number
@@ -50,7 +52,7 @@ export interface GateState extends Bucket, Pace {
 export function newGateState(limits: GateLimits, now: number): GateState {
   const unbroken = { failures: 0, failedAt: undefined, succeededAt: 0, share: 1, window: undefined, calm: 0 }
   const unprobed = { pauseMs: 0, probeAt: now, probe: undefined, refused: 0 }
-  const unspaced = { nextAt: now, spaceMs: 0, spacedUntil: now }
+  const unspaced = { nextAt: now, backAt: undefined, spaceMs: 0, spacedUntil: now }
   return { ...newBucket(limits.budget), at: now, ...unbroken, ...unprobed, ...unspaced, ...unpaced(now) }
 }
 
@@ -96,7 +98,7 @@ export function isUnwell({ tokens, failures, gapMs }: GateState, budget: BudgetL
 
 /** An answer of any kind shows that there is a server. */
 export function alive(state: GateState): GateState {
-  return { ...state, failures: 0, failedAt: undefined, pauseMs: 0, probe: undefined, refused: 0 }
+  return { ...state, failures: 0, failedAt: undefined, pauseMs: 0, probe: undefined, refused: 0, backAt: undefined }
 }
 
 /** After the time since the last look: the reserve leads back to rest, and old failures are forgotten. */

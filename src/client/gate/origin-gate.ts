@@ -156,6 +156,9 @@ export class OriginGate {
     const now = clock.now()
     const ended = { now, kind, outcome, tookMs, probe, inFlight, random, wish }
     this.state = recordOutcome(this.#store.state, limits, ended)
+    // They have waited for the moment that the server named, and it is not back.
+    if (probe !== undefined && outcome === 'failure' && this.phase === 'open')
+      this.#line.dismissCalls(this.state.probeAt)
     if (this.#line.length > 0) this.pump()
     else if (this.#store.state.failures > 0 || this.#phase !== 'healthy') this.#turnPhase(now)
   }
@@ -217,7 +220,7 @@ export class OriginGate {
         wakeAt = Math.min(wakeAt, answer.until)
         continue
       }
-      if (answer.is === 'open') for (const one of this.#line.takeAll(kind)) one.called(answer)
+      if (answer.is === 'open') this.#line.dismiss(kind, answer)
       else {
         this.leave(ticket)
         ticket.called(answer.is === 'sent' ? this.#admit(kind, { now, probe: answer.probe }) : answer)

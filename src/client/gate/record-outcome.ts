@@ -62,7 +62,8 @@ function granted(state: GateState, wish: ServerWish, { now, random }: EndedReque
   if (retryAfterMs === undefined) return spaced
   // Those who were told the same must not come back together.
   const holdMs = Math.min(TUNING.longestHoldMs, retryAfterMs) * (1 + random() / 10)
-  return { ...spaced, nextAt: Math.max(state.nextAt, now + holdMs) }
+  const backAt = state.failures > 0 ? now + holdMs : undefined
+  return { ...spaced, backAt, nextAt: Math.max(state.nextAt, now + holdMs) }
 }
 
 function unsuccessful(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
@@ -97,6 +98,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
     probe: undefined,
     refused: 0,
     nextAt: state.nextAt,
+    backAt: undefined,
     spaceMs: now < state.spacedUntil ? state.spaceMs : 0,
     spacedUntil: state.spacedUntil,
     gapMs: state.gapMs,
@@ -149,7 +151,7 @@ function failed(state: GateState, limits: GateLimits, ended: EndedRequest): Gate
   const isBroke = !budget || balance(state, budget, kind === 'kept' ? 'kept' : 'retry') < A_TOKEN
   // What can be paid for goes on at a server that is flaky, but not at one that has too much to do.
   const slowed = isBroke || isSlowAnswer(state, tookMs) ? slowDown(state, { now, random, isSilent }) : state
-  const next = { ...slowed, failures, failedAt: state.failedAt ?? now }
+  const next = { ...slowed, failures, failedAt: state.failedAt ?? now, backAt: undefined }
   if (phaseOf(state, limits, now) !== 'healthy') return isProbe(state, ended) ? paused(next, limits, ended) : next
   if (phaseOf(next, limits, now) !== 'healthy') return paused(next, limits, ended)
   return { ...narrowed(next, ended), probeAt: now }

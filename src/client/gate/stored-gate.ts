@@ -31,6 +31,7 @@ export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, no
     calm: 0,
     probe: undefined,
     refused: 0,
+    backAt: undefined,
     nextAt: Math.min(stored.nextAt, now + TUNING.longestHoldMs),
     spaceMs: 0,
     spacedUntil: now,

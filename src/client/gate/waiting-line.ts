@@ -77,10 +77,15 @@ export class WaitingLine {
   }
 
   /** All of a kind leave. */
-  takeAll(kind: RequestKind): Ticket[] {
+  dismiss(kind: RequestKind, refusal: Refused): void {
     const all = this.#tickets[kind].splice(0)
     this.length -= all.length
-    return all
+    for (const one of all) one.called(refusal)
+  }
+
+  /** All that have a caller leave: the circuit breaker is open. */
+  dismissCalls(retryAt: number): void {
+    for (const kind of ['call', 'retry'] as const) this.dismiss(kind, { is: 'open', retryAt })
   }
 
   /** Those whose time is over leave. */

@@ -2,7 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { programFile } from '../../support/child-program.ts'
 
-type ProgramName = 'server-program' | 'clients-program' | 'blips/blip-server-program' | 'blips/blip-client-program'
+type ProgramName =
+  | 'server-program'
+  | 'clients-program'
+  | 'blips/blip-server-program'
+  | 'blips/blip-client-program'
+  | 'backlog/backlog-program'
 
 /** A program of this folder in a process of its own, which takes orders and answers each with one message. */
 export class Child {

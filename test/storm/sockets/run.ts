@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ArgumentError } from '../arguments.ts'
 import { drawPicture } from '../pictures/draw.ts'
+import { runBacklog } from './backlog/run-backlog.ts'
+import { socketBacklogReport } from './backlog/socket-backlog-report.ts'
 import { blipsPicture } from './blips/blips-picture.ts'
 import { runBlips } from './blips/run-blips.ts'
 import { socketBlipsReport } from './blips/socket-blips-report.ts'
@@ -34,6 +36,9 @@ async function reportBlips({ blips, json, pictures }: SocketOptions): Promise<vo
 async function run(options: SocketOptions): Promise<void> {
   if (options.only.includes('model')) await runModel(options)
   if (options.only.includes('blips')) await reportBlips(options)
+  if (options.only.includes('backlog')) {
+    process.stdout.write(`${socketBacklogReport(await runBacklog(options.operations, tell))}\n`)
+  }
 }
 
 try {

@@ -9,7 +9,7 @@ const options = (line: string): ReturnType<typeof readSocketArguments> =>
 describe('the arguments of the trials over sockets', () => {
   it('run everything by default', () => {
     expect(options('')).toEqual({
-      only: ['model', 'blips'],
+      only: ['model', 'blips', 'backlog'],
       runs: 3,
       trials: ['share', 'capacity', 'outage'],
       blips: {
@@ -20,6 +20,7 @@ describe('the arguments of the trials over sockets', () => {
         clients: CLIENT_NAMES,
         atOnce: 2,
       },
+      operations: 10_000,
       json: undefined,
       pictures: undefined,
     })

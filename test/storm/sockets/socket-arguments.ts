@@ -4,7 +4,7 @@ import { FAULTS } from '../experiments/troubles.ts'
 import { type BlipChoice, CLIENT_NAMES, STARTS } from './blips/blip-trial.ts'
 import { TRIALS, type TrialName } from './trials.ts'
 
-export const SOCKET_EXPERIMENTS = ['model', 'blips'] as const
+export const SOCKET_EXPERIMENTS = ['model', 'blips', 'backlog'] as const
 type SocketExperiment = (typeof SOCKET_EXPERIMENTS)[number]
 
 export interface SocketOptions {
@@ -12,6 +12,8 @@ export interface SocketOptions {
   readonly runs: number
   readonly trials: readonly TrialName[]
   readonly blips: BlipChoice
+  /** In the backlog. */
+  readonly operations: number
   readonly json: string | undefined
   readonly pictures: string | undefined
 }
@@ -38,6 +40,9 @@ blips: a server that fails for a moment, Holdfast and its peers, twenty minutes
   --start LIST      some of ${STARTS.join(', ')}: does the first call begin before the blip or in it?
   --client LIST     some of ${CLIENT_NAMES.map((name) => name.replace(/,.*/, '')).join(', ')}
   --at-once NUMBER  how many clients run at the same time, 2 by default; more only if the machine has cores for it
+
+backlog: a process that resumes what is in its journal, a minute
+  --operations NUMBER  10000 by default
 `
 
 const OPTIONS = {
@@ -49,6 +54,7 @@ const OPTIONS = {
   rate: { type: 'string', default: '10,100' },
   start: { type: 'string' },
   client: { type: 'string' },
+  operations: { type: 'string', default: '10000' },
   'at-once': { type: 'string', default: '2' },
   json: { type: 'string' },
   pictures: { type: 'string' },
@@ -70,6 +76,7 @@ export function readSocketArguments(args: readonly string[]): SocketOptions | 'h
       clients: clientsNamed(values.client),
       atOnce: whole('at-once', values['at-once'], 1),
     },
+    operations: whole('operations', values.operations, 1),
     json: values.json,
     pictures: values.pictures,
   }

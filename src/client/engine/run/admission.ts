@@ -183,7 +183,8 @@ export class Admission {
 
   /** Is the circuit breaker open, or the budget empty for good? Then no retry goes, and none has to wait to be told so. */
   givenUp(): Stop | undefined {
-    if (this.#gate.phase === 'open') return { reason: 'breaker', retryAt: this.#gate.refuseCall() }
+    if (this.#gate.phase === 'open')
+      return { reason: 'breaker', retryAt: this.#gate.refuseCall() ?? this.#gate.state.backAt }
     if (!this.#gate.isBroke) return undefined
     this.#engine.events?.emit({ type: 'budget.exhausted', origin: this.#origin })
     return { reason: 'budget' }

@@ -17,6 +17,7 @@ const SERVER = {
   ]),
   failedFrom: 1004,
   failedUntil: 2001,
+  mostAtOnce: 2,
   lag: { p99Ms: 3, longestMs: 4 },
 }
 const CALLS: BlipCall[] = [

@@ -13,7 +13,13 @@ interface Beginning {
   readonly startAt: number
 }
 
-export type BlipServerOrder = Beginning | { readonly is: 'listen' } | { readonly is: 'report' }
+interface Listening {
+  readonly is: 'listen'
+  /** How long an answer takes. */
+  readonly latencyMs?: number
+}
+
+export type BlipServerOrder = Beginning | Listening | { readonly is: 'report' }
 
 export interface BlipServerReport {
   /** Idempotency key -> requests. */
@@ -21,6 +27,8 @@ export interface BlipServerReport {
   /** Milliseconds from the start of the run, as the server itself saw them. */
   readonly failedFrom: number
   readonly failedUntil: number
+  /** The most requests that were being answered at a time. */
+  readonly mostAtOnce: number
   readonly lag: Lag
 }
 
@@ -39,7 +47,14 @@ class BlipServer {
   #fails = false
   #failedFrom = Number.NaN
   #failedUntil = Number.NaN
+  #answering = 0
+  #mostAtOnce = 0
+  readonly #latencyMs: number
   readonly #lag = watchLag()
+
+  constructor({ latencyMs = LATENCY_MS }: Listening) {
+    this.#latencyMs = latencyMs
+  }
 
   async listen(): Promise<number> {
     for (let tried = 0; tried < MOST_TRIES; tried++) {
@@ -62,6 +77,7 @@ class BlipServer {
       requests: this.#requests,
       failedFrom: this.#failedFrom,
       failedUntil: this.#failedUntil,
+      mostAtOnce: this.#mostAtOnce,
       lag: this.#lag(),
     }
   }
@@ -97,10 +113,18 @@ class BlipServer {
     request.resume()
     const key = String(request.headers['idempotency-key'])
     this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1)
-    if (!this.#fails) setTimeout(() => response.end('{}'), LATENCY_MS)
+    if (!this.#fails) this.#answer(response)
     else if (this.#trial?.fault === '503') response.writeHead(503).end()
     else if (this.#trial?.fault === 'hang') this.#hanging.add(request.socket)
     else request.socket.resetAndDestroy()
+  }
+
+  #answer(response: ServerResponse): void {
+    this.#mostAtOnce = Math.max(this.#mostAtOnce, ++this.#answering)
+    setTimeout(() => {
+      this.#answering--
+      response.end('{}')
+    }, this.#latencyMs)
   }
 }
 
@@ -112,7 +136,7 @@ let current: BlipServer | undefined
 async function obey(order: BlipServerOrder): Promise<object | undefined> {
   if (order.is === 'listen') {
     current?.close()
-    current = new BlipServer()
+    current = new BlipServer(order)
     return { port: await current.listen() }
   }
   if (order.is === 'begin') current?.begin(order)
