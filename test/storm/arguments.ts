@@ -28,7 +28,7 @@ export const HELP = `Simulates fleets of clients in front of a server that fails
 
   --only LIST       some of ${EXPERIMENTS.join(', ')}; all of them by default
   --situations LIST only these situations: ${GROUP_NAMES.join(', ')}
-  --clients LIST    sizes of the fleet in an outage, by default 100,1000,10000 (in all about six minutes;
+  --clients LIST    sizes of the fleet in an outage, by default 100,1000,10000 (in all about a quarter of an hour;
                     100000 takes two more)
   --seed NUMBER     the same seed gives the same numbers; 1 by default
   --json FILE       writes every number there as well

@@ -57,7 +57,7 @@ export const TUNING = {
 
   /** So many requests in a row without an answer for this long, and for three times what is usual: the server may hang. */
   silentRequests: 5,
-  silenceMs: 300,
+  silenceMs: 250,
   knownAnswers: 10,
   /** Or it is slow: then one request follows after this pause, and each further one sooner, all of them after some 2.5 s. */
   silentPauseMs: 500,

@@ -31,7 +31,7 @@ const CASES: readonly Case[] = [
   { fault: '503', lastsMs: 1000, perSecond: 1000, start: 'warm', most: 1.3 },
   // The calls that were sent before the silence is noticed cost a second request each.
   { fault: 'hang', lastsMs: 300, perSecond: 100, start: 'warm', most: 2 },
-  { fault: 'hang', lastsMs: 1000, perSecond: 100, start: 'warm', most: 1.4 },
+  { fault: 'hang', lastsMs: 1000, perSecond: 100, start: 'warm', most: 1.3 },
   { fault: 'hang', lastsMs: 3000, perSecond: 100, start: 'warm', most: 1.3 },
   { fault: 'hang', lastsMs: 3000, perSecond: 10, start: 'started', most: 2 },
 ]
@@ -47,10 +47,10 @@ describe('one process', () => {
   })
 
   it.each([
-    { rate: 0.25, least: 0.998, requests: 1.35, p99Ms: 1000 },
-    { rate: 0.5, least: 0.96, requests: 1.95, p99Ms: 3000 },
+    { rate: 0.25, least: 0.999, requests: 1.35, p99Ms: 1000 },
+    { rate: 0.5, least: 0.97, requests: 1.95, p99Ms: 3000 },
     // A success pays for 1.1 retries: at four requests per success that is a third of the calls.
-    { rate: 0.75, least: 0.33, requests: 1.6, p99Ms: 10_000 },
+    { rate: 0.75, least: 0.37, requests: 1.6, p99Ms: 10_000 },
   ])('gets done where $rate fail what attempts and tokens allow', ({ rate, least, requests, p99Ms }) => {
     const found = row(flaky(rate, 20))
     expect(found.successIn).toBeGreaterThanOrEqual(least)
@@ -104,8 +104,8 @@ describe('a fleet', () => {
     'waits its turn at a server that has half of its capacity and refuses %s',
     (refuses) => {
       const found = row(halfCapacity(refuses))
-      expect(found.successIn).toBeGreaterThanOrEqual(0.9)
-      expect(found.requests).toBeLessThanOrEqual(1.5)
+      expect(found.successIn).toBeGreaterThanOrEqual(0.95)
+      expect(found.requests).toBeLessThanOrEqual(1.1)
     },
     SLOW_MACHINE_MS,
   )

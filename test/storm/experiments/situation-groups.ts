@@ -91,12 +91,15 @@ export function quietClients(rate: number, operationsPerClient: number): Situati
 }
 
 function single(): SituationGroup {
-  const bursts = [1, 4].map((burst) => variant(`burst ${burst}`, { budget: { burst } }))
+  const variants = [
+    variant('2 attempts', { retry: { maxAttempts: 2 } }),
+    variant('burst 4', { budget: { burst: 4 } }),
+  ]
   return {
     name: 'single',
     title: 'Clients with a single operation in a minute, and with six',
     situations: [quietClients(0.25, 1), quietClients(0.5, 1), quietClients(1, 1), quietClients(1, 6)],
-    contenders: [ours(), ...bursts, ...rejected(), ...peers()],
+    contenders: [ours(), ...variants, ...rejected(), ...peers()],
     runs: 1,
   }
 }

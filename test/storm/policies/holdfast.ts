@@ -79,7 +79,7 @@ interface Attempted {
 
 const DEADLINE_MS = 30_000
 /** The gate decides how many of them are in flight. */
-const CONCURRENCY = 100
+const CONCURRENCY = 5000
 
 interface Surroundings {
   readonly memory: Memory

@@ -149,7 +149,7 @@ describe('a failing origin', () => {
 
   it('is one that does not answer, and silence alone opens no breaker', () => {
     const unanswered = { count: 5, since: START }
-    const hanging = gate().times(10, 'success').pass(299)
+    const hanging = gate().times(10, 'success').pass(249)
     expect(hanging.ask('call', { unanswered })).not.toHaveProperty('probe')
     expect(hanging.pass(1).ask('call', { unanswered })).toMatchObject({ is: 'sent', probe: hanging.now })
     expect(hanging.phase).toBe('failing')
@@ -159,7 +159,7 @@ describe('a failing origin', () => {
 
   it('has all of its requests again after two and a half seconds if it does not answer but does not fail', () => {
     const unanswered = { count: 5, since: START }
-    const slow = gate().times(10, 'success').pass(300)
+    const slow = gate().times(10, 'success').pass(250)
     slow.ask('call', { unanswered })
     const pauses: number[] = []
     for (let asked = 0; asked < 30; asked++) {
