@@ -431,8 +431,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (urlParts(head.url).origin !== row.origin)',
     replace: "if (row.origin === '')",
     breaks: ['P9'],
-    from: 310,
-    within: 2000,
+    from: 15,
+    within: 200,
   },
   {
     name: 'sending a body that was changed on disk',
@@ -485,8 +485,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'startTimer(clock, this.call.deadlineAt - clock.now(), late)',
     replace: 'startTimer(clock, this.call.deadlineAt - clock.now(), leave)',
     breaks: ['P4'],
-    from: 223,
-    within: 2000,
+    from: 2270,
+    within: 200,
   },
   {
     name: 'saying that nothing will be done of a write that may still come through',
@@ -518,8 +518,8 @@ export const MUTATIONS: readonly Mutation[] = [
       one = hasNext ? await this.#claimNext({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
       if (!one) this.#slots.release()`,
     breaks: ['P11'],
-    from: 1,
-    within: 2000,
+    from: 26080,
+    within: 50,
   },
   {
     name: 'delivering settlements where operations are sent',
@@ -545,8 +545,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "resume.pass(dueBy, 'one of many')",
     replace: 'resume.pass(dueBy)',
     breaks: ['P11'],
-    from: 1,
-    within: 2000,
+    from: 13680,
+    within: 50,
   },
   {
     name: 'forgetting the state of an origin that is unwell',
