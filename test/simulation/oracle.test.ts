@@ -82,10 +82,10 @@ describe('a success that its program was told, and that is sent again', () => {
   const change = { status: 'succeeded', head: '{}' } as RowChange
   const write: Commit = { do: 'write', namespace: 'default', key: KEY, owner: 'A1', epoch: 1, change }
 
-  function judge(failedIn: SimulatedProcess | undefined, status: 'pending' | 'succeeded', plan = IGNORES) {
+  function judge(unwrittenIn: SimulatedProcess | undefined, status: 'pending' | 'succeeded', plan = IGNORES) {
     const account = new SuccessAccount()
     const fact: CallFact = { plan: CALL, process: mine, at: 0, accepted: true, result: undefined }
-    if (failedIn) account.failed(failedIn, [write])
+    if (unwrittenIn) account.notWritten(unwrittenIn, write)
     account.told(fact, { is: 'response', at: 100 }, [{ key: KEY, status, body } as Shadow])
     return account.leaves(SENT, plan)
   }
@@ -96,7 +96,7 @@ describe('a success that its program was told, and that is sent again', () => {
     expect(judge(mine, 'succeeded')).toBeDefined()
   })
 
-  it('is excused if that very write has failed before, or by a server that honours the key', () => {
+  it('is excused if that very write was not done, or by a server that honours the key', () => {
     expect(judge(mine, 'pending')).toBeUndefined()
     expect(judge(undefined, 'pending', PLAN)).toBeUndefined()
   })

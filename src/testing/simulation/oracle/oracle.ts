@@ -202,7 +202,7 @@ export class Oracle {
   /** The process hears that a batch failed: a call whose lease or settlement this was may begin again. */
   journalFailed(process: SimulatedProcess, commands: readonly JournalCommand[]): void {
     this.budgets.get(process.name)?.begins()
-    this.#successes.failed(process, commands)
+    for (const command of commands) this.#successes.notWritten(process, command)
   }
 
   /** The process gets the result of a durable batch: a claim begins a run. */
@@ -212,6 +212,7 @@ export class Oracle {
     results: readonly JournalResult[],
   ): void {
     commands.forEach((command, index) => {
+      if (results[index] === false) this.#successes.notWritten(process, command)
       if (command.do !== 'claim') return
       for (const { key } of results[index] as ClaimedRow[]) {
         this.#book.allow(process, key, this.#terms.runDeadlineMs)

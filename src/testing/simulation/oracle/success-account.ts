@@ -11,20 +11,18 @@ import { labelOf, type Shadow } from './shadow.ts'
 const JOURNAL_PATIENCE_MS = 5000
 
 /**
- * P3 at a server that ignores keys, and does again what is sent again: a success is on disk before its program hears of it. Only
- * a program whose disk has just failed that very write gets the success all the same.
+ * P3 at a server that ignores keys, and does again what is sent again: a success is on disk before its program hears of it. A
+ * program gets it all the same if the disk has failed that very write, or has refused it because the lease was lost (P8).
  */
 export class SuccessAccount {
   /** The operations of which a program has a success that has to be on disk. */
   readonly #told = new Set<string>()
-  /** Successes whose write has failed, by process and key, as far as the process has heard of that. */
-  readonly #failed = new Set<string>()
+  /** Successes that were not written, by process and key, as far as the process has heard of that. */
+  readonly #unwritten = new Set<string>()
 
-  /** A process hears that a batch failed. */
-  failed({ name }: SimulatedProcess, commands: readonly JournalCommand[]): void {
-    for (const command of commands) {
-      if (isCommit(command) && command.change.status === 'succeeded') this.#failed.add(`${name} ${command.key}`)
-    }
+  /** A process hears that this failed, or was refused. */
+  notWritten({ name }: SimulatedProcess, command: JournalCommand): void {
+    if (isCommit(command) && command.change.status === 'succeeded') this.#unwritten.add(`${name} ${command.key}`)
   }
 
   /** Of an operation that a program asks for again, a second request is its wish. */
@@ -33,8 +31,8 @@ export class SuccessAccount {
     const isAskedForAgain = (id ?? key ?? retryAfterMs) !== undefined
     if (result.is !== 'response' || isAskedForAgain || result.at >= at + deadlineMs + JOURNAL_PATIENCE_MS) return
     for (const shadow of shadows) {
-      const hasFailed = shadow.status !== 'succeeded' && this.#failed.has(`${process.name} ${shadow.key}`)
-      if (hasFailed && labelOf(shadow) === label) return
+      const isUnwritten = shadow.status !== 'succeeded' && this.#unwritten.has(`${process.name} ${shadow.key}`)
+      if (isUnwritten && labelOf(shadow) === label) return
     }
     this.#told.add(label)
   }
