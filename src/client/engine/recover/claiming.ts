@@ -112,6 +112,31 @@ export function dueFilter({ options, handlers, gates }: Engine, exceptNames: rea
   }
 }
 
+/** What a pass knows of dead runners, and what counts as due in it. */
+export interface PassTerms {
+  readonly dead: readonly string[]
+  readonly dueBy: number
+}
+
+/** Which pending operations are claimed next. */
+export interface Wanted extends PassTerms {
+  readonly after: number
+  readonly origins?: readonly string[]
+  readonly exceptOrigins?: readonly string[]
+  readonly lane?: string | undefined
+  readonly limit: number
+}
+
+export async function claimDue(engine: Engine, { dead, ...wanted }: Wanted) {
+  const due = dueFilter(engine, [])
+  const asked = wanted.origins ?? due.origins
+  const allowed = due.origins
+  // What waits at a gate need not be what a resume may send: a caller may have asked for it by its key.
+  const origins = asked === '*' || allowed === '*' ? asked : asked.filter((origin) => allowed.includes(origin))
+  const self = await claimantAmong(engine, dead)
+  return engine.keeper.claim({ ...self, ...due, deliverNames: [], ...wanted, origins })
+}
+
 /** Gives a claim back as it was found. */
 export async function putBackUntouched({ keeper }: Engine, { record }: Pick<ClaimedRecord, 'record'>): Promise<void> {
   const { fence } = new LiveOperation(record)
