@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { RowChange } from '../../src/client/journal/port.ts'
-import { KeyReuseError } from '../../src/errors/classes.ts'
+import { IndeterminateError, KeyReuseError } from '../../src/errors/classes.ts'
 import type { Commit } from '../../src/testing/command-meaning.ts'
 import { Coverage } from '../../src/testing/simulation/coverage.ts'
 import { drawPlan } from '../../src/testing/simulation/draw-plan.ts'
+import { judgeBlips } from '../../src/testing/simulation/oracle/blip-rule.ts'
 import type { CallFact } from '../../src/testing/simulation/oracle/facts.ts'
 import { judgeEnd } from '../../src/testing/simulation/oracle/final-rules.ts'
 import { Oracle } from '../../src/testing/simulation/oracle/oracle.ts'
 import type { Shadow } from '../../src/testing/simulation/oracle/shadow.ts'
 import { SuccessAccount } from '../../src/testing/simulation/oracle/success-account.ts'
-import type { CallPlan, Plan } from '../../src/testing/simulation/plan.ts'
+import type { CallPlan, Plan, Trouble } from '../../src/testing/simulation/plan.ts'
 import type { SimulatedProcess } from '../../src/testing/simulation/simulated-process.ts'
 import type { Sent } from '../../src/testing/simulation/wire.ts'
 
@@ -71,6 +72,24 @@ describe('that a key stands for another request', () => {
     ['a request whose refusal comes after the report', [{ answer: { ...REFUSED, at: 40_000 }, doneAt: 34_000 }]],
   ])('does not clear %s', (_, requests) => {
     expect(judgeRefusal(requests)).toEqual(['op0 got effect none (KeyReuseError, key-reuse), and had been done'])
+  })
+})
+
+describe('a call that fails by its deadline after a blip of its API', () => {
+  /** Half a minute, of which the API answered nothing for two seconds. */
+  function judge(kind: 'hangs' | 'errors', through: CallPlan['through']) {
+    const plan = { ...CALL, through, deadlineMs: 30_000 }
+    const blip: Trouble = { fault: 'api-blips', origin: plan.origin, kind, from: 0, until: 2000 }
+    const error = new IndeterminateError('too late', { effect: 'unknown', reason: 'deadline', operation: { key: KEY } })
+    const result = { is: 'error', at: 3000, error } as const
+    const fact: CallFact = { plan, process: processOf('A1'), at: 0, accepted: true, result }
+    return judgeBlips(fact, [], { ...PLAN, isQuiet: true, options: {}, troubles: [blip] })
+  }
+
+  it('has failed because of the blip, but for a fetch that no attempt timeout ends', () => {
+    expect(judge('hangs', 'verb')).toEqual(['P6', expect.stringMatching(/because of a blip of 2000 ms/)])
+    expect(judge('errors', 'fetch')).toBeDefined()
+    expect(judge('hangs', 'fetch')).toBeUndefined()
   })
 })
 
