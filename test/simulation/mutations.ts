@@ -511,11 +511,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/client/engine/recover/resume.ts',
     find: `      this.#slots.release()
       this.#oneEnded?.()
-      const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined`,
+      if (lane === undefined) return
+      const isFree = record !== undefined && !record.holdsLane
+      one = await this.#nextInLane(lane, isFree ? { ...terms, lane, after: one.place, limit: 1 } : undefined)`,
     replace: `      this.#oneEnded?.()
-      const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#claimNext({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
+      const isFree = lane !== undefined && record !== undefined && !record.holdsLane
+      one = isFree ? await this.#claimInLane(lane, { ...terms, lane, after: one.place, limit: 1 }) : undefined
       if (!one) this.#slots.release()`,
     breaks: ['P11'],
     from: 26080,
