@@ -260,7 +260,16 @@ declare const EXPECTED: {
         "record-changed",
         "outbox",
         "log-in",
-        "connection-silent"
+        "connection-silent",
+        "many-apis",
+        "api-blips",
+        "api-outage",
+        "api-hangs",
+        "api-throttles",
+        "api-slow",
+        "burst",
+        "backlog",
+        "handler-hangs"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
@@ -550,7 +559,7 @@ interface BodyKeysOptions {
 }
 
 interface BreakerOptions {
-    readonly minimumRequests?: number | undefined;
+    readonly openAfter?: Duration | undefined;
     readonly openFor?: Duration | undefined;
 }
 
@@ -690,6 +699,7 @@ interface ClientOptions {
     readonly retention?: Duration | undefined;
     readonly budget?: BudgetOptions | RetryBudget | false | undefined;
     readonly breaker?: BreakerOptions | false | undefined;
+    readonly limits?: LimitOptions | undefined;
     readonly doNotRetry?: DoNotRetryOptions | undefined;
     readonly keyHeader?: KeyHeaderOptions | undefined;
     readonly maxBodyBytes?: number | undefined;
@@ -1330,6 +1340,11 @@ interface LedgerTelemetry {
 interface LimitHeaders {
     readonly doNotRetry?: string | undefined;
     readonly timeout?: string | undefined;
+}
+
+interface LimitOptions {
+    readonly concurrency?: number | undefined;
+    readonly perSecond?: number | undefined;
 }
 
 interface List {
@@ -2270,7 +2285,7 @@ type PlainStep = AnswerStep | FaultStep | HangStep;
 
 type PostgresTransaction<Pool extends PostgresPool = PostgresPool> = Omit<ClientOf<Pool>, 'release'>;
 
-type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'lanes';
+type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'P11' | 'lanes';
 
 type Quota = number | ((scope: string) => number | undefined);
 
