@@ -47,6 +47,15 @@ describe('the budget in a resume', () => {
     expect(report.claimed).toBeLessThan(200)
   })
 
+  it('puts an operation back soon if its retry finds no token: its next run has what others earn', async () => {
+    const place = neighbourhood()
+    await backlog(place, 1)
+    place.server.weather = () => ({ status: 503 })
+    const client = place.client({ budget: { burst: 1, reservePerSecond: 0.001 } })
+    const report = await advanced(place, client.resume())
+    expect(report).toMatchObject({ claimed: 1, pending: 1 })
+  })
+
   it('lets a server that asks everybody to come later see no more of them', async () => {
     const place = neighbourhood()
     await backlog(place, 200)

@@ -41,9 +41,9 @@ describe.each([1, 20, 200] as const)('one process with %i operations per second'
     expect(where(0.25).success).toBeGreaterThanOrEqual(0.99)
   })
 
-  it('gets 90 % done with at most 1.95 requests where half fails', () => {
+  it('gets 94 % done with at most 1.95 requests where half fails', () => {
     const { success, requests } = where(0.5)
-    expect(success).toBeGreaterThanOrEqual(0.9)
+    expect(success).toBeGreaterThanOrEqual(0.94)
     expect(requests).toBeLessThanOrEqual(1.95)
   })
 
@@ -134,7 +134,6 @@ it('twenty processes with a call per second each leave room for new calls, thoug
 })
 
 it.each([0, 0.1, 0.25])('a process is done within 10 s with a thousand kept operations where %d fail', (failing) => {
-  // In one run of sixteen the two tokens of a new client are gone before anything succeeds.
-  const { allMs } = backlogRow(failing, { operations: 1000, seed: 1, runs: SEEDS.length })
-  expect(allMs).toBeLessThan(10_000)
+  const { longestMs } = backlogRow(failing, { operations: 1000, seed: 1, runs: SEEDS.length })
+  expect(longestMs).toBeLessThan(10_000)
 })

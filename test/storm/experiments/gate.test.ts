@@ -72,7 +72,7 @@ describe('one process', () => {
   it('is done with a thousand kept operations sooner than ten at a time', () => {
     const policy = holdfastPolicy('Holdfast', { onGiveUp: 'keep' })
     expect(backlogRow(0, { operations: 1000, seed: 1, runs: 1, policy }).longestMs).toBeLessThan(1500)
-    expect(backlogRow(0.25, { operations: 1000, seed: 1, runs: 3, policy }).allMs).toBeLessThan(10_000)
+    expect(backlogRow(0.25, { operations: 1000, seed: 1, runs: 3, policy }).longestMs).toBeLessThan(10_000)
   })
 })
 

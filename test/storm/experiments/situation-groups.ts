@@ -91,10 +91,7 @@ export function quietClients(rate: number, operationsPerClient: number): Situati
 }
 
 function single(): SituationGroup {
-  const variants = [
-    variant('2 attempts', { retry: { maxAttempts: 2 } }),
-    variant('burst 4', { budget: { burst: 4 } }),
-  ]
+  const variants = [variant('2 attempts', { retry: { maxAttempts: 2 } }), variant('burst 4', { budget: { burst: 4 } })]
   return {
     name: 'single',
     title: 'Clients with a single operation in a minute, and with six',

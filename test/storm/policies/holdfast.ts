@@ -151,7 +151,7 @@ class HoldfastClient implements ClientModel {
     const { attempts, spreadUntil, deadlineAt } = run
     const first = run.mode === 'resume' ? 'kept' : 'call'
     const kind = attempts > 0 ? 'retry' : first
-    const leaveAt = kind === 'kept' ? Math.min(deadlineAt, now + PATIENCE_MS) : deadlineAt
+    const leaveAt = run.mode === 'resume' ? Math.min(deadlineAt, now + PATIENCE_MS) : deadlineAt
     if (kind === 'retry') this.#hearFleet()
     const departure = { kind, spreadUntil, leaveAt } as const
     const entry = this.#gate.enter(departure)

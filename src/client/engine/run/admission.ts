@@ -10,7 +10,7 @@ import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { mustTakeTurn, takeTurn } from './lane-turn.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { isOffline, untilOnline } from './online.ts'
-import { heldBy, type Patient, patientUntil, reasonOfDelay } from './patience.ts'
+import { heldBy, type Patient, patientUntil, reasonOfDelay, waitsOn } from './patience.ts'
 import { type EndedAttempt, reportOf } from './report-of.ts'
 import { saveRecord } from './settle.ts'
 import { barred, type Stop } from './stop.ts'
@@ -130,7 +130,7 @@ export class Admission {
     await withdrawn
     if (entry?.is !== 'sent') {
       await operation.slot?.take()
-      if (entry && kind === 'kept' && this.#gate.isFlowing) return this.#enter(kind)
+      if (entry && waitsOn(kind, this.#gate, this.#call)) return this.#enter(kind)
       return entry ? this.#stopFor(kind, entry) : this.#barred()
     }
     if (!operation.slot || operation.slot.tryTake()) return this.#follow(kind, entry)

@@ -15,15 +15,22 @@ export interface Patient {
 }
 
 /**
- * Until when a request waits at its gate (epoch ms). A caller without a deadline of ours has one that we don't know: the answer
- * to its first attempt must not come too late for it because of a retry.
+ * Until when a request waits at its gate (epoch ms). Nobody waits for what a resume goes on with: it is put back soon, also if its
+ * retry finds no token, since its next run has what kept operations have earned. A caller without a deadline of ours has one that we
+ * don't know: the answer to its first attempt must not come too late for it because of a retry.
  */
 export function patientUntil(kind: RequestKind, { engine, operation, call }: Patient): number {
   const now = engine.clock.now()
   const limitAt = Math.min(call.deadlineAt, operation.record.horizonAt)
-  if (kind === 'kept') return Math.min(limitAt, now + PATIENCE_MS)
+  if (kind === 'kept' || call.mode === 'resume') return Math.min(limitAt, now + PATIENCE_MS)
   const isAtWill = kind === 'retry' && call.deadlineAt === Number.POSITIVE_INFINITY
   return isAtWill ? Math.min(limitAt, now + blipMs(engine.gates.limits)) : limitAt
+}
+
+/** Has what a resume goes on with waited for nothing but its turn? Then it waits on. */
+export function waitsOn(kind: RequestKind, gate: OriginGate, call: Call): boolean {
+  if (!gate.isFlowing) return false
+  return kind === 'kept' || (call.mode === 'resume' && gate.state.tokens >= 1)
 }
 
 /** What holds a request up that waits at its gate. */
