@@ -156,7 +156,6 @@ export class OriginGate {
     const now = clock.now()
     const ended = { now, kind, outcome, tookMs, probe, inFlight, random, wish }
     this.state = recordOutcome(this.#store.state, limits, ended)
-    // They have waited for the moment that the server named, and it is not back.
     if (probe !== undefined && outcome === 'failure' && this.phase === 'open')
       this.#line.dismissCalls(this.state.probeAt)
     if (this.#line.length > 0) this.pump()

@@ -83,7 +83,7 @@ export class WaitingLine {
     for (const one of all) one.called(refusal)
   }
 
-  /** All that have a caller leave: the circuit breaker is open. */
+  /** All that have a caller leave: they have waited for the moment that the server named, and it is not back. */
   dismissCalls(retryAt: number): void {
     for (const kind of ['call', 'retry'] as const) this.dismiss(kind, { is: 'open', retryAt })
   }
