@@ -135,7 +135,10 @@ describe('the journal and the peers', () => {
     const scene = new Scene()
     scene.fail(A)
     const level = scene.gates.of(A).state
-    expect([...scene.gates.takeChanged()]).toEqual([{ origin: A, level, until: scene.clock.now() + 300_000 }])
+    const { limits } = scene.gates
+    expect([...scene.gates.takeChanged()]).toEqual([
+      { origin: A, level: { ...level, limits }, until: scene.clock.now() + 300_000 },
+    ])
   })
 
   it('bring what they know, which counts at once for those who wait', async () => {
