@@ -28,7 +28,7 @@ export interface GatesTerms extends Omit<GateLimits, 'budget' | 'connections'> {
 }
 
 /** By then every wait is over, and the bucket back where a new client begins. */
-const LEVEL_LASTS_MS = 300_000
+export const LEVEL_LASTS_MS = 300_000
 /** A gate is small, but a crawler meets origins without end. */
 const MOST_GATES = 1000
 

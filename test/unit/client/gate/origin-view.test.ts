@@ -29,7 +29,7 @@ function view({ state = NEW, limits, after = 0, traffic, waiting = [] }: Scene):
   return viewOrigin(state, { ...LIMITS, ...limits }, { ...new TrafficCount().at(now), ...traffic, line })
 }
 
-const HEALTHY = { state: 'healthy', nextAttemptAt: undefined, reason: undefined }
+const HEALTHY = { state: 'healthy', nextAttemptAt: undefined, reason: undefined } as const
 
 describe('the view of an origin', () => {
   it.each<[string, Scene, Partial<OriginView>]>([
