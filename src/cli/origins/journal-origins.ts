@@ -10,6 +10,11 @@ import type { OperationRecord } from '../../client/operation/record.ts'
 /** With the limits of the client that wrote it. */
 export type JournaledGate = StoredGate & { readonly limits: GateLimits }
 
+/** As much of a pending operation as is needed to count it. */
+export type Counted = Pick<OperationRecord, 'lease' | 'dueAt' | 'notBefore' | 'heldBy'> & {
+  readonly request: { readonly origin: string }
+}
+
 /** What a journal knows of its origins: the gates of those in trouble, as a client has written them, and what is pending. */
 export class JournalOrigins {
   readonly #now: number
@@ -38,10 +43,20 @@ export class JournalOrigins {
   }
 
   /** Each pending operation, once. */
-  count(record: OperationRecord): void {
+  count(record: Counted): void {
     const { origin } = record.request
     if (isHeld(record, this.#now)) add(this.#held, origin)
     else if (isDue(record, this.#now)) add(this.#due, origin)
+  }
+
+  /** How many are due, and have no runner. */
+  dueOf(origin: string): number {
+    return this.#due.get(origin) ?? 0
+  }
+
+  /** How many have a runner. */
+  heldOf(origin: string): number {
+    return this.#held.get(origin) ?? 0
   }
 
   /** Waiting: due, and with no runner. In flight: with a runner. Undefined: nothing is known of its gate. */
@@ -49,8 +64,8 @@ export class JournalOrigins {
     const gate = this.#gates.get(origin)
     if (!gate) return undefined
     const { limits, ...state } = gate
-    const waiting = this.#due.get(origin) ?? 0
-    const inFlight = this.#held.get(origin) ?? 0
+    const waiting = this.dueOf(origin)
+    const inFlight = this.heldOf(origin)
     const next = (kind: string) =>
       kind === 'kept' && waiting > 0
         ? ({ kind, leaveAt: Number.POSITIVE_INFINITY, called: () => {} } as const)
@@ -78,12 +93,12 @@ export class JournalOrigins {
 }
 
 /** Has it a runner whose lease has not ended? */
-export function isHeld({ lease }: OperationRecord, now: number): boolean {
+export function isHeld({ lease }: Pick<OperationRecord, 'lease'>, now: number): boolean {
   return lease !== undefined && lease.until > now
 }
 
 /** Would a resume take it up now, as far as its own time is concerned? */
-export function isDue({ dueAt, notBefore, heldBy }: OperationRecord, now: number): boolean {
+export function isDue({ dueAt, notBefore, heldBy }: Counted, now: number): boolean {
   return heldBy !== 'poison' && Math.max(dueAt, notBefore) <= now
 }
 
