@@ -63,6 +63,7 @@ export type {
   ClientGauges,
   HoldfastEvent,
   Observer,
+  OriginGauges,
   Sender,
   Telemetry,
   TracedCall,
