@@ -260,7 +260,16 @@ declare const EXPECTED: {
         "record-changed",
         "outbox",
         "log-in",
-        "connection-silent"
+        "connection-silent",
+        "many-apis",
+        "api-blips",
+        "api-outage",
+        "api-hangs",
+        "api-throttles",
+        "api-slow",
+        "burst",
+        "backlog",
+        "handler-hangs"
     ];
     readonly 'crash point': readonly SimulatedCrashPoint[];
     readonly observation: readonly [
@@ -550,7 +559,7 @@ interface BodyKeysOptions {
 }
 
 interface BreakerOptions {
-    readonly minimumRequests?: number | undefined;
+    readonly openAfter?: Duration | undefined;
     readonly openFor?: Duration | undefined;
 }
 
@@ -653,6 +662,7 @@ interface Client {
     retry(keyOrId: string, options?: RetryCallOptions): OperationHandle;
     cancel(keyOrId: string): Promise<boolean>;
     forget(): Promise<number>;
+    origin(url: string | URL): OriginView;
     budget(origin: string): number;
     prepare(method: string, url: string | URL, options?: CallOptions): Promise<PreparedOperation>;
     send(operation: PreparedOperation): OperationHandle;
@@ -662,13 +672,15 @@ interface Client {
 }
 
 interface ClientGauges {
-    budget(origin: string): number;
+    readonly isJournalOpen: boolean;
+    origins(): Iterable<OriginGauges>;
     operations(query: {
         readonly status: 'pending';
         readonly limit: number;
     }): AsyncIterable<{
         readonly acceptedAt: number;
     }>;
+    undelivered(limit: number): Promise<number>;
 }
 
 interface ClientOptions {
@@ -690,6 +702,7 @@ interface ClientOptions {
     readonly retention?: Duration | undefined;
     readonly budget?: BudgetOptions | RetryBudget | false | undefined;
     readonly breaker?: BreakerOptions | false | undefined;
+    readonly limits?: LimitOptions | undefined;
     readonly doNotRetry?: DoNotRetryOptions | undefined;
     readonly keyHeader?: KeyHeaderOptions | undefined;
     readonly maxBodyBytes?: number | undefined;
@@ -1332,6 +1345,11 @@ interface LimitHeaders {
     readonly timeout?: string | undefined;
 }
 
+interface LimitOptions {
+    readonly concurrency?: number | undefined;
+    readonly perSecond?: number | undefined;
+}
+
 interface List {
     readonly do: 'list';
     readonly namespace: string;
@@ -1464,6 +1482,24 @@ interface OperationsQuery {
     readonly status?: OperationStatus | undefined;
     readonly limit?: number | undefined;
     readonly after?: string | undefined;
+}
+
+interface OriginGauges {
+    readonly origin: string;
+    readonly tokens: number;
+    readonly waiting: number;
+    readonly inFlight: number;
+    readonly waitedMs: number;
+}
+
+interface OriginView {
+    readonly state: GatePhase;
+    readonly waiting: number;
+    readonly inFlight: number;
+    readonly tokens: number;
+    readonly nextAttemptAt: number | undefined;
+    readonly lastSuccessAt: number | undefined;
+    readonly reason: string | undefined;
 }
 
 interface OverloadedOptions {
@@ -1888,9 +1924,7 @@ interface Telemetry {
     }): WorkTrace;
     traceResume(record: TracedRecord): WorkTrace;
     traceRecord(): string | undefined;
-    attach(client: ClientGauges, closing: AbortSignal, journal: {
-        readonly opened: boolean;
-    }): void;
+    attach(client: ClientGauges, closing: AbortSignal): void;
 }
 
 interface Timed {
@@ -2051,6 +2085,8 @@ type FetchHandler<Tx, Returned, Rest extends unknown[]> = (request: Request, con
 type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 type FingerprintSecret = Uint8Array | string;
+
+type GatePhase = 'healthy' | 'failing' | 'open';
 
 type HeaderList = readonly (readonly [
     name: string,
@@ -2270,7 +2306,7 @@ type PlainStep = AnswerStep | FaultStep | HangStep;
 
 type PostgresTransaction<Pool extends PostgresPool = PostgresPool> = Omit<ClientOf<Pool>, 'release'>;
 
-type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'lanes';
+type PromiseName = 'P1' | 'P2' | 'P3' | 'P4' | 'P5' | 'P6' | 'P7' | 'P8' | 'P9' | 'P11' | 'lanes';
 
 type Quota = number | ((scope: string) => number | undefined);
 
