@@ -3,8 +3,8 @@ import { MUTATIONS } from './mutations.ts'
 import { runMutant } from './run-mutant.ts'
 
 describe('the simulation finds', () => {
-  it.each(MUTATIONS)('$name, within $within histories', { timeout: 120_000 }, async (mutation) => {
-    const { took, failed } = await runMutant(mutation, mutation)
+  it.for(MUTATIONS)('$name, within $within histories', { timeout: 600_000 }, async (mutation, { signal }) => {
+    const { took, failed } = await runMutant(mutation, { ...mutation, signal })
     const [first] = failed
     expect(first, `not found in ${took} histories`).toBeDefined()
     const promises = first?.broken.map(({ promise }) => promise)
@@ -12,8 +12,8 @@ describe('the simulation finds', () => {
     expect(first?.trace.some((line) => line.includes('BROKEN'))).toBe(true)
   })
 
-  it('nothing in the product as it is', { timeout: 120_000 }, async () => {
-    expect(await runMutant(undefined, { from: 1, within: 100 })).toEqual({ took: 100, failed: [] })
+  it('nothing in the product as it is', { timeout: 600_000 }, async ({ signal }) => {
+    expect(await runMutant(undefined, { from: 1, within: 100, signal })).toEqual({ took: 100, failed: [] })
   })
 
   it('no place for a fault that the product no longer has', async () => {

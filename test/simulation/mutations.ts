@@ -93,7 +93,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'two runners on one lease',
     file: 'src/client/journal/row-commands.ts',
-    find: 'leaseUntil <= claimant.now',
+    find: 'leaseUntil <= claim.now',
     replace: 'true',
     breaks: ['P8'],
     from: 3,
@@ -111,8 +111,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "writing the answer's cookies down",
     file: 'src/client/journal/row-codec.ts',
-    find: '!response?.headers.some((field) => this.#redactor.isField(field))',
-    replace: '!response?.headers.some(() => false)',
+    find: 'if (!response?.headers.some(this.#redactor.isField)) return record',
+    replace: 'if (!response || response) return record',
     breaks: ['P9'],
     from: 2,
     within: 100,

@@ -7,10 +7,15 @@ import { build, type Plugin } from 'esbuild'
 import type { FailedHistory } from '../../src/testing/simulation/simulate.ts'
 import type { Mutation } from './mutations.ts'
 
+interface Stretch extends Pick<Mutation, 'from' | 'within'> {
+  /** Nothing may go on when its test is over. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Bundles the simulation with the product as it is but for one place, and lets histories happen from a seed on until one fails. */
 export async function runMutant(
   mutation: Pick<Mutation, 'file' | 'find' | 'replace'> | undefined,
-  { from, within }: Pick<Mutation, 'from' | 'within'>,
+  { from, within, signal }: Stretch,
 ): Promise<{ readonly took: number; readonly failed: readonly FailedHistory[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-mutant-'))
   try {
@@ -20,6 +25,7 @@ export async function runMutant(
     await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', plugins })
     const { stdout } = await promisify(execFile)(process.execPath, [outfile, String(from), String(within)], {
       maxBuffer: 1e8,
+      signal,
     })
     return JSON.parse(stdout)
   } finally {

@@ -13,7 +13,7 @@ const FEWEST = 1000
 const MOST = 10_000
 
 describe('many histories', () => {
-  it('break no promise, and meet every fault and every crash point', { timeout: 240_000 }, async () => {
+  it('break no promise, and meet every fault and every crash point', { timeout: 900_000 }, async () => {
     const coverage = new Coverage()
     let histories = 0
     while (histories < FEWEST || (histories < MOST && coverage.missing().length > 0)) {

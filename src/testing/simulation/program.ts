@@ -18,16 +18,13 @@ import type { SimulatedProcess } from './simulated-process.ts'
 import { watchEvent } from './watch-event.ts'
 import type { World } from './world.ts'
 
-/** What a slot says of its clients: their `baseUrl`, what else they resume, and what their headers make. */
-export type ClientPlan = Pick<SlotPlan, 'origin' | 'trusts' | 'headers'>
-
 export interface Surroundings {
   readonly world: World
   readonly disk: SimulatedDisk
   readonly network: SimulatedNetwork
   /** How a process knows of its peers. */
   readonly coordinationOf: (process: SimulatedProcess) => Coordination
-  readonly slot: ClientPlan
+  readonly slot: Pick<SlotPlan, 'origin' | 'trusts' | 'headers'>
 }
 
 /** The program that runs in a process: it makes calls, takes settlements and resumes. */
@@ -35,7 +32,7 @@ export class Program {
   readonly process: SimulatedProcess
   readonly client: Client
   readonly #world: World
-  readonly #slot: ClientPlan
+  readonly #slot: Surroundings['slot']
   readonly #onlooker: Onlooker
   readonly #outbox: ProgramOutbox
   readonly handlers: ProgramHandlers
@@ -186,9 +183,8 @@ export class Program {
 
   #fetch(plan: CallPlan, url: string, init: RequestInit): void {
     const fact = this.#world.oracle.called(this.process, plan)
-    const at = (): number => this.#world.timeline.now
     this.client.fetch(url, init).then(
-      ({ ok }) => this.#recordResult(fact, { is: ok ? 'response' : 'other', at: at() }),
+      ({ ok }) => this.#recordResult(fact, { is: ok ? 'response' : 'other', at: this.#world.timeline.now }),
       (error: Error) => this.#recordResult(fact, this.#failure(error.cause)),
     )
   }

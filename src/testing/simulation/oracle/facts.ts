@@ -1,8 +1,19 @@
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import type { HoldfastError } from '../../../errors/holdfast-error.ts'
-import type { CallPlan } from '../plan.ts'
+import type { Coverage } from '../coverage.ts'
+import type { CallPlan, Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
+
+/** What an oracle has to know of the history before it begins. */
+export interface OracleTerms {
+  readonly plan: Plan
+  readonly coverage: Coverage
+  /** Milliseconds from the history's beginning. */
+  readonly now: () => number
+  /** How long a run by a resume may take. */
+  readonly runDeadlineMs: number
+}
 
 /** A request on the wire, and what its process got of it. */
 export interface SentFact {

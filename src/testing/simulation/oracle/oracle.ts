@@ -2,9 +2,8 @@ import type { Settlement } from '../../../client/engine/recover/deliver.ts'
 import type { ClaimedRow, JournalCommand, JournalResult } from '../../../client/journal/port.ts'
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import { headerValue } from '../../../protocol/headers.ts'
-import type { Coverage } from '../coverage.ts'
 import type { Observation } from '../observations.ts'
-import { type CallPlan, MINUTE, type Plan, type SlotPlan } from '../plan.ts'
+import { type CallPlan, MINUTE, type SlotPlan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
 import { BudgetRule } from './budget-rule.ts'
@@ -22,7 +21,7 @@ import {
 } from './claim-rules.ts'
 import { CredentialsRule } from './credentials-rule.ts'
 import { EffectAccount } from './effect-account.ts'
-import type { BrokenPromise, CallFact, CallResult, PromiseName, SentFact } from './facts.ts'
+import type { BrokenPromise, CallFact, CallResult, OracleTerms, PromiseName, SentFact } from './facts.ts'
 import { JournalAccount } from './journal-account.ts'
 import { judgeSecrets } from './journal-rules.ts'
 import { Roster } from './roster.ts'
@@ -34,15 +33,6 @@ const USUAL_TIMEOUT_MS = 10_000
 
 /** A broken promise and how it was broken. */
 export type Violation = readonly [promise: PromiseName, sentence: string]
-
-export interface OracleTerms {
-  readonly plan: Plan
-  readonly coverage: Coverage
-  /** Milliseconds from the history's beginning. */
-  readonly now: () => number
-  /** How long a run by a resume may take. */
-  readonly runDeadlineMs: number
-}
 
 /**
  * Watches everything that passes between the clients and the world and knows nothing of how they work. It keeps its
