@@ -34,11 +34,11 @@ describe('the list of the inspector', () => {
     await page.getByText('No operation matches.').waitFor()
   })
 
-  it('shows the retry budget and the circuit breaker of each origin', async () => {
+  it('shows what each origin holds back, and why', async () => {
     const { page } = shop
     await page.getByRole('link', { name: 'Origins' }).click()
     const row = page.getByRole('row', { name: /mail\.example\.net/ })
-    await expect.poll(() => row.textContent()).toMatch(/Open.*a probe is due in .*14 failures in a row/)
+    await expect.poll(() => row.textContent()).toMatch(/Open.*breaker open, failing since \d{4}-.*Z/)
     expect(await row.getByRole('meter').getAttribute('max')).toBe('10')
   })
 })

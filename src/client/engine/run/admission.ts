@@ -10,7 +10,7 @@ import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { mustTakeTurn, takeTurn } from './lane-turn.ts'
 import type { LiveOperation } from './live-operation.ts'
 import { isOffline, untilOnline } from './online.ts'
-import { heldBy, type Patient, patientUntil, reasonOfDelay } from './patience.ts'
+import { heldBy, isFlowing, type Patient, patientUntil, reasonOfDelay } from './patience.ts'
 import { type EndedAttempt, reportOf } from './report-of.ts'
 import { saveRecord } from './settle.ts'
 import { barred, type Stop } from './stop.ts'
@@ -86,7 +86,7 @@ export class Admission {
     const leaveAt = patientUntil(kind, this.#patient)
     const departure = { kind, leaveAt, spreadUntil: kind === 'retry' ? this.#spreadUntil : undefined }
     const entry = this.#gate.enter(departure)
-    return entry ? this.#follow(kind, entry) : this.#wait(new Waiting(departure))
+    return entry ? this.#follow(kind, entry) : this.#wait(new Waiting(departure, this.#engine.clock.now()))
   }
 
   /** Sent, or the reason why not. */
@@ -130,7 +130,7 @@ export class Admission {
     await withdrawn
     if (entry?.is !== 'sent') {
       await operation.slot?.take()
-      if (entry && kind === 'kept' && this.#gate.isFlowing) return this.#enter(kind)
+      if (entry && kind === 'kept' && isFlowing(this.#gate, this.#engine.clock.now())) return this.#enter(kind)
       return entry ? this.#stopFor(kind, entry) : this.#barred()
     }
     if (!operation.slot || operation.slot.tryTake()) return this.#follow(kind, entry)

@@ -31,6 +31,11 @@ export function heldBy(gate: OriginGate): 'budget' | 'breaker' {
   return gate.phase === 'healthy' ? 'budget' : 'breaker'
 }
 
+/** Do kept operations go one after the other, as answers come home? Then the wait for one's turn says nothing of the server. */
+export function isFlowing(gate: OriginGate, now: number): boolean {
+  return gate.phase === 'healthy' && (gate.keptUntil() ?? now) - now <= PATIENCE_MS
+}
+
 /** Why a request has waited in vain. */
 export function reasonOfDelay(kind: RequestKind, gate: OriginGate, { operation, call }: Patient): Reason {
   if (kind === 'retry' && gate.state.tokens < 1) return 'budget'
