@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { IndeterminateError, NotSentError } from '../../src/index.ts'
+import { clientOnHeldDisk } from '../support/held-journal.ts'
 import { LEASE_MS, leaveBehind, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 
 const ORDER = { body: 'one', id: 'order:1' } as const
@@ -35,6 +36,23 @@ describe('cancelling', () => {
     await place.clock.advance(100_000)
     expect(place.server.calls).toHaveLength(1)
     expect(await place.client().resume()).toMatchObject({ claimed: 0 })
+  })
+
+  it('settles what runs elsewhere, also if its lease is renewed while the disk is slow', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => 'hang-before'
+    const runner = place.client({ deadline: '5m', attemptTimeout: '5m' })
+    const handle = runner.post('/charges', { body: 'one' })
+    const call = outcome(handle)
+    await settle(place.clock)
+    const { client, held } = clientOnHeldDisk(place)
+    const release = held.hold('claim-by-key', 'before')
+    const cancelled = client.cancel(handle.key)
+    await place.clock.advance(11_000)
+    release()
+    expect(await cancelled).toBe(true)
+    await place.clock.advance(11_000)
+    expect((await call).error).toMatchObject({ reason: 'aborted', pending: false })
   })
 
   it('settles what a client here only waits for and another works on', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { rowsOf } from '../support/client-scenario.ts'
 import { type Neighbourhood, neighbourhood, outcome } from '../support/shared-clients.ts'
+import { totalEffects } from '../support/shared-model-server.ts'
 
 interface Left {
   readonly body: string
@@ -41,6 +43,50 @@ describe('the slots of a resume', () => {
     await place.clock.advance(60_000)
     expect(await resumed).toMatchObject({ claimed: 41, succeeded: 41 })
     expect(sent(place).indexOf('plain')).toBeLessThan(4)
+  })
+
+  it.each([1, 2])('a single one goes past %i long lanes, too', async (lanes) => {
+    const place = neighbourhood()
+    const before = ['a', 'b'].slice(0, lanes).flatMap((lane) => inLane(lane, 20))
+    await leavePending(place, [...before, { body: 'plain' }, ...inLane('c', 2)])
+    const resumed = place.client().resume({ concurrency: 1 })
+    await place.clock.advance(60_000)
+    const count = before.length + 3
+    expect(await resumed).toMatchObject({ claimed: count, succeeded: count })
+    expect(sent(place).indexOf('plain')).toBeLessThan(5)
+    expect(sent(place).indexOf('c1')).toBeLessThan(15)
+  })
+
+  it('come to a lane again that was through before', async () => {
+    const place = neighbourhood()
+    const watching = place.client()
+    const resumed = watching.resume({ continuous: true })
+    const leaving = place.client({ onGiveUp: 'keep', retry: false, budget: false, breaker: false })
+    for (const body of ['first', 'second']) {
+      place.server.weather = () => ({ fault: 'refused' })
+      await outcome(leaving.post('/orders', { body, lane: 'a' }))
+      place.server.weather = () => 'fine'
+      await place.clock.advance('1m')
+    }
+    expect(totalEffects(place.server)).toBe(2)
+    const closed = watching.close()
+    await place.clock.advance(1000)
+    await Promise.all([resumed, closed])
+  })
+
+  it('keep nothing that was left to a lane when their client closes', async () => {
+    for (let closesAfter = 0; closesAfter < 400; closesAfter += 25) {
+      const place = neighbourhood()
+      await leavePending(place, [...inLane('a', 5), ...inLane('b', 5), { body: 'plain' }])
+      const client = place.client()
+      const resumed = client.resume({ concurrency: 1 })
+      await place.clock.advance(closesAfter)
+      const closed = client.close()
+      await place.clock.advance(1000)
+      await Promise.all([resumed, closed])
+      const held = (await rowsOf(place.disk)).filter(({ owner }) => owner !== null)
+      expect(held, `closed after ${closesAfter} ms`).toEqual([])
+    }
   })
 
   it('hold up no other lane either', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Coordination } from '../../src/client/coordination/port.ts'
 import { tabPeers } from '../../src/client/coordination/tab-peers.ts'
 import type { SurveyResult } from '../../src/client/journal/port.ts'
 import { street } from '../support/fake-coordination.ts'
@@ -57,6 +58,53 @@ describe('a tab that is gone', () => {
     await clock.advance(60_000)
     expect(await resumed).toMatchObject({ claimed: 1 })
     await Promise.all(calls)
+  })
+
+  it('keeps the settlements that have not been taken yet, too', async () => {
+    const { place, clock, mine, theirs } = twoTabs()
+    const away = place.client({}, theirs)
+    away.onSettled('order', () => new Promise(() => {}))
+    await Promise.all([1, 2, 3].map((number) => away.post('/charges', { body: `${number}`, name: 'order' })))
+    const client = place.client({}, mine)
+    const taken: string[] = []
+    client.onSettled('order', async ({ operation }) => {
+      taken.push(operation.key)
+      await clock.sleep(5000)
+    })
+    mine.dead.add(theirs.owner)
+    const resumed = client.resume({ concurrency: 1 })
+    await settle(clock)
+    mine.dead.clear()
+    await clock.advance(15_000)
+    expect(await resumed).toMatchObject({ claimed: 1 })
+    expect(taken).toHaveLength(1)
+    void away.close({ grace: 0 })
+    await settle(clock)
+  })
+
+  it('keeps its operation if it is back while a caller looks whether it lives', async () => {
+    const { place, clock, server, mine, theirs } = twoTabs()
+    server.weather = () => ({ status: 201, delay: 9000 })
+    const away = outcome(place.client({}, theirs).post('/charges', { body: 'one', id: 'order:1' }))
+    await clock.advance(1000)
+    const slow: Coordination = {
+      ...mine,
+      async findDead(owners) {
+        const dead = await mine.findDead(owners)
+        await clock.sleep(200)
+        return dead
+      },
+    }
+    mine.dead.add(theirs.owner)
+    const call = outcome(place.client({}, slow).post('/charges', { body: 'one', id: 'order:1' }))
+    await clock.advance(100)
+    mine.dead.clear()
+    theirs.wake()
+    await clock.advance(7000)
+    expect(server.calls).toHaveLength(1)
+    await clock.advance(10_000)
+    expect((await away).value?.status).toBe(201)
+    expect((await call).value?.status).toBe(201)
   })
 
   it('is succeeded at once by whoever calls with the same id', async () => {

@@ -431,8 +431,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (urlParts(head.url).origin !== row.origin)',
     replace: "if (row.origin === '')",
     breaks: ['P9'],
-    from: 310,
-    within: 2000,
+    from: 15,
+    within: 200,
   },
   {
     name: 'sending a body that was changed on disk',
@@ -485,8 +485,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'startTimer(clock, this.call.deadlineAt - clock.now(), late)',
     replace: 'startTimer(clock, this.call.deadlineAt - clock.now(), leave)',
     breaks: ['P4'],
-    from: 223,
-    within: 2000,
+    from: 2270,
+    within: 200,
   },
   {
     name: 'saying that nothing will be done of a write that may still come through',
@@ -511,15 +511,16 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/client/engine/recover/resume.ts',
     find: `      this.#slots.release()
       this.#oneEnded?.()
-      const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined`,
+      if (lane === undefined) return
+      const isFree = record !== undefined && !record.holdsLane
+      one = await this.#nextInLane(lane, isFree ? { ...terms, lane, after: one.place, limit: 1 } : undefined)`,
     replace: `      this.#oneEnded?.()
-      const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#claimNext({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
+      const isFree = lane !== undefined && record !== undefined && !record.holdsLane
+      one = isFree ? await this.#claimInLane(lane, { ...terms, lane, after: one.place, limit: 1 }) : undefined
       if (!one) this.#slots.release()`,
     breaks: ['P11'],
-    from: 1,
-    within: 2000,
+    from: 26080,
+    within: 50,
   },
   {
     name: 'delivering settlements where operations are sent',
@@ -545,8 +546,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "resume.pass(dueBy, 'one of many')",
     replace: 'resume.pass(dueBy)',
     breaks: ['P11'],
-    from: 1,
-    within: 2000,
+    from: 13680,
+    within: 50,
   },
   {
     name: 'forgetting the state of an origin that is unwell',

@@ -1,5 +1,6 @@
 import type { AppendResult, JournalCommand, JournalResult, JournalRow } from '../../client/journal/port.ts'
 import { isCommit } from '../command-meaning.ts'
+import { plainDigest } from './plain-digest.ts'
 import { ORIGIN, OTHER_ORIGIN, type RecordChange } from './plan.ts'
 
 /** Rows that were changed on disk by something else than a client: each reader gets them so. */
@@ -41,13 +42,19 @@ export class ChangedRecords {
       case 'origin':
         return { ...row, origin: elsewhere(row.origin) }
       case 'url':
-        return { ...row, head: row.head.replace(row.origin, elsewhere(row.origin)) }
+        return { ...row, head: withOrigin(row.head, { from: row.origin, to: elsewhere(row.origin) }) }
       case 'body':
         return { ...row, body: row.body?.map((byte, n) => (n === 0 ? byte ^ 1 : byte)) ?? null }
       default:
         return row
     }
   }
+}
+
+/** Whoever changes the URL knows how its fingerprint is made. */
+function withOrigin(head: string, { from, to }: { readonly from: string; readonly to: string }): string {
+  const inDigest = (origin: string): string => plainDigest([origin], null).split(' ')[0] ?? origin
+  return head.replaceAll(from, to).replaceAll(inDigest(from), inDigest(to))
 }
 
 function elsewhere(origin: string): string {

@@ -33,14 +33,14 @@ export class ProgramOutbox {
     process.later(plan.sendsAfterMs, () => send(() => this.#client.send(prepared)))
   }
 
-  /** Writes many, and leaves them to whoever resumes. */
-  async layUp({ label, origin, count, name, lane }: Backlog, user: string | undefined): Promise<void> {
+  /** Writes many, each for the user who is logged in by then, and leaves them to whoever resumes. */
+  async layUp({ label, origin, count, name, lane }: Backlog, user: () => string | undefined): Promise<void> {
     const transaction = this.#disk.begin(this.#process, 'sqlite')
     for (let n = 0; n < count; n++) {
       const body = bodyOf({ label: `${label}${n}` })
       const options = {
         body,
-        headers: ofUser(user),
+        headers: ofUser(user()),
         ...(name === undefined ? {} : { name }),
         ...(lane === undefined ? {} : { lane }),
       }

@@ -141,7 +141,7 @@ export class Program {
   layUp(backlog: Backlog): void {
     this.#world.happened('backlog')
     this.#world.say(this.process.name, `leaves ${backlog.count} operations for ${backlog.origin} to a resume`)
-    void this.#outbox.layUp(backlog, this.#world.user)
+    void this.#outbox.layUp(backlog, () => this.#world.user)
   }
 
   call(plan: CallPlan): void {

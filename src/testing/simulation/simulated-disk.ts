@@ -168,9 +168,8 @@ export class SimulatedDisk {
     })
   }
 
-  /** A call whose lease or settlement this was may begin again. */
   #fail(batch: Batch, error: unknown): void {
-    this.#world.oracle.budgets.get(batch.process.name)?.begins()
+    this.#world.oracle.journalFailed(batch.process, batch.commands)
     batch.reject(error)
   }
 

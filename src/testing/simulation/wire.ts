@@ -32,7 +32,7 @@ export interface WireServer {
   receive(sent: Sent, reply: Reply): void
   /** An outage: connections are refused for so long. */
   stopFor(ms: number): void
-  /** By then it is back from every outage, if it does not come back for the end of a history by itself. */
+  /** By then it is back from every outage and freeze, if it does not come back for the end of a history by itself. */
   readonly backAt?: number
   /** How often each operation took effect, and by which requests. */
   effects(): readonly Effect[]

@@ -3,7 +3,7 @@ import type { OperationRecord, OperationRequest, OperationStatus } from '../../o
 import { askAgain, reopen } from '../../operation/transition.ts'
 import type { FetchArguments } from '../../transport/port.ts'
 import type { Engine } from '../engine.ts'
-import { claimByKey, goneOwner, rejoinLane } from '../recover/claiming.ts'
+import { claimantAfter, claimByKey, rejoinLane } from '../recover/claiming.ts'
 import { follow, work } from '../recover/follow.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import type { Finish, LiveOperation } from '../run/live-operation.ts'
@@ -120,10 +120,10 @@ async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call
   const asked = existing.request
   // A refusal is taken up only as it was seen: a later one may say do-not-retry.
   const statuses: readonly OperationStatus[] = existing.status === 'rejected' ? ['rejected'] : OPEN
-  const deadOwners = await goneOwner(engine, existing, operation)
-  const refused = refusedFinish(engine, operation, { call, deadOwners })
+  const self = await claimantAfter(engine, existing, operation)
+  const refused = refusedFinish(engine, operation, { call, deadOwners: self.deadOwners })
   if (refused) return operation.finish(refused)
-  const claimed = await claimByKey(engine, existing.key, { statuses, deadOwners })
+  const claimed = await claimByKey(engine, self, { key: existing.key, statuses })
   if (claimed) {
     operation.record = reopen(claimed)
     if ((await rejoinLane(engine, operation)) && (await restoreBody(engine, operation, asked))) {

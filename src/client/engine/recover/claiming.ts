@@ -52,14 +52,14 @@ export function adopt({ live, coordination }: Engine, { record, previousOwner }:
   return true
 }
 
-/** Takes one operation by key if it is free, or if its holder is certainly gone. */
+/** Takes one operation by key if it is free, or if its holder counts as gone. */
 export async function claimByKey(
   engine: Engine,
-  key: string,
-  { statuses, deadOwners }: { readonly statuses: readonly OperationStatus[]; readonly deadOwners: readonly string[] },
+  self: Claimant,
+  { key, statuses }: { readonly key: string; readonly statuses: readonly OperationStatus[] },
 ): Promise<OperationRecord | undefined> {
-  const claimed = await engine.keeper.claimOne(claimant(engine, deadOwners), key, statuses)
-  return claimed && takeOver(engine, claimed, deadOwners)
+  const claimed = await engine.keeper.claimOne(self, key, statuses)
+  return claimed && takeOver(engine, claimed, self.deadOwners)
 }
 
 /**
@@ -73,14 +73,17 @@ export async function rejoinLane({ keeper }: Engine, operation: LiveOperation): 
   return keeper.appendAnew(operation.record, fence)
 }
 
-/**
- * The holder of the lease, where it is certain that no run goes on under it: its runner is dead, or it is this client,
- * which has no such run (the journal failed at the wrong moment).
- */
-export async function goneOwner(
+/** With the holder of the lease as dead, if it is certain that no run goes on under it. The claim is older than the look. */
+export async function claimantAfter(engine: Engine, record: OperationRecord, self: LiveOperation): Promise<Claimant> {
+  const claim = claimant(engine, [])
+  return { ...claim, deadOwners: await goneOwner(engine, record, self) }
+}
+
+/** Its runner is dead, or it is this client, which has no such run (the journal failed at the wrong moment). */
+async function goneOwner(
   { coordination, live }: Engine,
   { lease, key }: OperationRecord,
-  self?: LiveOperation,
+  self: LiveOperation,
 ): Promise<readonly string[]> {
   if (!lease) return []
   if (lease.owner !== coordination.owner) return coordination.findDead([lease.owner])
@@ -107,6 +110,31 @@ export function dueFilter({ options, handlers, gates }: Engine, exceptNames: rea
     origins: anyOrigin ? '*' : [...new Set([...own, ...trustedOrigins])],
     exceptOrigins: gates.heldOrigins(),
   }
+}
+
+/** What a pass knows of dead runners, and what counts as due in it. */
+export interface PassTerms {
+  readonly dead: readonly string[]
+  readonly dueBy: number
+}
+
+/** Which pending operations are claimed next. */
+export interface Wanted extends PassTerms {
+  readonly after: number
+  readonly origins?: readonly string[]
+  readonly exceptOrigins?: readonly string[]
+  readonly lane?: string | undefined
+  readonly limit: number
+}
+
+export async function claimDue(engine: Engine, { dead, ...wanted }: Wanted) {
+  const due = dueFilter(engine, [])
+  const asked = wanted.origins ?? due.origins
+  const allowed = due.origins
+  // What waits at a gate need not be what a resume may send: a caller may have asked for it by its key.
+  const origins = asked === '*' || allowed === '*' ? asked : asked.filter((origin) => allowed.includes(origin))
+  const self = await claimantAmong(engine, dead)
+  return engine.keeper.claim({ ...self, ...due, deliverNames: [], ...wanted, origins })
 }
 
 /** Gives a claim back as it was found. */

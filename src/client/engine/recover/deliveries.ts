@@ -3,7 +3,7 @@ import type { ClaimedRecord } from '../../journal/record-keeper.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
-import { adopt, claimant, dueFilter, putBackUntouched, takeOver } from './claiming.ts'
+import { adopt, claimantAmong, dueFilter, putBackUntouched, takeOver } from './claiming.ts'
 
 /** Which settlements are looked for. */
 interface Search {
@@ -175,14 +175,15 @@ export class Deliveries {
     const { engine, isHalted } = this.#options
     const { forgets } = engine.upkeep
     const filter = { ...dueFilter(engine, this.busyNames), origins: [] }
-    const wanted = { ...claimant(engine, this.#dead), ...filter, after, dueBy, limit: this.#room() }
+    const self = await claimantAmong(engine, this.#dead)
+    const wanted = { ...self, ...filter, after, dueBy, limit: this.#room() }
     const { claimed, last } = await engine.keeper.claim(wanted)
     // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
     const isStopped = isHalted() || forgets !== engine.upkeep.forgets
     for (const one of claimed) {
       if (!isStopped && adopt(engine, one)) continue
       if (isStopped || !this.#admit(one.record)) await putBackUntouched(engine, one)
-      else this.#start(one)
+      else this.#start(one, self.deadOwners)
     }
     return last
   }
@@ -193,9 +194,9 @@ export class Deliveries {
     return perName - Math.max(0, ...[...this.#counts.values()].filter((count) => count < perName))
   }
 
-  #start(claimed: ClaimedRecord): void {
+  #start(claimed: ClaimedRecord, dead: readonly string[]): void {
     const { engine, onDelivered } = this.#options
-    const operation = new LiveOperation(takeOver(engine, claimed, this.#dead))
+    const operation = new LiveOperation(takeOver(engine, claimed, dead))
     const delivered = engine.handlers.deliver(engine, operation)
     this.#follow(
       operation.record,

@@ -6,7 +6,7 @@ import { isSameRequest } from '../call/write-ahead.ts'
 import type { Engine } from '../engine.ts'
 import type { Finish, LiveOperation } from '../run/live-operation.ts'
 import { run } from '../run/run.ts'
-import { claimByKey, goneOwner, rejoinLane } from './claiming.ts'
+import { claimantAfter, claimByKey, rejoinLane } from './claiming.ts'
 
 /**
  * Works on an operation whose lease is ours, from here to its finish. Where another runner takes it over, its callers
@@ -74,10 +74,10 @@ export async function follow(engine: Engine, operation: LiveOperation, call?: Ca
 
 async function takeOverAndRun(engine: Engine, operation: LiveOperation, call: Call): Promise<Finish | undefined> {
   const { lease, key } = operation.record
-  const deadOwners = await goneOwner(engine, operation.record, operation)
+  const self = await claimantAfter(engine, operation.record, operation)
   // A lease in force, whose runner may live: nothing to claim.
-  if (lease && lease.until > engine.clock.now() && deadOwners.length === 0) return undefined
-  const record = await claimByKey(engine, key, { statuses: ['pending'], deadOwners })
+  if (lease && lease.until > engine.clock.now() && self.deadOwners.length === 0) return undefined
+  const record = await claimByKey(engine, self, { key, statuses: ['pending'] })
   if (!record) return undefined
   // Parked while the caller waited for it: the caller has asked for it by its key or id.
   operation.record = record.heldBy === 'poison' ? reopen(record) : record

@@ -6,8 +6,18 @@ import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { isOffline } from '../run/online.ts'
 import type { Slot } from '../run/slot.ts'
-import { adopt, claimantAmong, dueFilter, findDeadOwners, putBackUntouched, survey, takeOver } from './claiming.ts'
+import {
+  adopt,
+  claimDue,
+  findDeadOwners,
+  type PassTerms,
+  putBackUntouched,
+  survey,
+  takeOver,
+  type Wanted,
+} from './claiming.ts'
 import { Deliveries } from './deliveries.ts'
+import { LanesUnderway } from './lanes-underway.ts'
 import { resumeOperation } from './resume-operation.ts'
 import { countIn, newReport } from './resume-report.ts'
 import { Slots } from './slots.ts'
@@ -21,20 +31,6 @@ const LOOK_AGAIN_MS = 100
 const MOST_CLAIMED = 100
 /** Settlements of one name that are with their handlers at once, at most. */
 const MOST_DELIVERED = 8
-
-/** What a pass knows of dead runners, and what counts as due in it. */
-interface PassTerms {
-  readonly dead: readonly string[]
-  readonly dueBy: number
-}
-
-interface Wanted extends PassTerms {
-  readonly after: number
-  readonly origins?: readonly string[]
-  readonly exceptOrigins?: readonly string[]
-  readonly lane?: string | undefined
-  readonly limit: number
-}
 
 /** How far a pass is. */
 interface Pass {
@@ -60,6 +56,7 @@ export class Resume {
     take: () => this.#slots.take('operation'),
   }
   readonly #deliveries: Deliveries
+  readonly #lanes = new LanesUnderway()
   readonly #signal: AbortSignal
   readonly #running = new Set<Promise<void>>()
   #oneEnded: (() => void) | undefined
@@ -134,7 +131,7 @@ export class Resume {
       return 0
     }
     const { most, ...wanted } = stretch
-    const { claimed, last } = await this.#claim({ dead, dueBy, ...wanted, limit: Math.min(limit, most) })
+    const { claimed, last } = await claimDue(engine, { dead, dueBy, ...wanted, limit: Math.min(limit, most) })
     // Claimed at the very moment at which the resume was stopped, or the namespace forgotten: free again at once.
     if (this.#signal.aborted || forgets !== engine.upkeep.forgets) {
       pass.isOver = true
@@ -142,7 +139,9 @@ export class Resume {
       return 0
     }
     sweep.reach(stretch, last)
-    return claimed.filter((one) => this.#start(one, { dead, dueBy })).length
+    const started = claimed.filter((one) => this.#start(one, { dead, dueBy })).length
+    // All were left to their lanes: the turn of the pass is for what is behind them.
+    return started === 0 && claimed.length > 0 ? this.#startNext(pass, limit) : started
   }
 
   async #checkRunners(pass: Pass): Promise<void> {
@@ -165,20 +164,9 @@ export class Resume {
     return this.#signal.aborted || isOffline(this.#engine) || this.#engine.upkeep.forgetting > 0
   }
 
-  async #claim({ dead, ...wanted }: Wanted) {
-    const engine = this.#engine
-    const due = dueFilter(engine, [])
-    const asked = wanted.origins ?? due.origins
-    const allowed = due.origins
-    // What waits at a gate need not be what a resume may send: a caller may have asked for it by its key.
-    const origins = asked === '*' || allowed === '*' ? asked : asked.filter((origin) => allowed.includes(origin))
-    const self = await claimantAmong(engine, dead)
-    return engine.keeper.claim({ ...self, ...due, deliverNames: [], ...wanted, origins })
-  }
-
   /** Needs a slot, which is released after the operation. False: none is needed. */
   #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
-    if (adopt(this.#engine, claimed)) return false
+    if (adopt(this.#engine, claimed) || this.#lanes.leave(claimed, this.#engine.upkeep.forgets)) return false
     const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
     this.#running.add(running)
     return true
@@ -186,12 +174,15 @@ export class Resume {
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
   async #resumeLane(first: ClaimedRecord, terms: PassTerms): Promise<void> {
+    const { lane } = first.record
+    if (lane !== undefined) this.#lanes.begin(lane)
     for (let one: ClaimedRecord | undefined = first; one; ) {
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
       this.#slots.release()
       this.#oneEnded?.()
-      const hasNext = record?.lane !== undefined && !record.holdsLane
-      one = hasNext ? await this.#nextInLane({ ...terms, lane: record.lane, after: one.place, limit: 1 }) : undefined
+      if (lane === undefined) return
+      const isFree = record !== undefined && !record.holdsLane
+      one = await this.#nextInLane(lane, isFree ? { ...terms, lane, after: one.place, limit: 1 } : undefined)
     }
   }
 
@@ -211,19 +202,36 @@ export class Resume {
     }
   }
 
-  /** The lane waits for a slot like everybody else. */
-  async #nextInLane(wanted: Wanted): Promise<ClaimedRecord | undefined> {
+  /** The lane waits for a slot like everybody else. `wanted`: undefined if an operation holds the lane. */
+  async #nextInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
+    const { upkeep } = this.#engine
+    const left = wanted ? this.#lanes.take(lane, upkeep.forgets) : this.#lanes.takeOrEnd(lane, upkeep.forgets)
+    if (!wanted && !left) return undefined
     await this.#slots.take('lane')
-    const next = this.#isHalted ? undefined : await this.#claimNext(wanted)
-    if (!next) this.#slots.release()
-    return next
+    const next = left ?? (await this.#claimInLane(lane, wanted))
+    if (next && !this.#isHalted) return next
+    this.#slots.release()
+    for (let one = next; one; one = this.#lanes.takeOrEnd(lane, upkeep.forgets)) {
+      const { key } = one.record
+      await putBackUntouched(this.#engine, one).catch((error: unknown) => upkeep.reportFailure(key, error))
+    }
+    return undefined
+  }
+
+  async #claimInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
+    const { upkeep } = this.#engine
+    const left = this.#lanes.take(lane, upkeep.forgets)
+    if (left) return left
+    const claimed = wanted && !this.#isHalted ? await this.#claimNext(wanted) : undefined
+    // A pass may have come first.
+    return claimed ?? this.#lanes.takeOrEnd(lane, upkeep.forgets)
   }
 
   async #claimNext(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
     try {
       const { forgets } = engine.upkeep
-      const [next] = (await this.#claim(wanted)).claimed
+      const [next] = (await claimDue(engine, wanted)).claimed
       if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
         return next && !adopt(engine, next) ? next : undefined
       await putBackUntouched(engine, next)

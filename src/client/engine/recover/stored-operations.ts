@@ -5,7 +5,7 @@ import { attach } from '../call/attach.ts'
 import type { Engine } from '../engine.ts'
 import { type Finish, LiveOperation } from '../run/live-operation.ts'
 import { announceLane, expiryOf, settleOperation, withoutLease } from '../run/settle.ts'
-import { claimByKey } from './claiming.ts'
+import { claimant, claimByKey } from './claiming.ts'
 import { follow } from './follow.ts'
 
 /** An operation as it is known here: its newest record, and the run that is under way here, if there is one. */
@@ -67,8 +67,7 @@ export async function cancelStored(engine: Engine, keyOrId: string): Promise<boo
   const record = await engine.keeper.read(engine.options.namespace, keyOrId)
   if (!record) return false
   if (isSettled(record)) return record.holdsLane && freeLane(engine, record)
-  const deadOwners = record.lease ? [record.lease.owner] : []
-  const claimed = await claimByKey(engine, record.key, { statuses: ['pending'], deadOwners })
+  const claimed = await takeFromHolder(engine, record)
   if (!claimed) return false
   const operation = new LiveOperation(reopen(claimed))
   const ending = { status: 'cancelled', reason: 'aborted', effect: claimed.effect } as const
@@ -77,14 +76,28 @@ export async function cancelStored(engine: Engine, keyOrId: string): Promise<boo
 }
 
 /** From a handler that is just taking its settlement, too: then it is delivered once more. */
-async function freeLane(engine: Engine, { key, lease, status }: OperationRecord): Promise<boolean> {
-  const claimed = await claimByKey(engine, key, { statuses: [status], deadOwners: lease ? [lease.owner] : [] })
+async function freeLane(engine: Engine, settled: OperationRecord): Promise<boolean> {
+  const claimed = await takeFromHolder(engine, settled)
   if (!claimed?.holdsLane) return false
   const left = withoutLease(leaveLane(claimed))
   const record = { ...left, expiresAt: expiryOf(engine.options, left) }
   const isWritten = await engine.keeper.commit(record, new LiveOperation(claimed).fence)
   announceLane(engine, record)
   return isWritten
+}
+
+/**
+ * Claims it as it was read, whoever has the lease and lives. A lease that is renewed while the claim is on its way to the disk
+ * is newer than the claim, which leaves it alone: then the operation is claimed once more.
+ */
+async function takeFromHolder(engine: Engine, record: OperationRecord): Promise<OperationRecord | undefined> {
+  const { key, lease, status } = record
+  const self = claimant(engine, lease ? [lease.owner] : [])
+  const claimed = await claimByKey(engine, self, { key, statuses: [status] })
+  if (claimed) return claimed
+  const found = await engine.keeper.read(engine.options.namespace, key)
+  const isRenewed = found?.status === status && found.lease?.until !== lease?.until
+  return isRenewed ? takeFromHolder(engine, found) : undefined
 }
 
 /** Does this client work on it, or only wait for the runner that does? */

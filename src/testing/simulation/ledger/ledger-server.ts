@@ -50,7 +50,7 @@ export class LedgerServer implements WireServer {
   }
 
   get backAt(): number {
-    return this.#downUntil
+    return Math.max(this.#downUntil, ...this.#living.map(({ process }) => process.thawsAt))
   }
 
   stopFor(ms: number): void {

@@ -30,7 +30,9 @@ function onlyBlip({ plan: call, at, result }: CallFact, plan: Plan): Trouble | u
   const isMet = ({ origin, from, until }: Trouble): boolean =>
     origin === call.origin && from <= endedAt && until >= at - FORGOTTEN_MS
   const [blip, ...others] = plan.troubles.filter(isMet)
-  return blip?.fault === 'api-blips' && others.length === 0 ? blip : undefined
+  // A `client.fetch` has no attempt timeout that its client was not given: no answer takes all of its time.
+  const isEndless = blip?.kind === 'hangs' && call.through === 'fetch'
+  return blip?.fault === 'api-blips' && others.length === 0 && !isEndless ? blip : undefined
 }
 
 /** Has its client had an answer since the blip was over? */

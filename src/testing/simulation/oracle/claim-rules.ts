@@ -3,8 +3,6 @@ import { isHoldfastError } from '../../../errors/holdfast-error.ts'
 import type { Effect } from '../../../errors/reason.ts'
 import { MINUTE, type Plan } from '../plan.ts'
 import type { Fault } from '../vocabulary.ts'
-import type { Sent } from '../wire.ts'
-import type { CallFact, CallResult } from './facts.ts'
 import type { Violation } from './oracle.ts'
 import { labelOf, type Shadow } from './shadow.ts'
 
@@ -19,19 +17,16 @@ export interface EffectClaim {
 }
 
 interface Truth {
-  /** How often it was done by now, and since it was accepted. */
+  /** How often it was done by now; and since it was accepted, as far as its client can know. */
   readonly done: number
-  readonly doneInThisLife: number
+  readonly knowable: number
   readonly plan: Plan
 }
 
 /** P3: a program that gets `none` may do it anew. A server that forgets, or ignores keys, may prove that wrong. */
-export function judgeEffectClaim(
-  { effect, by }: EffectClaim,
-  { done, doneInThisLife, plan }: Truth,
-): Violation | undefined {
+export function judgeEffectClaim({ effect, by }: EffectClaim, { done, knowable, plan }: Truth): Violation | undefined {
   if (effect === 'applied' && done === 0) return ['P3', `${by} says applied of an operation that was not done`]
-  if (effect !== 'none' || doneInThisLife === 0 || !isHonest(plan)) return undefined
+  if (effect !== 'none' || knowable === 0 || !isHonest(plan)) return undefined
   return ['P3', `${by} says none of an operation that was done`]
 }
 
@@ -43,33 +38,11 @@ export function isHonest({ faults, server, honoursKeys }: Plan): boolean {
 /** A success that may have been a second one says so. */
 export function judgeRepeated(
   { status, mayHaveRepeated }: Pick<Settlement, 'status' | 'mayHaveRepeated'>,
-  { doneInThisLife, plan }: Omit<Truth, 'done'>,
+  { doneInThisLife, plan }: { readonly doneInThisLife: number; readonly plan: Plan },
 ): Violation | undefined {
   if (plan.faults.has('short-window') || status !== 'succeeded' || mayHaveRepeated || doneInThisLife <= 1)
     return undefined
   return ['P3', `a handler gets a success without mayHaveRepeated, and it was done ${doneInThisLife} times`]
-}
-
-/** Faults with which the disk may not have kept a success. */
-const OF_DISK: readonly Fault[] = ['store-blinks', 'disk-full', 'disk-answer-lost', 'power-cut', 'connection-silent']
-
-/** So long after its deadline a caller waits for a journal that does not answer; then it gets its success all the same. */
-const JOURNAL_PATIENCE_MS = 5000
-
-/** Must the success be on disk? Of an operation that a program asks for again, a second request is its wish. */
-export function isToldOnRecord({ plan, at }: Pick<CallFact, 'plan' | 'at'>, result: CallResult): boolean {
-  const { id, key, retryAfterMs, deadlineMs } = plan
-  const isAskedForAgain = (id ?? key ?? retryAfterMs) !== undefined
-  return result.is === 'response' && !isAskedForAgain && result.at < at + deadlineMs + JOURNAL_PATIENCE_MS
-}
-
-/** A server that ignores keys does it again: a success is on disk before the program hears of it. */
-export function judgeSentAgain(
-  { number, label }: Pick<Sent, 'number' | 'label'>,
-  { isKnown, plan }: { readonly isKnown: boolean; readonly plan: Plan },
-): Violation | undefined {
-  if (!isKnown || plan.server !== 'ignores-keys' || OF_DISK.some((fault) => plan.faults.has(fault))) return undefined
-  return ['P3', `request ${number} sends ${label} again, of which its program has a success`]
 }
 
 /** With these a lease changes hands while its runner still works: clocks jump, a cancel comes from outside, a page comes back. */

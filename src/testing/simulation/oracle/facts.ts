@@ -1,5 +1,6 @@
 import type { TransportOutcome } from '../../../client/transport/port.ts'
 import type { HoldfastError } from '../../../errors/holdfast-error.ts'
+import { headerValue } from '../../../protocol/headers.ts'
 import type { Coverage } from '../coverage.ts'
 import type { CallPlan, Plan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
@@ -22,6 +23,18 @@ export interface SentFact {
   readonly at: number
   outcome: TransportOutcome | undefined
   endedAt: number | undefined
+}
+
+/**
+ * Was the request done by a copy of it that the network or a router had kept, after a ledger had refused the request itself
+ * because its key stood for another one? That refusal says what holds as long as the other one has its entry. If that is
+ * released, the key is free for the copy, and nobody who sent the request can know. For a request without an answer, the
+ * refusal of another attempt proves nothing.
+ */
+export function isLateCopy(fact: SentFact | undefined, doneAt: number): boolean {
+  const { outcome, endedAt } = fact ?? {}
+  if (outcome?.kind !== 'response' || outcome.status !== 422 || endedAt === undefined || endedAt > doneAt) return false
+  return headerValue(outcome.headers, 'content-type') === 'application/problem+json'
 }
 
 /** A call of the program, from the moment it was made. */

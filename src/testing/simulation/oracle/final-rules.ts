@@ -2,7 +2,7 @@ import type { Plan } from '../plan.ts'
 import type { Effect } from '../wire.ts'
 import { judgeBlips } from './blip-rule.ts'
 import { isHonest } from './claim-rules.ts'
-import type { CallFact } from './facts.ts'
+import { type CallFact, isLateCopy } from './facts.ts'
 import { judgeHeldUp } from './lane-rule.ts'
 import type { Oracle } from './oracle.ts'
 import { judgePromptness } from './promptness-rule.ts'
@@ -58,7 +58,7 @@ function isOnAccountOf(oracle: Oracle, call: CallFact, { sent, at }: Effect): bo
   const fact = sent === undefined ? undefined : oracle.sents[sent - 1]
   const { result } = call
   if (!fact || result?.is !== 'error') return false
-  if (isLateCopy(result.error.reason, at, result.at)) return false
+  if (isLateCopy(fact, at)) return false
   const { appendedAt: bornAt = 0 } = oracle.shadows.get(result.error.operation?.key ?? '') ?? {}
   // By a life of its key that was over, and forgotten, when this call was made.
   if (fact.at < Math.min(bornAt, result.at)) return false
@@ -67,14 +67,6 @@ function isOnAccountOf(oracle: Oracle, call: CallFact, { sent, at }: Effect): bo
   return !oracle.calls.some(
     (other) => other !== call && other.plan.label === call.plan.label && answersFor(other, fact.at),
   )
-}
-
-/**
- * A refusal because the key stands for another request says nothing of copies on their way: if that request is undone
- * meanwhile, the key is free for them.
- */
-function isLateCopy(reason: string | undefined, doneAt: number, toldAt: number): boolean {
-  return reason === 'key-reuse' && doneAt > toldAt
 }
 
 /** Was the call still open then, or left to be carried on, or aborted, which promises nothing? */
@@ -89,9 +81,10 @@ function judgeRecordedEffect(oracle: Oracle, shadow: Shadow, effects: readonly E
   const label = labelOf(shadow)
   if (status === 'pending' || head.effect !== 'none') return
   const before = effects.some((effect) => {
-    const at = oracle.sents[(effect.sent ?? 0) - 1]?.at ?? 0
-    const isMine = effect.key === key && effect.label === label && !isLateCopy(head.reason, effect.at, settledAt)
-    return isMine && at >= shadow.appendedAt && at < settledAt
+    const fact = oracle.sents[(effect.sent ?? 0) - 1]
+    const leftAt = fact?.at ?? 0
+    const isMine = effect.key === key && effect.label === label && !isLateCopy(fact, effect.at)
+    return isMine && leftAt >= shadow.appendedAt && leftAt < settledAt
   })
   if (before) oracle.breaks(['P3', `an operation is on record as ${status} without effect, and had been done`])
 }

@@ -10,11 +10,9 @@ import { BudgetRule } from './budget-rule.ts'
 import { CallBook } from './call-book.ts'
 import {
   type EffectClaim,
-  isToldOnRecord,
   judgeEffectClaim,
   judgeGone,
   judgeRepeated,
-  judgeSentAgain,
   knowsMinutes,
   leaseIsLaw,
   lockLingerMs,
@@ -26,6 +24,7 @@ import { JournalAccount } from './journal-account.ts'
 import { judgeSecrets } from './journal-rules.ts'
 import { Roster } from './roster.ts'
 import { labelOf, type Shadow } from './shadow.ts'
+import { SuccessAccount } from './success-account.ts'
 import { judgeLeaving } from './wire-rules.ts'
 
 /** For one attempt, where the client is not told otherwise. */
@@ -47,8 +46,7 @@ export class Oracle {
   readonly #terms: OracleTerms
   readonly budgets = new Map<string, BudgetRule>()
   readonly #cancelling = new Set<string>()
-  /** The operations of which a program has a success. */
-  readonly #successes = new Set<string>()
+  readonly #successes = new SuccessAccount()
   readonly #credentials = new CredentialsRule()
   readonly #account: JournalAccount
   readonly #leaseIsLaw: boolean
@@ -119,7 +117,7 @@ export class Oracle {
     if (result.is === 'error' && result.error.reason === 'do-not-retry')
       this.#recordVerdict(result.error.operation?.key)
     if (result.is === 'error' && result.error.pending) this.observed('kept for later')
-    if (isToldOnRecord(fact, result)) this.#successes.add(fact.plan.label)
+    this.#successes.told(fact, result, this.shadows.values())
     if (result.is === 'response' && !this.#effects.isDone(fact.plan.label)) {
       this.breaks(['P3', `${fact.plan.label} got a success, and was not done`])
     }
@@ -129,8 +127,8 @@ export class Oracle {
   claimed(key: string, claim: EffectClaim): void {
     this.#terms.coverage.saw('claim', `${claim.by}: ${claim.effect}`)
     if (claim.url !== undefined && claim.url !== this.shadows.get(key)?.url) return
-    const doneInThisLife = this.doneInThisLife(key, claim.askedAt)
-    this.breaks(judgeEffectClaim(claim, { done: this.doneOf(key), doneInThisLife, plan: this.#terms.plan }))
+    const knowable = this.#effects.knowable(key, this.shadows.get(key), claim.askedAt)
+    this.breaks(judgeEffectClaim(claim, { done: this.doneOf(key), knowable, plan: this.#terms.plan }))
   }
 
   foundSuccess(key: string, url: string): void {
@@ -191,6 +189,12 @@ export class Oracle {
     })
   }
 
+  /** The process hears that a batch failed: a call whose lease or settlement this was may begin again. */
+  journalFailed(process: SimulatedProcess, commands: readonly JournalCommand[]): void {
+    this.budgets.get(process.name)?.begins()
+    for (const command of commands) this.#successes.notWritten(process, command)
+  }
+
   /** The process gets the result of a durable batch: a claim begins a run. */
   acknowledged(
     process: SimulatedProcess,
@@ -198,6 +202,7 @@ export class Oracle {
     results: readonly JournalResult[],
   ): void {
     commands.forEach((command, index) => {
+      if (results[index] === false) this.#successes.notWritten(process, command)
       if (command.do !== 'claim') return
       for (const { key } of results[index] as ClaimedRow[]) {
         this.#book.allow(process, key, this.#terms.runDeadlineMs)
@@ -216,7 +221,7 @@ export class Oracle {
     if (again) this.observed('asked again by fetch')
     const asked = this.#book.asksFor(process, sent.label)
     this.breaks(this.#credentials.left(process, sent, { asked, life: shadow?.appendedAt ?? 0 }))
-    this.breaks(judgeSentAgain(sent, { isKnown: this.#successes.has(sent.label), plan: this.#terms.plan }))
+    this.breaks(this.#successes.leaves(sent, this.#terms.plan))
     const law = { until: this.#book.allowedUntil(process, sent), leaseIsLaw: this.#leaseIsLaw && !again }
     this.breaks(judgeLeaving({ sent, process, shadow, shadows: this.shadows, ...law }))
   }
@@ -232,12 +237,12 @@ export class Oracle {
   }
 
   /** The same, since it was accepted: where a record was gone, its key begins a life of its own. */
-  doneInThisLife(key: string, until?: number): number {
-    return this.#effects.inThisLife(key, this.shadows.get(key), until)
+  doneInThisLife(key: string): number {
+    return this.#effects.inThisLife(key, this.shadows.get(key))
   }
 
   done({ key, label, number }: Pick<Sent, 'key' | 'label' | 'number'>): void {
-    this.#effects.done(key, label, this.sents[number - 1]?.at ?? 0)
+    this.#effects.done(key, label, this.sents[number - 1])
   }
 
   /** How often the operation was done that the journal has under this key. */
