@@ -110,7 +110,8 @@ describe('an operation in the inspector', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).click()
     await page.getByText(/^Resumed \d+/).waitFor()
     await page.getByRole('link', { name: 'POST /late' }).waitFor()
-    expect(sent.filter((request) => request.startsWith('POST /messages'))).toHaveLength(1)
+    // The circuit breaker of their origin is open, and its next probe is not due.
+    expect(sent.filter((request) => request.startsWith('POST /messages'))).toEqual([])
     // What was unfolded stays so.
     expect(await page.locator('details[open]').count()).toBe(1)
   })

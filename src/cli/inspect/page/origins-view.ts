@@ -22,7 +22,7 @@ export function originsView({ origins }: OriginsPage, now: number): HTMLElement 
       : tableView({
           class: 'rows',
           label: 'Origins',
-          columns: ['State', 'Origin', 'Waiting', 'Retry budget', 'Last success'],
+          columns: ['State', 'Origin', 'Retry budget', 'Last success', 'Waiting'],
           rows: origins.map((row) => originRow(row, now)),
         }),
   )
@@ -34,9 +34,9 @@ function originRow(row: OriginRow, now: number): HTMLElement {
     { 'data-key': origin },
     cell('first', h('span', { class: `state origin-${state}` }, STATES[state])),
     titleCell(origin, h('span', { class: 'sub' }, reason ?? 'nothing is held back')),
-    cell('waiting', String(waiting), inFlight > 0 && h('span', { class: 'sub' }, `${inFlight} in flight`)),
     cell('budget', budgetView(row)),
     cell('age', succeededAt === undefined ? 'never' : timeView(succeededAt, ago(succeededAt, now))),
+    cell('waiting', `${waiting} waiting`, inFlight > 0 && h('span', { class: 'sub' }, `${inFlight} in flight`)),
   )
 }
 
