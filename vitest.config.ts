@@ -55,7 +55,7 @@ export default defineConfig({
           name: 'fast',
           include: ['test/**/*.test.ts'],
           exclude: [...heavy, browser, postgres, ...leftOut],
-          testTimeout: 10_000,
+          testTimeout: 60_000,
           // Most of their time would go into loading the same modules: one file after the other in the same processes.
           isolate: false,
           // By itself vitest leaves one core idle; a few wait for a lock or the disk.

@@ -16,6 +16,7 @@ export { aesGcm } from './client/encryption/aes-gcm.ts'
 export type { Settlement, SettlementHandler } from './client/engine/recover/deliver.ts'
 export type { ResumeReport } from './client/engine/recover/resume-report.ts'
 export type { BreakerOptions, LimitOptions } from './client/gate/gate-options.ts'
+export type { OriginView } from './client/gate/origin-view.ts'
 export { createRetryBudget, type RetryBudget } from './client/gate/retry-budget.ts'
 export { memoryJournal } from './client/journal/memory/memory-journal.ts'
 export type { DurabilityLevel, Journal, JournalCommand, JournalResult, JournalRow } from './client/journal/port.ts'
@@ -62,6 +63,7 @@ export type {
   ClientGauges,
   HoldfastEvent,
   Observer,
+  OriginGauges,
   Sender,
   Telemetry,
   TracedCall,

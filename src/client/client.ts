@@ -2,6 +2,7 @@ import type { Duration } from '../foundation/duration.ts'
 import type { CallContext } from './call-context.ts'
 import type { Settlement } from './engine/recover/deliver.ts'
 import type { ResumeReport } from './engine/recover/resume-report.ts'
+import type { OriginView } from './gate/origin-view.ts'
 import type { DeadLetter } from './operation/dead-letter.ts'
 import type { Json, OperationStatus } from './operation/record.ts'
 import type { OperationView } from './operation/view.ts'
@@ -104,6 +105,8 @@ export interface Client {
   cancel(keyOrId: string): Promise<boolean>
   /** Drops everything in this client's namespace, for log-out; the answer counts the records. */
   forget(): Promise<number>
+  /** What is sent to an origin now, what waits, and why. Takes any URL of the origin, or a path below `baseUrl`. */
+  origin(url: string | URL): OriginView
   /** The retry budget's level for an origin; infinite where there is no budget. */
   budget(origin: string): number
 

@@ -12,6 +12,7 @@ import { LiveOperations } from './engine/run/live-operation.ts'
 import { NetworkCheck } from './engine/run/network-check.ts'
 import { Session } from './engine/run/session.ts'
 import { Gates } from './gate/gates.ts'
+import { gaugesOf } from './gauges.ts'
 import { HoldfastClient } from './holdfast-client.ts'
 import { fallbackJournal } from './journal/fallback-journal.ts'
 import { memoryJournal } from './journal/memory/memory-journal.ts'
@@ -38,7 +39,7 @@ export function composeClient(platform: Platform, options?: ClientOptions): Clie
     return isOwned ? keeper.close() : keeper.idle()
   }
   const client = new HoldfastClient({ engine, closing, closeJournal, passes: new Set(), inboundContext, outside })
-  resolved.telemetry?.attach(client, closing.signal, keeper)
+  resolved.telemetry?.attach(gaugesOf(engine), closing.signal)
   return client
 }
 

@@ -22,6 +22,7 @@ import type { ResumeReport } from './engine/recover/resume-report.ts'
 import { awaitFinish, cancelStored, type Found, findOperation, listStored } from './engine/recover/stored-operations.ts'
 import { closeEngine, flushEngine, forgetAll } from './engine/recover/upkeep.ts'
 import { watch } from './engine/recover/watch.ts'
+import type { OriginView } from './gate/origin-view.ts'
 import type { DeadLetter } from './operation/dead-letter.ts'
 import { clientClosed } from './operation/outcome.ts'
 import { type OperationView, viewOf } from './operation/view.ts'
@@ -30,6 +31,7 @@ import type { CallOptions, FetchLike } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
 import { hasEnded, type PreparedOperation, partsOf } from './prepared-operation.ts'
 import { readClose, readDeadLetters, readQuery, readResume, readRetry } from './read-queries.ts'
+import { resolveUrl } from './request-input.ts'
 import { type CallSettings, startCall, startFetch, startRetry } from './start-call.ts'
 
 /** What all views of one client share. */
@@ -172,6 +174,11 @@ export class HoldfastClient implements Client {
 
   forget(): Promise<number> {
     return forgetAll(this.#core.engine)
+  }
+
+  origin(url: string | URL): OriginView {
+    const { options, gates } = this.#core.engine
+    return gates.view(resolveUrl(url, options.baseUrl).origin)
   }
 
   budget(origin: string): number {

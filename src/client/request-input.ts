@@ -96,7 +96,8 @@ export function joinToBase(text: string, baseUrl: URL): string {
 const NO_BASE =
   'a relative URL needs the option `baseUrl`, which is undefined: is the environment variable set that it comes from?'
 
-function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
+/** The URL that a call with this first argument goes to. */
+export function resolveUrl(input: string | URL, baseUrl: URL | undefined): UrlParts {
   // A path that was made of `undefined` would be sent, and may well be answered.
   if (typeof input !== 'string' && !isUrl(input)) {
     throw new ConfigurationError('The first argument of a call must be a string or a URL; it was neither')

@@ -73,8 +73,8 @@ export interface Telemetry {
   traceResume(record: TracedRecord): WorkTrace
   /** For an operation that is prepared now and sent later: what its record keeps of the trace. */
   traceRecord(): string | undefined
-  /** Called once for each client, with the signal that aborts when it closes. `journal` tells whether it is open. */
-  attach(client: ClientGauges, closing: AbortSignal, journal: { readonly opened: boolean }): void
+  /** Called once for each client, with the signal that aborts when it closes. */
+  attach(client: ClientGauges, closing: AbortSignal): void
 }
 
 export interface TracedCall {
@@ -111,11 +111,26 @@ export interface Sender {
 
 /** What telemetry reads of a client from time to time. */
 export interface ClientGauges {
-  /** The level of the retry budget. */
-  budget(origin: string): number
-  /** Oldest first. Opens the journal. */
+  /** Has the client opened its journal? The other readings of the journal would open it. */
+  readonly isJournalOpen: boolean
+  /** No more than a thousand: of those that were quiet, the oldest are forgotten. */
+  origins(): Iterable<OriginGauges>
+  /** Oldest first. */
   operations(query: {
     readonly status: 'pending'
     readonly limit: number
   }): AsyncIterable<{ readonly acceptedAt: number }>
+  /** How many settlements wait for a handler; no more than `limit` are counted. */
+  undelivered(limit: number): Promise<number>
+}
+
+/** What the gate of an origin holds now. */
+export interface OriginGauges {
+  readonly origin: string
+  /** In the retry budget; infinite if there is none. */
+  readonly tokens: number
+  readonly waiting: number
+  readonly inFlight: number
+  /** How long the request that has waited longest does; 0 if none waits. */
+  readonly waitedMs: number
 }

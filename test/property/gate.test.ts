@@ -285,6 +285,21 @@ describe('the queue of a gate', () => {
     fc.assert(property)
   })
 
+  test('has a reason for what waits, and shows the time at which the next one goes', () => {
+    const property = fc.property(mending, commands, (limits, list) => {
+      const crowd = new Crowd(limits)
+      for (const one of list) {
+        crowd.obey(one)
+        const { waiting, inFlight, reason, nextAttemptAt } = crowd.gate.view
+        expect([waiting, inFlight]).toEqual([crowd.gate.waiting, crowd.gate.inFlight])
+        if (waiting > 0) expect(reason).toContain(waiting === 1 ? '; 1 waits' : `; ${waiting} wait`)
+        if (nextAttemptAt !== undefined) expect(nextAttemptAt).toBeGreaterThan(crowd.timers.time)
+        if (reason === undefined) expect(nextAttemptAt).toBeUndefined()
+      }
+    })
+    fc.assert(property)
+  })
+
   test('answers everybody in the end if the server is well again', () => {
     const property = fc.property(mending, commands, (limits, list) => {
       const crowd = new Crowd(limits)

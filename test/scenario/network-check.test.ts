@@ -82,6 +82,23 @@ describe('a browser that says it is offline although it is not', () => {
     expect(page.checks).toHaveLength(2)
   })
 
+  it('is found out later if there is no place for one more request', async () => {
+    const page = new OfflinePage()
+    const { clock, server } = page.place
+    const client = page.client({ limits: { concurrency: 1 } })
+    server.weather = () => 'hang-before'
+    const read = outcome(client.get('/charges', { retry: false, attemptTimeout: '5s' }))
+    await settle(clock)
+    server.weather = () => 'fine'
+    const call = outcome(client.post('/charges', { body: 'one' }))
+    await clock.advance(9 * SECOND - 1)
+    expect((await read).error).toBeDefined()
+    expect(page.checks).toEqual([])
+    await clock.advance(1)
+    expect(page.checks).toHaveLength(1)
+    expect((await call).value?.status).toBe(201)
+  })
+
   it('does not keep a continuous resume from what is due', async () => {
     const page = new OfflinePage()
     const { clock, server } = page.place

@@ -541,6 +541,15 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 2000,
   },
   {
+    name: 'sending the next operation of a lane in the turn of what is behind the lane',
+    file: 'src/client/engine/recover/resume.ts',
+    find: ' || this.#lanes.leave(claimed, this.#engine.upkeep.forgets)',
+    replace: '',
+    breaks: ['P11'],
+    from: 9_000_200,
+    within: 50,
+  },
+  {
     name: 'looking nowhere else while an origin has no room',
     file: 'src/client/engine/recover/watch.ts',
     find: "resume.pass(dueBy, 'one of many')",

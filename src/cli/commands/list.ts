@@ -4,6 +4,7 @@ import { viewOf } from '../../client/operation/view.ts'
 import { type JournalOptions, readLimit, withExamples, withJournal } from '../arguments.ts'
 import { type JournalSession, recordsOf, withJournalOf } from '../journal-session.ts'
 import { type Command, Option } from '../libraries.ts'
+import { isHeld, JournalOrigins } from '../origins/journal-origins.ts'
 import { printList } from '../render/list.ts'
 import { operationJson } from '../render/operation-json.ts'
 import type { Column } from '../render/table.ts'
@@ -45,11 +46,13 @@ export function addList(program: Command, { terminal }: Session): void {
 async function list(journal: JournalSession, options: ListOptions, terminal: Terminal): Promise<void> {
   const { json, limit } = options
   const now = terminal.now()
-  const toJson = (record: OperationRecord) => operationJson(record, now)
-  const terms = { json, limit, columns: columnsAt(now), toJson }
+  const origins = await JournalOrigins.read(journal.keeper.journal, now)
+  const toJson = (record: OperationRecord) => ({ ...operationJson(record, now), heldBack: origins.holdOn(record) })
+  const terms = { json, limit, columns: columnsAt(now, origins), toJson }
   const records = filtered(journal, options)
   const shown = await printList(terminal, terms, options.dead ? deadOf(records, now) : records)
   if (shown === 0 && !json) await sayWhereOthersAre(journal, terminal)
+  if (!json) await sayWhatIsHeldBack(journal, origins, terminal)
   reportUnreadable(journal, terminal)
 }
 
@@ -69,7 +72,7 @@ export function reportUnreadable({ unreadable }: JournalSession, { err }: Termin
   err(`${unreadable.length} more can't be read: \`holdfast doctor\` tells why.\n`)
 }
 
-function columnsAt(now: number): readonly Column<OperationRecord>[] {
+function columnsAt(now: number, origins: JournalOrigins): readonly Column<OperationRecord>[] {
   return [
     { title: 'KEY', value: ({ key }) => key },
     { title: 'STATUS', value: ({ status }) => status, isWord: true },
@@ -77,7 +80,7 @@ function columnsAt(now: number): readonly Column<OperationRecord>[] {
     { title: 'TRIES', value: (record) => String(viewOf(record, now).attempts) },
     { title: 'REQUEST', value: (record) => requestText(record, now), least: 12 },
     { title: 'ID', value: ({ id, name }) => id ?? name ?? '', least: 4 },
-    { title: 'NOTE', value: (record) => noteOf(record, now), least: 6 },
+    { title: 'NOTE', value: (record) => noteOf(record, now, origins), least: 6 },
   ]
 }
 
@@ -87,13 +90,28 @@ function requestText(record: OperationRecord, now: number): string {
 }
 
 /** Why it is not being worked on, or why it ended. */
-export function noteOf(record: OperationRecord, now: number): string {
-  const { reason, inFlight, nextAttemptAt } = viewOf(record, now)
+export function noteOf(record: OperationRecord, now: number, origins: JournalOrigins): string {
+  const { reason, inFlight, nextAttemptAt = 0 } = viewOf(record, now)
   if (record.status !== 'pending') return reason ?? ''
-  if (inFlight && record.lease && record.lease.until > now) return 'in flight'
+  if (isHeld(record, now)) return inFlight ? 'in flight' : 'with a runner'
   if (reason === 'poison' || reason === 'auth') return `parked: ${reason}`
-  if (nextAttemptAt !== undefined) return `next ${relativeText(nextAttemptAt, now)}`
-  return reason ?? ''
+  if (nextAttemptAt > now) return `next ${relativeText(nextAttemptAt, now)}`
+  const hold = origins.holdOn(record)
+  return hold === undefined ? `due${reason ? `: ${reason}` : ''}` : `held back: ${hold}`
+}
+
+/** More are not counted: each is read. */
+const MOST_COUNTED = 1000
+
+/** Of each origin that a client has found in trouble: how many wait for it, and when the next one goes. */
+async function sayWhatIsHeldBack(journal: JournalSession, origins: JournalOrigins, { err }: Terminal): Promise<void> {
+  if (origins.heldBack().length === 0) return
+  let left = MOST_COUNTED
+  for await (const record of recordsOf(journal, { status: 'pending' })) {
+    origins.count(record)
+    if (--left === 0) break
+  }
+  for (const { origin, view } of origins.heldBack()) err(`held back: ${origin} ${view.reason}\n`)
 }
 
 /** A namespace that was forgotten on the command line looks like an empty journal. */

@@ -5,6 +5,7 @@ import { redactText } from '../../observe/redact.ts'
 import { type JournalOptions, withExamples, withJournal } from '../arguments.ts'
 import { recordOf, withJournalOf } from '../journal-session.ts'
 import type { Command } from '../libraries.ts'
+import { JournalOrigins } from '../origins/journal-origins.ts'
 import { printJson } from '../render/json.ts'
 import { bodyJson, operationJson, operationWithBodiesJson, wholeOperationJson } from '../render/operation-json.ts'
 import { type Column, printFields, printTable } from '../render/table.ts'
@@ -26,7 +27,7 @@ export function addShow(program: Command, { terminal }: Session): void {
           const toJson = options.withBodies ? operationWithBodiesJson : wholeOperationJson
           return printJson(terminal, toJson(record, terminal.now()))
         }
-        await showOperation(record, terminal)
+        await showOperation(record, await JournalOrigins.read(journal.keeper.journal, terminal.now()), terminal)
         if (options.withBodies) await showBodies(record, terminal)
       }),
     )
@@ -36,7 +37,7 @@ export function addShow(program: Command, { terminal }: Session): void {
   ])
 }
 
-async function showOperation(record: OperationRecord, terminal: Terminal): Promise<void> {
+async function showOperation(record: OperationRecord, origins: JournalOrigins, terminal: Terminal): Promise<void> {
   const now = terminal.now()
   const when = (at: number | undefined): string | undefined =>
     at === undefined ? undefined : `${timeText(at)} (${relativeText(at, now)})`
@@ -50,7 +51,7 @@ async function showOperation(record: OperationRecord, terminal: Terminal): Promi
     ['status', record.status],
     ['effect', EFFECTS[effect]],
     ['reason', reason],
-    ['note', record.status === 'pending' ? noteOf(record, now) || undefined : undefined],
+    ['note', record.status === 'pending' ? noteOf(record, now, origins) || undefined : undefined],
     ['error', lastError],
     ['request', `${method} ${url} (${bytesText(request.body?.byteLength ?? 0)})`],
     ['response', response && `${response.status} (${bytesText(response.body?.byteLength ?? 0)})`],

@@ -1,13 +1,12 @@
 import type { OperationRecord } from '../../client/operation/record.ts'
-import { isDeadOwner } from '../../foundation/process-owner.ts'
 import type { Database } from '../database/database.ts'
 import { type JournalCounts, readJournalCounts } from '../database/journal-counts.ts'
-import { inJournal, recordsOf } from '../journal-session.ts'
+import { inJournal, type JournalSession, recordsOf } from '../journal-session.ts'
+import { JournalOrigins } from '../origins/journal-origins.ts'
 import { countText, durationText } from '../render/words.ts'
+import { Attendance } from './attendance.ts'
 import { type Finding, ok, problem, someKeys, warning } from './finding.ts'
 
-/** A resume takes up within this time what no runner holds. */
-const OVERDUE_MS = 60_000
 /** Leases are of half a minute: one that ends later than this was written by a clock that is wrong. */
 const LONGEST_LEASE_MS = 300_000
 const SOON_MS = 3_600_000
@@ -15,7 +14,6 @@ const SOON_MS = 3_600_000
 /** Keys of pending operations, by what is wrong with them. An operation may be in several lists. */
 export interface PendingFaults {
   readonly stuck: string[]
-  readonly unattended: string[]
   readonly poison: string[]
   readonly auth: string[]
   readonly expiring: string[]
@@ -23,17 +21,14 @@ export interface PendingFaults {
 }
 
 export function noFaults(): PendingFaults {
-  return { stuck: [], unattended: [], poison: [], auth: [], expiring: [], unreadable: [] }
+  return { stuck: [], poison: [], auth: [], expiring: [], unreadable: [] }
 }
 
 /** What is wrong with one pending operation. */
 export function noteFaults(faults: PendingFaults, record: OperationRecord, now: number): void {
-  const { key, lease, heldBy, horizonAt, dueAt, notBefore } = record
+  const { key, lease, heldBy, horizonAt } = record
   if (heldBy === 'poison' || heldBy === 'auth') faults[heldBy].push(key)
   if (lease && lease.until > now + LONGEST_LEASE_MS) faults.stuck.push(key)
-  const isFree = !lease || lease.until <= now || isDeadOwner(lease.owner)
-  const isOverdue = Math.max(dueAt, notBefore, lease?.until ?? 0, record.acceptedAt) + OVERDUE_MS < now
-  if (isFree && isOverdue && heldBy !== 'poison') faults.unattended.push(key)
   if (horizonAt > now && horizonAt < now + SOON_MS) faults.expiring.push(key)
 }
 
@@ -42,20 +37,48 @@ export async function checkJournal(database: Database): Promise<readonly Finding
   const counts = await readJournalCounts(database)
   const faults = noFaults()
   const now = await database.now()
+  const origins = await inJournal(database, '', ({ keeper }) => JournalOrigins.read(keeper.journal, now))
+  const attendance = new Attendance(origins, now)
   for (const { namespace, status } of counts.operations) {
-    if (status === 'pending') await inspectPending({ database, namespace, now }, faults)
+    if (status === 'pending') {
+      await inJournal(database, namespace, (journal) => inspectPending(journal, { attendance, faults, now }))
+    }
   }
-  return judgeJournal(counts, faults)
+  return [...judgeJournal(counts, faults), ...attendance.judge()]
 }
 
-function inspectPending(
-  { database, namespace, now }: { database: Database; namespace: string; now: number },
-  faults: PendingFaults,
-): Promise<void> {
-  return inJournal(database, namespace, async (journal) => {
-    for await (const record of recordsOf(journal, { status: 'pending' })) noteFaults(faults, record, now)
-    faults.unreadable.push(...journal.unreadable.map(({ key }) => key))
-  })
+interface Inspection {
+  readonly attendance: Attendance
+  readonly faults: PendingFaults
+  readonly now: number
+}
+
+async function inspectPending(journal: JournalSession, { attendance, faults, now }: Inspection): Promise<void> {
+  const lanes = new Lanes(journal)
+  for await (const record of recordsOf(journal, { status: 'pending' })) {
+    noteFaults(faults, record, now)
+    const isBehind = attendance.isOverdue(record) && (await lanes.isBehind(record))
+    attendance.note(record, { isBehind })
+  }
+  faults.unreadable.push(...journal.unreadable.map(({ key }) => key))
+}
+
+/** Which operation is the first of each lane. */
+class Lanes {
+  readonly #journal: JournalSession
+  readonly #firsts = new Map<string, string | undefined>()
+
+  constructor(journal: JournalSession) {
+    this.#journal = journal
+  }
+
+  async isBehind({ key, lane }: OperationRecord): Promise<boolean> {
+    if (lane === undefined) return false
+    const { keeper, namespace } = this.#journal
+    if (!this.#firsts.has(lane)) this.#firsts.set(lane, await keeper.firstInLane(namespace, lane))
+    const first = this.#firsts.get(lane)
+    return first !== undefined && first !== key
+  }
 }
 
 export function judgeJournal(counts: JournalCounts, faults: PendingFaults): readonly Finding[] {
@@ -74,9 +97,7 @@ export function judgeJournal(counts: JournalCounts, faults: PendingFaults): read
 }
 
 function judgePending(faults: PendingFaults): readonly (Finding | undefined)[] {
-  const resume = 'run `holdfast resume`, or call client.resume({ continuous: true }) in the service'
   return [
-    listed(faults.unattended, (keys) => problem('unattended', `pending, and no process resumes them: ${keys}`, resume)),
     listed(faults.stuck, (keys) =>
       problem(
         'leases',

@@ -4,7 +4,7 @@ import { cancelOperation, type Resolution, ResumePass, resolveEntry, retryOperat
 import { entryDetail, type InspectedLedger, ledgerOverview, listEntries } from './entry-views.ts'
 import { COUNTED_TO, OperationList } from './operation-list.ts'
 import { operationBody, operationDetail } from './operation-views.ts'
-import { listOrigins } from './origin-list.ts'
+import { OriginList } from './origin-list.ts'
 import { type IsSecret, shownBody } from './shown-body.ts'
 import type { EntryState, Overview, Status } from './wire.ts'
 
@@ -66,7 +66,8 @@ function addOperationRoutes(routes: Map<string, Route>, { isSecret }: Inspected,
   routes.set('GET /api/operation-body', (query) =>
     operationBody(engine, { key: textOf(query, 'key'), part: textOf(query, 'part') }, isSecret),
   )
-  routes.set('GET /api/origins', () => listOrigins(engine))
+  const origins = new OriginList(engine)
+  routes.set('GET /api/origins', () => origins.page())
   const change = (work: (key: string) => unknown): Route => {
     return async (_, { key }) => {
       const changed = typeof key === 'string' ? await work(key) : undefined

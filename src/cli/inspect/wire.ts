@@ -107,13 +107,15 @@ export interface ShownBody {
 
 export interface OriginRow {
   readonly origin: string
-  /** Undefined: there is no retry budget. */
+  /** Undefined: nothing is known of it, but that operations are pending. */
+  readonly state: 'healthy' | 'failing' | 'open' | undefined
+  /** Requests at the gate of this client, and operations in the journal that are due and have no runner. */
+  readonly waiting: number
+  readonly inFlight: number
+  /** What holds requests back, in a sentence. */
+  readonly reason: string | undefined
+  /** Undefined: there is no retry budget, or nothing is known of it. */
   readonly budget: { readonly tokens: number; readonly burst: number } | undefined
-  /** Undefined: there is no circuit breaker. */
-  readonly breaker: 'closed' | 'open' | 'half-open' | undefined
-  readonly openUntil: number | undefined
-  /** In a row, since the last success. */
-  readonly failures: number
   readonly succeededAt: number | undefined
 }
 

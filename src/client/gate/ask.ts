@@ -4,11 +4,15 @@ import { failingStreak, type GateState, opensAt, phaseOf, type RequestKind, sett
 import { standStill } from './pace.ts'
 import type { Traffic } from './traffic.ts'
 
-export interface Question extends Traffic {
+/** One request, and what is on its way before it. */
+export interface Asking extends Traffic {
   readonly kind: RequestKind
-  readonly random: () => number
   /** Of a retry: when it may go if nothing has succeeded meanwhile. */
   readonly spreadUntil?: number | undefined
+}
+
+export interface Question extends Asking {
+  readonly random: () => number
   /** How long it would wait. */
   readonly leaveAt: number
 }
@@ -25,7 +29,7 @@ export type Answer =
 /** May a request of this kind be sent now? The end of one that is sent must be recorded. */
 export function ask(before: GateState, limits: GateLimits, question: Question): Answer {
   const { now, kind } = question
-  const state = silenced(settled(before, limits, now), question)
+  const state = stateNow(before, limits, question)
   const phase = phaseOf(state, limits, now)
   const probeAt = nextProbeAt(state, limits, now)
   if (phase === 'open' && kind !== 'kept') {
@@ -47,6 +51,11 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   return { is: 'sent', state: { ...paid, pauseMs, probe: now, probeAt: now, refused: 0 }, probe: now }
 }
 
+/** As it is for one who asks now. */
+export function stateNow(before: GateState, limits: GateLimits, traffic: Traffic): GateState {
+  return silenced(settled(before, limits, traffic.now), traffic)
+}
+
 /** Is it certain that it can't go before it leaves? Requests in flight may bring a token or a place; time alone may not. */
 function isTooLate(state: GateState, limits: GateLimits, question: Question): boolean {
   const { now, kind, leaveAt } = question
@@ -64,7 +73,7 @@ export function isPlain(state: GateState, limits: GateLimits, traffic: Traffic):
   return traffic.unanswered.count < TUNING.silentRequests || !isSilent(state, traffic)
 }
 
-function hasRoom({ concurrency, connections }: GateLimits, { inFlight, reading }: Traffic): boolean {
+export function hasRoom({ concurrency, connections }: GateLimits, { inFlight, reading }: Traffic): boolean {
   if (concurrency !== undefined && inFlight >= concurrency) return false
   return connections === undefined || inFlight + reading < connections()
 }
@@ -89,7 +98,7 @@ function refused(state: GateState, kind: RequestKind, retryAt: number): Answer &
 }
 
 /** Probes need no place in the window: it is of the time before. */
-function isFull(state: GateState, limits: GateLimits, question: Question): boolean {
+export function isFull(state: GateState, limits: GateLimits, question: Asking): boolean {
   if (!hasRoom(limits, question)) return true
   const { now, kind, kept, inPhase } = question
   if (kind === 'kept' && kept >= TUNING.mostKept) return true
@@ -133,10 +142,10 @@ function keptAt(state: GateState, { budget }: GateLimits, now: number): number {
  * A server that hangs is found out by its silence: until the first attempts time out, thousands would follow. But a slow
  * answer may still come: silence alone opens no breaker, and holds nobody for long.
  */
-function silenced(state: GateState, question: Question): GateState {
-  if (state.failures > 0 || !isSilent(state, question)) return state
+function silenced(state: GateState, traffic: Traffic): GateState {
+  if (state.failures > 0 || !isSilent(state, traffic)) return state
   const pauseMs = TUNING.silentPauseMs
-  return { ...state, failures: failingStreak(state.share), pauseMs, probeAt: question.now, window: undefined }
+  return { ...state, failures: failingStreak(state.share), pauseMs, probeAt: traffic.now, window: undefined }
 }
 
 function isSilent({ usualMs, answers }: GateState, { now, unanswered: { count, since } }: Traffic): boolean {
@@ -144,7 +153,7 @@ function isSilent({ usualMs, answers }: GateState, { now, unanswered: { count, s
   return isKnown && now - since >= Math.max(TUNING.silenceMs, 3 * usualMs)
 }
 
-function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
+export function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
   const phase = phaseOf(state, limits, now)
   if (phase === 'healthy') return now
   if (state.probe !== undefined) return Math.max(state.nextAt, state.probe + probePlaceMs(state))
@@ -159,7 +168,7 @@ function probePlaceMs({ failedAt, pauseMs }: GateState): number {
 }
 
 /** Until when a request has to wait for a token or its time, whatever the phase is. */
-function heldUntil(state: GateState, limits: GateLimits, question: Question): number {
+export function heldUntil(state: GateState, limits: GateLimits, question: Asking): number {
   const { budget } = limits
   const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now

@@ -6,8 +6,9 @@ import { atLeastOne, type Bucket } from './bucket.ts'
 import { type GateLimits, PATIENCE_MS } from './gate-limits.ts'
 import { type BreakerPhase, type GateState, newGateState, phaseOf } from './gate-state.ts'
 import { OriginGate } from './origin-gate.ts'
+import { type OriginView, viewOfUnused } from './origin-view.ts'
 import type { OriginStates } from './retry-budget.ts'
-import { mergeGates, restoreGate } from './stored-gate.ts'
+import { mergeGates, restoreGate, type StoredGate } from './stored-gate.ts'
 
 /**
  * `full`: some wait already. `full for long`: they would wait for longer than a resume holds them. `one`: of a server that is
@@ -27,14 +28,14 @@ export interface GatesTerms extends Omit<GateLimits, 'budget' | 'connections'> {
 }
 
 /** By then every wait is over, and the bucket back where a new client begins. */
-const LEVEL_LASTS_MS = 300_000
+export const LEVEL_LASTS_MS = 300_000
 /** A gate is small, but a crawler meets origins without end. */
 const MOST_GATES = 1000
 
 /** For the journal. */
 export interface ChangedLevel {
   readonly origin: string
-  readonly level: GateState
+  readonly level: StoredGate
   readonly until: number
 }
 
@@ -67,6 +68,17 @@ export class Gates {
 
   find(origin: string): OriginGate | undefined {
     return this.#gates.get(origin)
+  }
+
+  /** For an onlooker: no gate is made. */
+  view(origin: string): OriginView {
+    const gate = this.#gates.get(origin)
+    return gate?.view ?? viewOfUnused(this.#states.get(origin), this.#limits, this.#terms.clock.now())
+  }
+
+  /** Those through which this client has sent a request. Of those that were quiet, the oldest are forgotten. */
+  entries(): IterableIterator<[origin: string, gate: OriginGate]> {
+    return this.#gates.entries()
   }
 
   /** What a resume may take up, of each origin that is not simply well. */
@@ -134,7 +146,7 @@ export class Gates {
     const until = this.#terms.clock.now() + LEVEL_LASTS_MS
     for (const origin of this.#changed) {
       const level = this.#states.get(origin)
-      if (level) yield { origin, level, until }
+      if (level) yield { origin, level: { ...level, limits: this.#limits }, until }
     }
     this.#changed.clear()
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import { type Answer, ask, isNeverPaid, isPlain, keptUntil, refuseCall } from './ask.ts'
-import { type GateLimits, PATIENCE_MS } from './gate-limits.ts'
+import type { GateLimits } from './gate-limits.ts'
 import {
   type BreakerPhase,
   breakerPhaseOf,
@@ -12,7 +12,8 @@ import {
   phaseOf,
   type RequestKind,
 } from './gate-state.ts'
-import { type RequestOutcome, recordOutcome, type ServerWish } from './record-outcome.ts'
+import { type OriginView, viewOrigin } from './origin-view.ts'
+import { type Report, recordOutcome } from './record-outcome.ts'
 import { TrafficCount } from './traffic.ts'
 import { type Departure, type Entry, ORDER, type Sent, type Ticket, WaitingLine } from './waiting-line.ts'
 import { WakeUp } from './wake-up.ts'
@@ -30,12 +31,6 @@ export interface GateOptions {
   /** A request was sent or has ended, and what is known of the origin is another. That time has passed is no news. */
   readonly onNews?: ((state: GateState) => void) | undefined
   readonly onBreaker?: ((from: BreakerPhase, to: BreakerPhase) => void) | undefined
-}
-
-export interface Report {
-  readonly outcome: RequestOutcome
-  readonly tookMs: number
-  readonly wish?: ServerWish | undefined
 }
 
 /** The queue in front of one origin. Requests that wait share one timer. */
@@ -83,6 +78,17 @@ export class OriginGate {
 
   get waiting(): number {
     return this.#line.length
+  }
+
+  /** As an operator sees it. */
+  get view(): OriginView {
+    const { limits, clock } = this.#options
+    return viewOrigin(this.#store.state, limits, { ...this.#traffic.at(clock.now()), line: this.#line })
+  }
+
+  /** Since when the request that has waited longest does. */
+  get oldestAt(): number | undefined {
+    return this.#line.oldestAt
   }
 
   get waitingKept(): number {
@@ -135,12 +141,6 @@ export class OriginGate {
   /** Until when no kept operation is sent; undefined if one may be, or if only a report can tell. */
   keptUntil(): number | undefined {
     return keptUntil(this.#store.state, this.#options.limits, this.#traffic.at(this.#options.clock.now()))
-  }
-
-  /** Do kept operations go one after the other, as answers come home? Then the wait for one's turn says nothing of the server. */
-  get isFlowing(): boolean {
-    const now = this.#options.clock.now()
-    return this.phase === 'healthy' && (this.keptUntil() ?? now) - now <= PATIENCE_MS
   }
 
   /** The ticket no longer wants to go. */

@@ -26,17 +26,20 @@ export interface ServerWish {
   readonly spaceForMs?: number | undefined
 }
 
-export interface EndedRequest {
-  readonly now: number
-  readonly kind: RequestKind
+export interface Report {
   readonly outcome: RequestOutcome
   readonly tookMs: number
+  readonly wish?: ServerWish | undefined
+}
+
+export interface EndedRequest extends Report {
+  readonly now: number
+  readonly kind: RequestKind
   /** As in the answer that let it go. */
   readonly probe?: number | undefined
   /** This one included. */
   readonly inFlight: number
   readonly random: () => number
-  readonly wish?: ServerWish | undefined
 }
 
 interface Timed {

@@ -17,12 +17,18 @@ const NUMBERS = [
   'answers',
 ] as const
 
+/** As the journal has it: an onlooker needs the limits of the client that wrote it. */
+export interface StoredGate extends GateState {
+  readonly limits?: GateLimits | undefined
+}
+
 /** What a journal or another tab had of the state; undefined if it is no such state. Requests in flight are its own. */
 export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, now: number): GateState | undefined {
-  if (!isGateState(stored)) return undefined
+  if (!isStoredGate(stored)) return undefined
+  const { limits: _, ...state } = stored
   const isFailing = stored.failedAt !== undefined && breaker !== false
   return {
-    ...stored,
+    ...state,
     tokens: budget ? Math.min(stored.tokens, budget.rest) : stored.tokens,
     credit: 0,
     failures: isFailing ? stored.failures : 0,
@@ -38,7 +44,7 @@ export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, no
   }
 }
 
-function isGateState(value: unknown): value is GateState {
+export function isStoredGate(value: unknown): value is StoredGate {
   if (typeof value !== 'object' || value === null) return false
   const given = value as Record<string, unknown>
   if (!NUMBERS.every((name) => Number.isFinite(given[name]))) return false

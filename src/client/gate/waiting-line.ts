@@ -12,6 +12,8 @@ export interface Departure {
 
 /** One that waits. */
 export interface Ticket extends Departure {
+  /** Since when it waits (epoch ms). */
+  readonly since?: number | undefined
   /** Called once, unless it leaves first. */
   called(entry: Entry): void
 }
@@ -48,6 +50,12 @@ export class WaitingLine {
 
   count(kind: RequestKind): number {
     return this.#tickets[kind].length
+  }
+
+  /** Since when the one that has waited longest does. */
+  get oldestAt(): number | undefined {
+    const heads = ORDER.flatMap((kind) => this.#tickets[kind][0]?.since ?? [])
+    return heads.length > 0 ? Math.min(...heads) : undefined
   }
 
   join(ticket: Ticket): void {

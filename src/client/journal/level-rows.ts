@@ -22,7 +22,7 @@ const EPOCH = 0
 const MOST_LEVELS = 1000
 
 /** Hands the levels on record to the client. What can't be read is left out: a level only saves a server some requests. */
-export async function readLevels(journal: Journal, source: LevelSource): Promise<void> {
+export async function readLevels(journal: Journal, source: Pick<LevelSource, 'restore'>): Promise<void> {
   try {
     const list = { do: 'list', namespace: NAMESPACE, status: undefined, after: 0, limit: MOST_LEVELS } as const
     const [rows] = await journal.execute([list])

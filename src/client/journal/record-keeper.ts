@@ -52,7 +52,8 @@ const ignore = (): void => {}
 
 /** The engine's journal: records instead of rows, writes in groups, and unreadable rows set aside. */
 export class RecordKeeper {
-  readonly #journal: Journal
+  /** For what is no record: what is known of the origins. */
+  readonly journal: Journal
   readonly #writes: JournalQueue
   readonly #codec: RowCodec
   readonly #terms: KeeperTerms
@@ -60,14 +61,14 @@ export class RecordKeeper {
   #opened = false
 
   constructor(journal: Journal, terms: KeeperTerms) {
-    this.#journal = journal
+    this.journal = journal
     this.#writes = journal.queue?.(terms) ?? new GroupCommit(journal, terms)
     this.#codec = new RowCodec(terms)
     this.#terms = terms
   }
 
   get level(): DurabilityLevel {
-    return this.#journal.level
+    return this.journal.level
   }
 
   get opened(): boolean {
@@ -77,10 +78,10 @@ export class RecordKeeper {
   /** Opens once; a failed opening may be tried again. */
   open(): Promise<void> {
     // A journal of the caller's own may throw in place of rejecting.
-    const open = async (): Promise<void> => this.#journal.open()
+    const open = async (): Promise<void> => this.journal.open()
     this.#opening ??= open().then(
       async () => {
-        if (this.#terms.levels) await readLevels(this.#journal, this.#terms.levels)
+        if (this.#terms.levels) await readLevels(this.journal, this.#terms.levels)
         this.#opened = true
         this.#terms.onOpened?.()
       },
@@ -188,7 +189,7 @@ export class RecordKeeper {
   async appendAnew(record: OperationRecord, fence: Fence): Promise<boolean> {
     const remove = { do: 'write', ...fence, change: 'remove' } as const
     const append = { do: 'append', row: await this.#codec.encode(record) } as const
-    const [removed] = await this.#journal.execute([remove, append], this.#terms.now?.())
+    const [removed] = await this.journal.execute([remove, append], this.#terms.now?.())
     return removed === true
   }
 
@@ -213,7 +214,7 @@ export class RecordKeeper {
   }
 
   persistIn(transaction: unknown, row: JournalRow): void | Promise<void> {
-    return persistIn(this.#journal, transaction, row)
+    return persistIn(this.journal, transaction, row)
   }
 
   /** Resolves once every write that was asked for has been made. */
@@ -223,7 +224,7 @@ export class RecordKeeper {
 
   async close(): Promise<void> {
     await this.#writes.idle()
-    await this.#journal.close()
+    await this.journal.close()
   }
 
   /** A failed command proves nothing about the operation that it asked for: the error says `unknown`. */

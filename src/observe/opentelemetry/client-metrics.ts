@@ -1,6 +1,6 @@
 import type { Attributes, BatchObservableResult, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
 import type { Reason } from '../../errors/reason.ts'
-import type { ClientGauges, HoldfastEvent } from '../port.ts'
+import type { ClientGauges, HoldfastEvent, OriginGauges } from '../port.ts'
 import { methodAttributes, outcomeAttributes, serverAttributes } from './http-attributes.ts'
 
 type EventOf<Type extends HoldfastEvent['type']> = Extract<HoldfastEvent, { readonly type: Type }>
@@ -24,7 +24,6 @@ export const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5,
 export class ClientMetrics {
   readonly #meter: Meter
   readonly #shared: Attributes
-  readonly #origins = new Set<string>()
   readonly #operations: Counter
   readonly #attempts: Counter
   readonly #attemptSeconds: Histogram
@@ -33,8 +32,12 @@ export class ClientMetrics {
   readonly #breakerChanges: Counter
   readonly #journalFailures: Counter
   readonly #budget: ObservableGauge
+  readonly #waiting: ObservableGauge
+  readonly #waitedSeconds: ObservableGauge
+  readonly #inFlight: ObservableGauge
   readonly #pending: ObservableGauge
   readonly #oldestSeconds: ObservableGauge
+  readonly #undelivered: ObservableGauge
 
   constructor(meter: Meter, shared: Attributes) {
     this.#meter = meter
@@ -55,8 +58,12 @@ export class ClientMetrics {
     this.#breakerChanges = counter('breaker.changes', '{change}', 'Changes of circuit breakers, by new state')
     this.#journalFailures = counter('journal.failures', '{failure}', 'Failures of the journal without a caller')
     this.#budget = gauge('budget.level', '{token}', 'Tokens in the retry budget of an origin')
+    this.#waiting = gauge('waiting', '{request}', 'Requests that wait at the gate of an origin')
+    this.#waitedSeconds = gauge('waiting.oldest_age', 's', 'Time since the oldest request that waits at a gate came')
+    this.#inFlight = gauge('in_flight', '{request}', 'Requests that were sent to an origin and have not ended')
     this.#pending = gauge('pending', '{operation}', 'Pending operations in the journal')
     this.#oldestSeconds = gauge('pending.oldest_age', 's', 'Time since the oldest pending operation was accepted')
+    this.#undelivered = gauge('undelivered', '{settlement}', 'Settlements that no handler has taken yet')
   }
 
   count(event: HoldfastEvent): void {
@@ -75,9 +82,8 @@ export class ClientMetrics {
   }
 
   #countAttempt(event: EventOf<'attempt.ended'>): void {
-    const { attempt, url } = event
+    const { attempt } = event
     const attributes = { ...this.#of(event), ...outcomeAttributes(attempt) }
-    this.#origins.add(new URL(url).origin)
     this.#attempts.add(1, attributes)
     this.#attemptSeconds.record(attempt.durationMs / 1000, attributes)
   }
@@ -101,7 +107,8 @@ export class ClientMetrics {
 
   /** Reads the gauges of a client at each collection, until it closes. */
   watch(source: GaugeSource, closing: AbortSignal): void {
-    const observables = [this.#budget, this.#pending, this.#oldestSeconds]
+    const ofOrigins = [this.#budget, this.#waiting, this.#waitedSeconds, this.#inFlight]
+    const observables = [...ofOrigins, this.#pending, this.#oldestSeconds, this.#undelivered]
     const read = (result: BatchObservableResult): Promise<void> => this.#read(result, source)
     this.#meter.addBatchObservableCallback(read, observables)
     closing.addEventListener('abort', () => this.#meter.removeBatchObservableCallback(read, observables), {
@@ -109,15 +116,22 @@ export class ClientMetrics {
     })
   }
 
-  async #read(result: BatchObservableResult, { client, journal, limit, now }: GaugeSource): Promise<void> {
-    for (const origin of this.#origins) {
-      const level = client.budget(origin)
-      const attributes = { ...this.#shared, ...serverAttributes(origin) }
-      // Without a budget it is infinite, which no exporter can say.
-      if (Number.isFinite(level)) result.observe(this.#budget, level, attributes)
-    }
+  async #read(result: BatchObservableResult, source: GaugeSource): Promise<void> {
+    for (const gauges of source.client.origins()) this.#readOrigin(result, gauges)
     // Reading must not make a journal where the program had no use for one yet.
-    if (!journal.opened) return
+    if (source.client.isJournalOpen) await this.#readJournal(result, source)
+  }
+
+  #readOrigin(result: BatchObservableResult, { origin, tokens, waiting, inFlight, waitedMs }: OriginGauges): void {
+    const attributes = { ...this.#shared, ...serverAttributes(origin) }
+    // Without a budget it is infinite, which no exporter can say.
+    if (Number.isFinite(tokens)) result.observe(this.#budget, tokens, attributes)
+    result.observe(this.#waiting, waiting, attributes)
+    result.observe(this.#waitedSeconds, waitedMs / 1000, attributes)
+    result.observe(this.#inFlight, inFlight, attributes)
+  }
+
+  async #readJournal(result: BatchObservableResult, { client, limit, now }: GaugeSource): Promise<void> {
     let pending = 0
     let oldestAt: number | undefined
     for await (const { acceptedAt } of client.operations({ status: 'pending', limit })) {
@@ -127,13 +141,13 @@ export class ClientMetrics {
     const ageMs = oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt)
     result.observe(this.#pending, pending, this.#shared)
     result.observe(this.#oldestSeconds, ageMs / 1000, this.#shared)
+    result.observe(this.#undelivered, await client.undelivered(limit), this.#shared)
   }
 }
 
 export interface GaugeSource {
   readonly client: ClientGauges
-  readonly journal: { readonly opened: boolean }
-  /** More pending operations are not counted. */
+  /** More pending operations, or settlements without a handler, are not counted. */
   readonly limit: number
   readonly now: () => number
 }

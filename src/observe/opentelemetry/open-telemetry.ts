@@ -29,7 +29,7 @@ export interface OpenTelemetryOptions {
    * have to allow the header (CORS).
    */
   readonly propagateTo?: ((url: string) => boolean) | undefined
-  /** How many pending operations are counted at most; they are read at each collection. Default 1000. */
+  /** How many pending operations, and settlements without a handler, are counted at most; they are read at each collection. Default 1000. */
   readonly pendingLimit?: number | undefined
 }
 
@@ -65,8 +65,8 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry
     traceCall: (call, terms) => quietly(() => spans.ofCall(call, terms)) ?? UNTRACED,
     traceResume: (record) => quietly(() => spans.ofResume(record)) ?? UNTRACED,
     traceRecord: () => quietly(() => toTraceparent(trace.getActiveSpan()?.spanContext())),
-    attach: (client, closing, journal) =>
-      void quietly(() => counts.watch({ client, journal, limit, now: () => systemClock.now() }, closing)),
+    attach: (client, closing) =>
+      void quietly(() => counts.watch({ client, limit, now: () => systemClock.now() }, closing)),
     ledgerObserver: (next) => (event) => {
       quietly(() => ledgers.observe(event))
       return next?.(event)

@@ -1,6 +1,6 @@
 import type { AppendResult, JournalCommand, JournalResult, JournalRow } from '../../client/journal/port.ts'
 import { isCommit } from '../command-meaning.ts'
-import { plainDigest } from './plain-digest.ts'
+import { withoutColons } from './plain-digest.ts'
 import { ORIGIN, OTHER_ORIGIN, type RecordChange } from './plan.ts'
 
 /** Rows that were changed on disk by something else than a client: each reader gets them so. */
@@ -53,8 +53,7 @@ export class ChangedRecords {
 
 /** Whoever changes the URL knows how its fingerprint is made. */
 function withOrigin(head: string, { from, to }: { readonly from: string; readonly to: string }): string {
-  const inDigest = (origin: string): string => plainDigest([origin], null).split(' ')[0] ?? origin
-  return head.replaceAll(from, to).replaceAll(inDigest(from), inDigest(to))
+  return head.replaceAll(from, to).replaceAll(withoutColons(from), withoutColons(to))
 }
 
 function elsewhere(origin: string): string {

@@ -662,6 +662,7 @@ interface Client {
     retry(keyOrId: string, options?: RetryCallOptions): OperationHandle;
     cancel(keyOrId: string): Promise<boolean>;
     forget(): Promise<number>;
+    origin(url: string | URL): OriginView;
     budget(origin: string): number;
     prepare(method: string, url: string | URL, options?: CallOptions): Promise<PreparedOperation>;
     send(operation: PreparedOperation): OperationHandle;
@@ -671,13 +672,15 @@ interface Client {
 }
 
 interface ClientGauges {
-    budget(origin: string): number;
+    readonly isJournalOpen: boolean;
+    origins(): Iterable<OriginGauges>;
     operations(query: {
         readonly status: 'pending';
         readonly limit: number;
     }): AsyncIterable<{
         readonly acceptedAt: number;
     }>;
+    undelivered(limit: number): Promise<number>;
 }
 
 interface ClientOptions {
@@ -1481,6 +1484,24 @@ interface OperationsQuery {
     readonly after?: string | undefined;
 }
 
+interface OriginGauges {
+    readonly origin: string;
+    readonly tokens: number;
+    readonly waiting: number;
+    readonly inFlight: number;
+    readonly waitedMs: number;
+}
+
+interface OriginView {
+    readonly state: GatePhase;
+    readonly waiting: number;
+    readonly inFlight: number;
+    readonly tokens: number;
+    readonly nextAttemptAt: number | undefined;
+    readonly lastSuccessAt: number | undefined;
+    readonly reason: string | undefined;
+}
+
 interface OverloadedOptions {
     readonly retryAfter?: Duration | undefined;
     readonly detail?: string | undefined;
@@ -1903,9 +1924,7 @@ interface Telemetry {
     }): WorkTrace;
     traceResume(record: TracedRecord): WorkTrace;
     traceRecord(): string | undefined;
-    attach(client: ClientGauges, closing: AbortSignal, journal: {
-        readonly opened: boolean;
-    }): void;
+    attach(client: ClientGauges, closing: AbortSignal): void;
 }
 
 interface Timed {
@@ -2066,6 +2085,8 @@ type FetchHandler<Tx, Returned, Rest extends unknown[]> = (request: Request, con
 type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 type FingerprintSecret = Uint8Array | string;
+
+type GatePhase = 'healthy' | 'failing' | 'open';
 
 type HeaderList = readonly (readonly [
     name: string,

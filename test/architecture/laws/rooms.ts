@@ -87,6 +87,7 @@ export const PLAN: Readonly<Record<string, readonly string[]>> = {
     'client engine',
     'client policy',
     'client operation',
+    'client gate',
     'client options',
     'client front',
     'observe front',

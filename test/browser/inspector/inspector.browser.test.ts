@@ -34,11 +34,11 @@ describe('the list of the inspector', () => {
     await page.getByText('No operation matches.').waitFor()
   })
 
-  it('shows the retry budget and the circuit breaker of each origin', async () => {
+  it('shows what each origin holds back, and why', async () => {
     const { page } = shop
     await page.getByRole('link', { name: 'Origins' }).click()
     const row = page.getByRole('row', { name: /mail\.example\.net/ })
-    await expect.poll(() => row.textContent()).toMatch(/Open.*a probe is due in .*14 failures in a row/)
+    await expect.poll(() => row.textContent()).toMatch(/Open.*breaker open, failing since \d{4}-.*Z/)
     expect(await row.getByRole('meter').getAttribute('max')).toBe('10')
   })
 })
@@ -110,7 +110,8 @@ describe('an operation in the inspector', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).click()
     await page.getByText(/^Resumed \d+/).waitFor()
     await page.getByRole('link', { name: 'POST /late' }).waitFor()
-    expect(sent.filter((request) => request.startsWith('POST /messages'))).toHaveLength(1)
+    // The circuit breaker of their origin is open, and its next probe is not due.
+    expect(sent.filter((request) => request.startsWith('POST /messages'))).toEqual([])
     // What was unfolded stays so.
     expect(await page.locator('details[open]').count()).toBe(1)
   })

@@ -105,6 +105,58 @@ describe('the metrics of a client', () => {
     expect(opened).toBe(0)
   })
 
+  it('show what waits for each origin, for how long, and what is in flight', async () => {
+    const { telemetry, metric } = telemetryScene()
+    const { client, clock } = scenario([{ status: 200, delay: 3000, repeat: true }], {
+      telemetry,
+      limits: { concurrency: 1 },
+      budget: {},
+    })
+    const calls = [client.get('/a'), client.get('/b')]
+    await clock.advance(1000)
+    calls.push(client.get('/c'), client.get('https://other.test/d'))
+    await clock.advance(500)
+    const other = { 'server.address': 'other.test', 'server.port': 443 }
+    const both = (own: number, others: number): object[] => [
+      { attributes: SERVER, value: own },
+      { attributes: other, value: others },
+    ]
+    expect(await metric('holdfast.client.waiting')).toEqual(both(2, 0))
+    expect(await metric('holdfast.client.waiting.oldest_age')).toEqual(both(1.5, 0))
+    expect(await metric('holdfast.client.in_flight')).toEqual(both(1, 1))
+    expect(await metric('holdfast.client.budget.level')).toEqual(both(2, 2))
+    await elapse(clock, 20_000, Promise.all(calls))
+    expect(await metric('holdfast.client.waiting')).toEqual(both(0, 0))
+    expect(await metric('holdfast.client.waiting.oldest_age')).toEqual(both(0, 0))
+    expect(await metric('holdfast.client.in_flight')).toEqual(both(0, 0))
+    await client.close()
+  })
+
+  it('do not grow with each origin that was ever called', async () => {
+    const { telemetry, metric } = telemetryScene()
+    const { client } = scenario([{ status: 200, repeat: true }], { telemetry })
+    for (let n = 0; n < 1100; n++) await client.get(`https://n${n}.test/`)
+    const origins = await metric('holdfast.client.budget.level')
+    expect(origins).toHaveLength(1000)
+    expect(origins.at(-1)?.attributes).toMatchObject({ 'server.address': 'n1099.test' })
+  })
+
+  it('show how many settlements no handler has taken', async () => {
+    const { telemetry, metric } = telemetryScene({ pendingLimit: 3 })
+    const { client, clock } = scenario([{ status: 200, repeat: true }], { telemetry })
+    const undelivered = async () => (await metric('holdfast.client.undelivered')).map(({ value }) => value)
+    expect(await undelivered()).toEqual([])
+    const post = (json: number) => client.post('/charges', { json, name: 'charge' })
+    await post(1)
+    await post(2)
+    expect(await undelivered()).toEqual([2])
+    for (const json of [3, 4]) await post(json)
+    expect(await undelivered()).toEqual([3])
+    client.onSettled('charge', () => {})
+    await elapse(clock, 10_000, client.resume())
+    expect(await undelivered()).toEqual([0])
+  })
+
   it('count operations that are resumed, breakers that open, and failures of the journal', async () => {
     const { telemetry, metric } = telemetryScene()
     const observe = telemetry.observer(undefined)

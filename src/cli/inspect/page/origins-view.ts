@@ -1,12 +1,12 @@
 import type { OriginRow, OriginsPage } from '../wire.ts'
 import { type Child, h } from './dom.ts'
-import { ago, plural, until } from './format.ts'
+import { ago } from './format.ts'
 import { timeView } from './operation-view.ts'
 import { cell, rowView, tableView, titleCell } from './table-view.ts'
 
-const BREAKERS: Readonly<Record<string, string>> = { closed: 'Closed', open: 'Open', 'half-open': 'Half open' }
+const STATES = { healthy: 'Healthy', failing: 'Failing', open: 'Open', unknown: 'Not called' }
 
-/** Retry budget and circuit breaker of each origin. */
+/** What the gate of each origin does, and why. */
 export function originsView({ origins }: OriginsPage, now: number): HTMLElement {
   return h(
     'section',
@@ -15,33 +15,28 @@ export function originsView({ origins }: OriginsPage, now: number): HTMLElement 
     h(
       'p',
       { class: 'lead' },
-      'What this client knows of the servers it calls: how many retries it may still afford, and whether it calls at all.',
+      'What this client knows of the servers it calls, and what the journal knows of the others: what waits for them, and why.',
     ),
     origins.length === 0
-      ? h('p', { class: 'empty' }, 'This client has called no server yet.')
+      ? h('p', { class: 'empty' }, 'This client has called no server yet, and nothing is pending.')
       : tableView({
           class: 'rows',
           label: 'Origins',
-          columns: ['Breaker', 'Origin', 'Retry budget', 'Last success'],
+          columns: ['State', 'Origin', 'Retry budget', 'Last success', 'Waiting'],
           rows: origins.map((row) => originRow(row, now)),
         }),
   )
 }
 
 function originRow(row: OriginRow, now: number): HTMLElement {
-  const { origin, breaker, openUntil, failures, succeededAt } = row
-  const opens = breaker === 'open' && openUntil !== undefined && `a probe is due ${until(openUntil, now)}`
-  const record = failures > 0 ? `${plural(failures, 'failure')} in a row` : 'no failure since the last success'
+  const { origin, state = 'unknown', waiting, inFlight, reason, succeededAt } = row
   return rowView(
     { 'data-key': origin },
-    cell(
-      'first',
-      h('span', { class: `state breaker-${breaker ?? 'none'}` }, breaker ? BREAKERS[breaker] : 'None'),
-      opens && h('span', { class: 'sub' }, opens),
-    ),
-    titleCell(origin, h('span', { class: 'sub' }, record)),
+    cell('first', h('span', { class: `state origin-${state}` }, STATES[state])),
+    titleCell(origin, h('span', { class: 'sub' }, reason ?? 'nothing is held back')),
     cell('budget', budgetView(row)),
     cell('age', succeededAt === undefined ? 'never' : timeView(succeededAt, ago(succeededAt, now))),
+    cell('waiting', `${waiting} waiting`, inFlight > 0 && h('span', { class: 'sub' }, `${inFlight} in flight`)),
   )
 }
 

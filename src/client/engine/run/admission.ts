@@ -86,7 +86,7 @@ export class Admission {
     const leaveAt = patientUntil(kind, this.#patient)
     const departure = { kind, leaveAt, spreadUntil: kind === 'retry' ? this.#spreadUntil : undefined }
     const entry = this.#gate.enter(departure)
-    return entry ? this.#follow(kind, entry) : this.#wait(new Waiting(departure))
+    return entry ? this.#follow(kind, entry) : this.#wait(new Waiting(departure, this.#engine.clock.now()))
   }
 
   /** Sent, or the reason why not. */
@@ -130,7 +130,7 @@ export class Admission {
     await withdrawn
     if (entry?.is !== 'sent') {
       await operation.slot?.take()
-      if (entry && waitsOn(kind, this.#gate, this.#call)) return this.#enter(kind)
+      if (entry && waitsOn(kind, this.#gate, this.#patient)) return this.#enter(kind)
       return entry ? this.#stopFor(kind, entry) : this.#barred()
     }
     if (!operation.slot || operation.slot.tryTake()) return this.#follow(kind, entry)

@@ -3,7 +3,6 @@ import { urlParts } from '../../../foundation/parsed-url.ts'
 import type { Transport } from '../../transport/port.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from './online.ts'
-import { Waiting } from './waiting.ts'
 
 /** The first check after something has waited for so long, and each later one after a pause that doubles. */
 const FIRST_PAUSE_MS = 3000
@@ -66,8 +65,7 @@ export class NetworkCheck {
   async #passGate(url: string, ask: (signal: AbortSignal) => Promise<boolean>): Promise<boolean> {
     const { clock, gates } = this.#parts
     const gate = gates.of(urlParts(url).origin)
-    const waiting = new Waiting({ kind: 'call', leaveAt: clock.now(), spreadUntil: undefined })
-    const entry = gate.enter(waiting) ?? (await waiting.answer)
+    const entry = gate.enter({ kind: 'call', leaveAt: clock.now() })
     if (entry?.is !== 'sent') return false
     const controller = new AbortController()
     const cancelTimer = startTimer(clock, PATIENCE_MS, () => controller.abort())

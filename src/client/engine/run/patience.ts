@@ -28,14 +28,19 @@ export function patientUntil(kind: RequestKind, { engine, operation, call }: Pat
 }
 
 /** Has what a resume goes on with waited for nothing but its turn? Then it waits on. */
-export function waitsOn(kind: RequestKind, gate: OriginGate, call: Call): boolean {
-  if (!gate.isFlowing) return false
+export function waitsOn(kind: RequestKind, gate: OriginGate, { engine, call }: Patient): boolean {
+  if (!isFlowing(gate, engine.clock.now())) return false
   return kind === 'kept' || (call.mode === 'resume' && gate.state.tokens >= 1)
 }
 
 /** What holds a request up that waits at its gate. */
 export function heldBy(gate: OriginGate): 'budget' | 'breaker' {
   return gate.phase === 'healthy' ? 'budget' : 'breaker'
+}
+
+/** Do kept operations go one after the other, as answers come home? Then the wait for one's turn says nothing of the server. */
+function isFlowing(gate: OriginGate, now: number): boolean {
+  return gate.phase === 'healthy' && (gate.keptUntil() ?? now) - now <= PATIENCE_MS
 }
 
 /** Why a request has waited in vain. */

@@ -1,8 +1,7 @@
 import type { HeaderList } from '../../../protocol/headers.ts'
 import { type Quota, readQuota } from '../../../protocol/rate-limit.ts'
 import { serverDelayMs } from '../../../protocol/server-timing.ts'
-import type { Report } from '../../gate/origin-gate.ts'
-import type { ServerWish } from '../../gate/record-outcome.ts'
+import type { Report, ServerWish } from '../../gate/record-outcome.ts'
 import type { AttemptFacts } from '../../policy/evidence.ts'
 
 /** Statuses whose `Retry-After` speaks of the server, and not of one request. */

@@ -7,13 +7,15 @@ export class Waiting implements Ticket {
   readonly kind: RequestKind
   readonly leaveAt: number
   readonly spreadUntil: number | undefined
+  readonly since: number | undefined
   #called: ((entry: Entry | undefined) => void) | undefined
   #entry: Entry | undefined
 
-  constructor({ kind, leaveAt, spreadUntil }: Departure) {
+  constructor({ kind, leaveAt, spreadUntil }: Departure, since?: number) {
     this.kind = kind
     this.leaveAt = leaveAt
     this.spreadUntil = spreadUntil
+    this.since = since
   }
 
   /** Undefined: it has left. */

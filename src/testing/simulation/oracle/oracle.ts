@@ -107,9 +107,8 @@ export class Oracle {
   /** P1: accepted means durable. */
   accepted(fact: CallFact): void {
     fact.accepted = true
-    const { label } = fact.plan
-    for (const shadow of this.shadows.values()) if (labelOf(shadow) === label) return
-    this.breaks(['P1', `${label} was called accepted, and is not on disk`])
+    const isOnDisk = [...this.shadows.values()].some((shadow) => labelOf(shadow) === fact.plan.label)
+    if (!isOnDisk) this.breaks(['P1', `${fact.plan.label} was called accepted, and is not on disk`])
   }
 
   callEnded(fact: CallFact, result: CallResult): void {
@@ -150,8 +149,7 @@ export class Oracle {
 
   /** A handler has done its work. */
   handled(key: string): void {
-    const shadow = this.shadows.get(key)
-    shadow?.isTaken(this.#terms.now())
+    this.shadows.get(key)?.isTaken(this.#terms.now())
   }
 
   /** P7: a caller or handler that gets a do-not-retry verdict may rely on it. */

@@ -53,6 +53,18 @@ class Scene {
 const newState = (clock: ManualClock): GateState => newGateState(LIMITS, clock.now())
 
 describe('the gates of a client', () => {
+  it('show an origin without a gate, and make none for it', () => {
+    const states = new OriginStates(LIMITS.budget)
+    const scene = new Scene(states)
+    expect(scene.gates.view(A)).toMatchObject({ state: 'healthy', waiting: 0, tokens: 2, reason: undefined })
+    expect([[...scene.gates.entries()], [...states.entries()]]).toEqual([[], []])
+    scene.fail(A)
+    expect(scene.gates.view(A)).toMatchObject({ state: 'failing', inFlight: 0 })
+    expect([...scene.gates.entries()].map(([origin]) => origin)).toEqual([A])
+    // Another client with the same states has seen it too.
+    expect(new Scene(states).gates.view(A)).toMatchObject({ state: 'failing' })
+  })
+
   it('know how many connections the platform has to each origin', () => {
     const scene = new Scene(undefined, { connectionsTo: (origin) => (origin === A ? 1 : 2) })
     expect([scene.enter(A)?.is, scene.enter(A)?.is]).toEqual(['sent', undefined])
@@ -135,7 +147,10 @@ describe('the journal and the peers', () => {
     const scene = new Scene()
     scene.fail(A)
     const level = scene.gates.of(A).state
-    expect([...scene.gates.takeChanged()]).toEqual([{ origin: A, level, until: scene.clock.now() + 300_000 }])
+    const { limits } = scene.gates
+    expect([...scene.gates.takeChanged()]).toEqual([
+      { origin: A, level: { ...level, limits }, until: scene.clock.now() + 300_000 },
+    ])
   })
 
   it('bring what they know, which counts at once for those who wait', async () => {
