@@ -60,6 +60,19 @@ describe('an operation that is carried on', () => {
     expect(place.server.calls).toHaveLength(1)
   })
 
+  it('outlives a caller whose credentials are refused, or cannot be made', async () => {
+    const { place, status } = await kept()
+    const failing = () => {
+      throw new Error('no token')
+    }
+    const broken = place.client({ headers: failing, retry: false })
+    expect((await outcome(broken.retry('order:1'))).error).toMatchObject({ reason: 'auth', pending: true })
+    place.server.weather = () => ({ status: 401 })
+    const refused = place.client({ headers: { authorization: 'old' }, retry: false })
+    expect((await outcome(refused.retry('order:1'))).error).toMatchObject({ reason: 'auth', pending: true })
+    expect(await status()).toBe('pending')
+  })
+
   it('is done for a call that comes while the one before it is leaving', async () => {
     const { place, client, call } = await kept()
     place.server.weather = (_, n) => (n === 2 ? 'hang-before' : 'fine')
