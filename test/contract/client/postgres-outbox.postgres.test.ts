@@ -146,7 +146,12 @@ describe('a connection that takes a backslash for an escape', () => {
   it.each(Object.entries(libraries).slice(0, 3))('of %s writes the same record', async (_, transact) => {
     const { client, pool, sent } = shop()
     const metadata = { path: 'C:\\temp', quoted: "it's" }
-    const prepared = await client.prepare('POST', '/charges', { body: `it's \\ 5000`, id: 'a\\b', name: 'n\\', metadata })
+    const prepared = await client.prepare('POST', '/charges', {
+      body: `it's \\ 5000`,
+      id: 'a\\b',
+      name: 'n\\',
+      metadata,
+    })
     await transact(pool, async (tx) => {
       await tx.query(OLD_STRINGS)
       await prepared.persist(tx)
