@@ -41,7 +41,7 @@ describe('npm run simulate', () => {
     expect(stdout).toContain('Again: npm run simulate -- --seed 1 --histories 260 --workers 2')
   })
 
-  it('goes on where the run of its state file was', { timeout: 60_000 }, async () => {
+  it('goes on where the run of its state file was', { timeout: 300_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-simulate-'))
     const state = join(folder, 'state.json')
     const sums = () => JSON.parse(readFileSync(state, 'utf8')).progress.sums
@@ -56,13 +56,13 @@ describe('npm run simulate', () => {
     }
   })
 
-  it('tells one history line by line', { timeout: 60_000 }, async () => {
+  it('tells one history line by line', { timeout: 300_000 }, async () => {
     const { stdout } = await run('--seed', '12', '--trace')
     expect(stdout).toMatch(/0\.000 s {2}A1 {7}starts/)
     expect(stdout).toContain('calm: from here on nothing goes wrong')
   })
 
-  it('ends with a sentence where it is asked for nonsense', { timeout: 60_000 }, async () => {
+  it('ends with a sentence where it is asked for nonsense', { timeout: 300_000 }, async () => {
     await expect(run('--histories', 'many')).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--minutes M'),

@@ -24,13 +24,13 @@ function shop({ remembers }: { readonly remembers: boolean }): SimulatedApi {
 }
 
 describe('a server of one’s own', () => {
-  it('keeps every promise where it honours the key', { timeout: 60_000 }, async () => {
+  it('keeps every promise where it honours the key', { timeout: 300_000 }, async () => {
     const report = await simulate({ seed: 1, histories: 100, api: () => shop({ remembers: true }) })
     expect(report.failed, reportText(report)).toEqual([])
     expect(report.requests).toBeGreaterThan(100)
   })
 
-  it('is found out where it does not', { timeout: 60_000 }, async () => {
+  it('is found out where it does not', { timeout: 300_000 }, async () => {
     const { failed } = await simulate({ seed: 1, histories: 300, api: () => shop({ remembers: false }) })
     expect(failed[0]?.broken[0]).toMatchObject({ promise: 'P3', sentence: expect.stringMatching(/done \d times/) })
     expect(failed[0]?.trace.some((line) => line.includes('does op'))).toBe(true)
@@ -47,7 +47,7 @@ describe('a journal of one’s own', () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-simulated-'))
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it('keeps every promise: SQLite on a real disk', { timeout: 120_000 }, async () => {
+  it('keeps every promise: SQLite on a real disk', { timeout: 300_000 }, async () => {
     let files = 0
     const journal = () => sqliteJournal({ path: join(folder, `${files++}.db`), durability: 'process' })
     const report = await simulate({ seed: 1, histories: 20, journal })
