@@ -1,3 +1,4 @@
+import { escaped } from '../foundation/visible-text.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a terminal would obey or reorder. Line breaks and tabs stay, and so do the colours that we print ourselves. */
@@ -18,10 +19,4 @@ export function safeTerminal(terminal: Terminal): Terminal {
     out: { value: (text: string) => terminal.out(safe(text)) },
     err: { value: (text: string) => terminal.err(safe(text)) },
   }) as Terminal
-}
-
-function escaped(text: string): string {
-  return Array.from({ length: text.length }, (_, at) => {
-    return `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`
-  }).join('')
 }

@@ -87,7 +87,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     gates,
     horizons: new AnnouncedHorizons(options, events),
     credentials: new LearnedCredentials(options),
-    session: new Session(options.session),
+    session: new Session(options),
     leases: new LeaseKeeper({ clock, keeper, events, coordination }),
     live: new LiveOperations(),
     upkeep,

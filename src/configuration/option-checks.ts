@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/classes.ts'
 import { parseDuration } from '../foundation/duration.ts'
+import { visible } from '../foundation/visible-text.ts'
 import { redactText } from '../observe/redact.ts'
 import { nearestName } from './nearest-name.ts'
 
@@ -28,7 +29,7 @@ export function refuseBoth(one: string, other: string): never {
 
 /** The value in a few words, never with what could be a credential. */
 export function describe(value: unknown): string {
-  if (typeof value === 'string') return value === '' ? 'an empty string' : `'${shorten(redactText(value))}'`
+  if (typeof value === 'string') return value === '' ? 'an empty string' : `'${visible(shorten(redactText(value)))}'`
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
   if (Array.isArray(value)) return 'an array'
   if (value === undefined) return 'undefined'
@@ -60,7 +61,7 @@ export function refuseUnknown(owner: string, name: string, known: readonly strin
 export function unknownName(owner: string, name: string, known: readonly string[]): string {
   const near = nearestName(name, known)
   const advice = near === undefined ? `It is one of: ${known.join(', ')}.` : `Did you mean \`${owner}${near}\`?`
-  return `There is no option \`${owner}${shorten(name)}\`. ${advice}`
+  return `There is no option \`${owner}${visible(shorten(name))}\`. ${advice}`
 }
 
 /** Milliseconds, 0 included. */

@@ -84,10 +84,10 @@ describe('doctor', () => {
     expect(checksOf(faults)).toEqual(expect.arrayContaining(['problem parked', 'warning expiring', 'problem leases']))
   })
 
-  it('finds records that cannot be read', async () => {
+  it.each(['head', 'status'])('finds records that cannot be read, for their %s', async (column) => {
     const file = files.newJournal()
     await fill(file)
-    file.database.exec("UPDATE holdfast_operations SET head = '{' WHERE status = 'pending'")
+    file.database.exec(`UPDATE holdfast_operations SET ${column} = '{' WHERE status = 'pending'`)
     const { code, faults } = await examine(file)
     expect(code).toBe(1)
     expect(checksOf(faults)).toContain('problem records')

@@ -166,6 +166,14 @@ describe('cancel and drop', () => {
     expect(left.map(({ id }) => id)).toEqual(['two'])
   })
 
+  it('drops a record whose status is none', async () => {
+    const file = files.newJournal()
+    await fill(file)
+    file.database.exec("UPDATE holdfast_operations SET status = 'banana' WHERE id = 'order:4'")
+    expect(await cli(['show', 'order:4', '--db', file.path])).toMatchObject({ code: 1 })
+    expect((await cli(['drop', 'order:4', '--db', file.path])).out).toMatch(/dropped.*could not be read/)
+  })
+
   it('does not drop what a runner is working on', async () => {
     const file = files.newJournal()
     const { promise, resolve: answer } = withResolvers<Response>()

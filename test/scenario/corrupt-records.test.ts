@@ -94,6 +94,24 @@ describe('a corrupt record', () => {
     expect(failed).toMatchObject([{ error: { code: 'HOLDFAST_RECORD_CORRUPT' } }])
   })
 
+  it('whose status is none is reported to whoever sees it, and not sent', async () => {
+    const { place, tamper } = await threePending()
+    tamper('status', 'banana')
+    const client = place.client()
+    expect(await listed(client)).toHaveLength(2)
+    const corrupt = { code: 'HOLDFAST_RECORD_CORRUPT' }
+    const failed = client.events.filter((event) => event.type === 'journal.failed')
+    expect(failed).toMatchObject([{ error: corrupt }])
+    for (const made of [client.retry('b'), client.post('/charges', { body: 'b', id: 'b' })]) {
+      expect((await outcome(made)).error).toMatchObject(corrupt)
+    }
+    tamper('delivery_due', 1)
+    client.onSettled('*', () => {})
+    expect(await client.resume()).toMatchObject({ claimed: 2, succeeded: 2 })
+    tamper('status', 'pending')
+    expect(await client.resume()).toMatchObject({ claimed: 0 })
+  })
+
   it('holds its lane until it is dropped', async () => {
     const { place, tamper, database } = await threePending('account:1')
     tamper('head', '{')

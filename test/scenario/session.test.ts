@@ -184,10 +184,17 @@ describe('the option session', () => {
     const { server, disk, place } = browser()
     const broken = place.client({
       session: () => {
-        throw new Error('no cookie')
+        throw new Error('no cookie, password=hunter2')
       },
     })
-    expect((await outcome(broken.post('/orders', { body: 'a lamp' }))).error?.message).toContain('no cookie')
+    for (const made of [broken.post('/orders', { body: 'a lamp', id: 'order:1' }), broken.prepare('POST', '/orders')]) {
+      const { error } = await outcome<unknown>(made)
+      expect(error).toBeInstanceOf(ConfigurationError)
+      expect(error).toMatchObject({ effect: 'none', cause: { message: 'no cookie, password=***' } })
+      expect(error?.message).toBe(
+        'The option `session` threw: no cookie, password=***. Nothing was written or sent for this call',
+      )
+    }
     const wrong = place.client({ session: () => 42 as unknown as string })
     expect((await outcome(wrong.post('/orders', { body: 'a lamp' }))).error).toBeInstanceOf(ConfigurationError)
     expect(server.calls).toHaveLength(0)

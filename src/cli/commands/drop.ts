@@ -1,4 +1,4 @@
-import type { OperationRecord } from '../../client/operation/record.ts'
+import { OPERATION_STATUSES, type OperationRecord } from '../../client/operation/record.ts'
 import { isDeadOwner, newProcessOwner } from '../../foundation/process-owner.ts'
 import { type JournalOptions, withExamples, withJournal } from '../arguments.ts'
 import { type JournalSession, recordOf, withJournalOf } from '../journal-session.ts'
@@ -30,12 +30,14 @@ export function addDrop(program: Command, { terminal }: Session): void {
   ])
 }
 
-/** A record that can't be read and was set aside can't be claimed either, and no runner works on it. */
+/** A record that can't be read and was set aside, or has no known status, can't be claimed either: no runner works on it. */
 async function dropSetAside({ database, namespace }: JournalSession, keyOrId: string): Promise<boolean> {
   const quoted = (text: string): string => `'${text.replace(/'/g, "''")}'`
   const isTrue = database.place.kind === 'sqlite' ? '= 1' : ''
+  const known = OPERATION_STATUSES.map(quoted).join(', ')
   const rows = await database.rows(`DELETE FROM ${database.table('operations')}
-    WHERE namespace = ${quoted(namespace)} AND ${quoted(keyOrId)} IN (key, id) AND set_aside ${isTrue} RETURNING key`)
+    WHERE namespace = ${quoted(namespace)} AND ${quoted(keyOrId)} IN (key, id)
+      AND (set_aside ${isTrue} OR status NOT IN (${known})) RETURNING key`)
   return rows.length > 0
 }
 

@@ -1,7 +1,7 @@
-import type { OperationRecord } from '../../client/operation/record.ts'
+import { type OperationRecord, type OperationStatus, SETTLED_STATUSES } from '../../client/operation/record.ts'
 import type { Database } from '../database/database.ts'
 import { type JournalCounts, readJournalCounts } from '../database/journal-counts.ts'
-import { inJournal, type JournalSession, recordsOf } from '../journal-session.ts'
+import { inJournal, type JournalSession, type RecordQuery, recordsOf } from '../journal-session.ts'
 import { JournalOrigins } from '../origins/journal-origins.ts'
 import { countText, durationText } from '../render/words.ts'
 import { Attendance } from './attendance.ts'
@@ -40,9 +40,10 @@ export async function checkJournal(database: Database): Promise<readonly Finding
   const origins = await inJournal(database, '', ({ keeper }) => JournalOrigins.read(keeper.journal, now))
   const attendance = new Attendance(origins, now)
   for (const { namespace, status } of counts.operations) {
-    if (status === 'pending') {
-      await inJournal(database, namespace, (journal) => inspectPending(journal, { attendance, faults, now }))
-    }
+    // Of a status that nobody has written there is no record that can be read: no resume finds it.
+    if (SETTLED.has(status)) continue
+    const query = { status: status as OperationStatus }
+    await inJournal(database, namespace, (journal) => inspectOpen(journal, query, { attendance, faults, now }))
   }
   return [...judgeJournal(counts, faults), ...attendance.judge()]
 }
@@ -53,9 +54,15 @@ interface Inspection {
   readonly now: number
 }
 
-async function inspectPending(journal: JournalSession, { attendance, faults, now }: Inspection): Promise<void> {
+const SETTLED: ReadonlySet<string> = new Set(SETTLED_STATUSES)
+
+async function inspectOpen(
+  journal: JournalSession,
+  query: RecordQuery,
+  { attendance, faults, now }: Inspection,
+): Promise<void> {
   const lanes = new Lanes(journal)
-  for await (const record of recordsOf(journal, { status: 'pending' })) {
+  for await (const record of recordsOf(journal, query)) {
     noteFaults(faults, record, now)
     const isBehind = attendance.isOverdue(record) && (await lanes.isBehind(record))
     attendance.note(record, { isBehind })

@@ -4,7 +4,15 @@ import { urlParts } from '../../foundation/parsed-url.ts'
 import type { HeaderList } from '../../protocol/headers.ts'
 import type { StoredResponse } from '../../protocol/stored-message.ts'
 import { isHead } from './check-head.ts'
-import type { CredentialsMode, Json, OperationRecord, OperationStatus, StoredBodies, StoredFailure } from './record.ts'
+import {
+  type CredentialsMode,
+  type Json,
+  OPERATION_STATUSES,
+  type OperationRecord,
+  type OperationStatus,
+  type StoredBodies,
+  type StoredFailure,
+} from './record.ts'
 
 /** The columns of a journal row that mirror the record, and the JSON that holds the rest. Bodies travel beside it. */
 export interface EncodedRecord {
@@ -223,6 +231,8 @@ function parseHead(row: EncodedRecord): HeadV1 {
       `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`,
     )
   }
+  if (!OPERATION_STATUSES.includes(row.status))
+    throw new CodecError('corrupt', `Record ${row.key} cannot be read: its status is none that an operation has`)
   let head: unknown
   try {
     head = JSON.parse(row.head)

@@ -5,15 +5,7 @@ import type { Fence } from '../../journal/port.ts'
 import type { OperationRecord } from '../../operation/record.ts'
 import { discardRest, splitRest } from './answer-rest.ts'
 import type { Slot } from './slot.ts'
-
-/** Why a run is asked to stop before it is done. */
-export type StopOrder =
-  | { readonly because: 'cancelled' }
-  /** Its last caller has left by a signal, whose reason is the cause. */
-  | { readonly because: 'abandoned'; readonly cause: unknown }
-  | { readonly because: 'lease-lost' }
-  /** `isOverdue`: the grace time is over, and an attempt in flight is aborted. */
-  | { readonly because: 'closing'; readonly isOverdue?: true }
+import type { StopOrder } from './stop.ts'
 
 /** How a run ended. */
 export type Finish =

@@ -1,22 +1,40 @@
 import { ConfigurationError } from '../../../errors/classes.ts'
-import type { HoldfastError } from '../../../errors/holdfast-error.ts'
+import { type HoldfastError, isHoldfastError } from '../../../errors/holdfast-error.ts'
 import { framed, hex } from '../../../foundation/digest.ts'
 import { sha256 } from '../../../foundation/sha256.ts'
+import type { Redactor } from '../../../observe/redact.ts'
 import { operationError } from '../../operation/outcome.ts'
 import { isSettled, type OperationRecord } from '../../operation/record.ts'
+import type { ResolvedOptions } from '../../policy/resolved-options.ts'
 
 /** Who is logged in, where the option `session` says so. A record has the hash of it: cookies are the browser's, not ours. */
 export class Session {
   readonly #read: (() => string) | undefined
+  readonly #redactor: Redactor
   #id: string | undefined
   #hash: string | undefined
 
-  constructor(read: (() => string) | undefined) {
-    this.#read = read
+  constructor({ session, redactor }: Pick<ResolvedOptions, 'session' | 'redactor'>) {
+    this.#read = session
+    this.#redactor = redactor
   }
 
-  /** The hash of who is logged in now; undefined without the option. Throws what the function of the option throws. */
+  /** Of a new operation, the hash of who is logged in; undefined without the option. */
   current(): string | undefined {
+    try {
+      return this.#ask()
+    } catch (error) {
+      if (isHoldfastError(error)) throw error
+      const cause = this.#redactor.error(error)
+      const why = cause instanceof Error ? `: ${cause.message}` : ''
+      throw new ConfigurationError(`The option \`session\` threw${why}. Nothing was written or sent for this call`, {
+        cause,
+      })
+    }
+  }
+
+  /** Throws what the function of the option throws. */
+  #ask(): string | undefined {
     if (!this.#read) return undefined
     const id: unknown = this.#read()
     if (typeof id !== 'string') throw new ConfigurationError('The option `session` must give a string')
@@ -29,7 +47,7 @@ export class Session {
   refusal({ session }: OperationRecord): unknown {
     if (session === undefined) return undefined
     try {
-      return this.current() === session ? undefined : new Error(OTHER_USER)
+      return this.#ask() === session ? undefined : new Error(OTHER_USER)
     } catch (error) {
       return error ?? new Error(OTHER_USER)
     }

@@ -9,6 +9,15 @@ export interface Stop {
   readonly retryAt?: number | undefined
 }
 
+/** Why a run is asked to stop before it is done. */
+export type StopOrder =
+  | { readonly because: 'cancelled' }
+  /** Its last caller has left by a signal, whose reason is the cause. */
+  | { readonly because: 'abandoned'; readonly cause: unknown }
+  | { readonly because: 'lease-lost' }
+  /** `isOverdue`: the grace time is over, and an attempt in flight is aborted. */
+  | { readonly because: 'closing'; readonly isOverdue?: true }
+
 /** Why no attempt may start now, whatever its origin says. */
 export function barred({ stopOrder, record }: LiveOperation, { deadlineAt }: Call, now: number): Stop | undefined {
   if (stopOrder) return { reason: stopOrder.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
