@@ -7,6 +7,7 @@ import { work } from '../recover/follow.ts'
 import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { type Finish, LiveOperation } from '../run/live-operation.ts'
 import { SHORTEST_RETENTION_MS } from '../run/settle.ts'
+import { isBeingLeft } from '../run/stop.ts'
 import { type AttachTerms, attach, leavingTime } from './attach.ts'
 import type { NewOperation, StoredOperation } from './call.ts'
 import { newRecord } from './call.ts'
@@ -71,7 +72,7 @@ function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promis
   const { named } = caller.unrecorded
   const existing = named ? (engine.live.byId(fresh.options.id) ?? engine.live.byKey(fresh.key)) : undefined
   if (!existing) return startJournaled(engine, caller, fresh)
-  if (existing.isBeingLeft) {
+  if (isBeingLeft(existing)) {
     // A call from now on begins with what the journal says after that.
     return enterAfter(engine, caller, { wait: existing.finished, fresh })
   }

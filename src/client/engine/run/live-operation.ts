@@ -58,12 +58,6 @@ export class LiveOperation {
     return this.record.carriedOn && !this.isMadeHere
   }
 
-  /** It is about to end or to be let go by order of a caller: a call from now on comes after that. */
-  get isBeingLeft(): boolean {
-    const because = this.stopOrder?.because
-    return because === 'cancelled' || because === 'abandoned'
-  }
-
   finish(finish: Finish): void {
     if (finish.is === 'settled' && finish.rest) {
       if (this.callers > 0) this.#rest = finish.rest

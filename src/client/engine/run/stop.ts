@@ -18,6 +18,11 @@ export type StopOrder =
   /** `isOverdue`: the grace time is over, and an attempt in flight is aborted. */
   | { readonly because: 'closing'; readonly isOverdue?: true }
 
+/** It is about to end, or to be let go, by order of a caller: a call from now on comes after that. */
+export function isBeingLeft({ stopOrder }: LiveOperation): boolean {
+  return stopOrder?.because === 'cancelled' || stopOrder?.because === 'abandoned'
+}
+
 /** Why no attempt may start now, whatever its origin says. */
 export function barred({ stopOrder, record }: LiveOperation, { deadlineAt }: Call, now: number): Stop | undefined {
   if (stopOrder) return { reason: stopOrder.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
