@@ -133,7 +133,7 @@ describe('the gate of an origin', () => {
     const isSent = (entry: string): boolean => entry.endsWith('sent')
     // Probes that are never answered make room for the next one after half a second: a, b and c have gone.
     scene.enter(...numbered(20, 'call '))
-    await scene.clock.advance(5625)
+    await scene.clock.advance(5025)
     const refused = scene.log.filter((entry) => !isSent(entry))
     expect(refused.length + scene.log.filter(isSent).length).toBe(23)
     expect(refused.length).toBeGreaterThan(10)
