@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HoldfastEvent } from '../../src/index.ts'
 import type { PlainStep } from '../../src/testing/scripted-fetch.ts'
-import { elapse, failure, rowsOf, scenario } from '../support/client-scenario.ts'
+import { elapse, failure, ORIGIN, rowsOf, scenario } from '../support/client-scenario.ts'
 
 const once = { retry: false } as const
 const changes = (events: readonly HoldfastEvent[]): string[] =>
@@ -151,6 +151,14 @@ describe('the breaker', () => {
     await elapse(clock, 300, probe)
     expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> closed'])
     expect(fetch.calls).toHaveLength(6)
+  })
+
+  it('is not told of calls that were cut off by their own deadline sooner than the server usually answers', async () => {
+    const { client, clock } = scenario(() => ({ status: 200, delay: 500 }), once)
+    await elapse(clock, 500, client.get('/a'))
+    for (let n = 0; n < 5; n++) await elapse(clock, 100, failure(client.get('/a', { deadline: 100 })))
+    expect(client.origin(ORIGIN)).toMatchObject({ state: 'healthy', reason: undefined })
+    await elapse(clock, 500, client.get('/a'))
   })
 
   it('is not told of a probe that the caller aborted, and gives its slot back', async () => {

@@ -26,13 +26,15 @@ export interface ServerWish {
   readonly spaceForMs?: number | undefined
 }
 
+/** `cut`: its caller's deadline ended it before the attempt timeout did. */
 export interface Report {
-  readonly outcome: RequestOutcome
+  readonly outcome: RequestOutcome | 'cut'
   readonly tookMs: number
   readonly wish?: ServerWish | undefined
 }
 
 export interface EndedRequest extends Report {
+  readonly outcome: RequestOutcome
   readonly now: number
   readonly kind: RequestKind
   /** As in the answer that let it go. */
@@ -51,6 +53,12 @@ interface Timed {
 /** One request after failing, and one more at once for each success. */
 const FIRST_STEP = { window: TUNING.firstWindow, calm: 0 }
 const NO_WINDOW = { window: undefined, calm: 0 }
+
+/** A caller that had little time left says nothing of the server, unless an answer should have come by then. */
+export function outcomeOf(state: GateState, { outcome, tookMs }: Report): RequestOutcome {
+  if (outcome !== 'cut') return outcome
+  return state.answers === 0 || isSlowAnswer(state, tookMs) ? 'failure' : 'ignored'
+}
 
 /** The state after a request that was sent has ended. */
 export function recordOutcome(before: GateState, limits: GateLimits, ended: EndedRequest): GateState {
