@@ -32,7 +32,7 @@ describe('npm run simulate', () => {
   const run = (...args: string[]) =>
     promisify(execFile)(process.execPath, ['--import', 'tsx', 'test/simulation/run.ts', ...args])
 
-  it('tells how far it has come and what it met', { timeout: 60_000 }, async () => {
+  it('tells how far it has come and what it met', { timeout: 300_000 }, async () => {
     const { stdout, stderr } = await run('--seed', '1', '--histories', '260', '--workers', '2')
     expect(stderr).toMatch(/260 of 260 histories, [\d,]+\/s, [\d,]+ crashes, [\d,]+ resumes, [\d,]+ retries, 0 failed/)
     expect(stdout).toContain('First seed: 1')

@@ -49,8 +49,11 @@ export function isRetryable(facts: AttemptFacts, circumstances: Circumstances): 
   return classify(facts, { ...circumstances, replayable: true }).is === 'retry'
 }
 
-function classifyFault(fault: FaultFacts, { replayable, override }: Circumstances): Verdict {
+function classifyFault(fault: FaultFacts, { replayable, override, doNotRetry }: Circumstances): Verdict {
   const effect = effectOfFault(fault)
+  // The head has said it, whatever became of the body.
+  if (fault.headHeaders && readRetryVerdict(fault.headHeaders, doNotRetry) === 'stop')
+    return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
   if (fault.lasting && !override) return { is: 'halt', reason: 'network', effect }
   if (!(override ?? fault.transient)) return { is: 'final', reason: 'network', effect, settles: 'failed' }
   if (!replayable && fault.mayHaveArrived) return { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
@@ -64,9 +67,10 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   const said = readRetryVerdict(headers, circumstances.doNotRetry)
   if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
   if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
+  const maySendAgain = circumstances.replayable || effect === 'none'
   if (!shouldRetry(answer, circumstances, said)) {
     return status === 401
-      ? { is: 'unauthorized', effect, refresh: circumstances.override !== false }
+      ? { is: 'unauthorized', effect, refresh: maySendAgain && circumstances.override !== false }
       : { is: 'final', reason: 'status', effect, settles: 'rejected' }
   }
   if (circumstances.replayable || isCertainlyUndone(answer, circumstances)) {

@@ -2,7 +2,7 @@ import type { Effect } from '../../errors/reason.ts'
 import { HEADER, isReplayed, readRetention } from '../../protocol/header-names.ts'
 import { type HeaderList, headerValue } from '../../protocol/headers.ts'
 import { parseKey } from '../../protocol/idempotency-key.ts'
-import { PROBLEM, PROBLEM_PREFIX, type ProblemDetails } from '../../protocol/problem-details.ts'
+import { PROBLEM, type ProblemDetails } from '../../protocol/problem-details.ts'
 
 /*
  * What an answer, or the lack of one, proves. `none` is a claim that callers act on: they do it again with a new key. So
@@ -31,8 +31,10 @@ export interface FaultFacts {
   readonly transient: boolean
   /** Trying again soon can't help, much later may: a certificate that can't be trusted. */
   readonly lasting?: boolean | undefined
-  /** The head of an answer whose body did not arrive. */
+  /** Of an answer whose body did not arrive: its status, where it is the API's own as far as is known. */
   readonly headStatus: number | undefined
+  /** And what else its head says. */
+  readonly headHeaders?: HeaderList | undefined
 }
 
 export type AttemptFacts = AnswerFacts | FaultFacts
@@ -91,8 +93,19 @@ export function namesRetryTime({ headers }: AnswerFacts): boolean {
  */
 const GATE_STATUSES = new Set([401, 403, 405, 407, 409, 412, 413, 414, 421, 425, 429, 431, 451])
 
-/** Refusals of our own server half that come before it looks the key up, or that were not compared with our own request. */
-const NO_PROOF: ReadonlySet<unknown> = new Set([PROBLEM.keyMissing, PROBLEM.keyMalformed, PROBLEM.keyReused])
+/**
+ * Refusals of our own server half that come before it looks the key up, that were not compared with our own request, or that
+ * speak of another attempt.
+ */
+const NO_PROOF: ReadonlySet<unknown> = new Set([
+  PROBLEM.keyMissing,
+  PROBLEM.keyMalformed,
+  PROBLEM.keyReused,
+  PROBLEM.inFlight,
+  PROBLEM.outcomeUnknown,
+])
+
+const OUR_PROBLEMS: ReadonlySet<unknown> = new Set(Object.values(PROBLEM))
 
 /** Of which operation an answer is, and how long ago it was accepted. */
 export interface Asked {
@@ -119,7 +132,6 @@ export function clearsEarlierAttempts(answer: AnswerFacts, { key, ageMs }: Asked
  * problem of our own server half, or the key itself, which APIs that keep keys send back?
  */
 export function showsKeyKnown({ headers, problem }: Pick<AnswerFacts, 'headers' | 'problem'>, key: string): boolean {
-  if (isReplayed(headers) || headerValue(headers, HEADER.idempotencyRetention) !== undefined) return true
-  if (String(problem?.type).startsWith(PROBLEM_PREFIX)) return true
+  if (isReplayed(headers) || readRetention(headers) !== undefined || OUR_PROBLEMS.has(problem?.type)) return true
   return parseKey(headerValue(headers, HEADER.idempotencyKey) ?? '') === key
 }

@@ -35,6 +35,15 @@ describe('an answer from elsewhere', () => {
   })
 })
 
+describe('a 401', () => {
+  test('is worth one more attempt, except at a server that ignores keys where a redirect led to it', () => {
+    const redirected = { ...answer(401), redirected: true } as AttemptFacts
+    expect(classify(answer(401), circumstances({ replayable: false }))).toMatchObject({ refresh: true })
+    expect(classify(redirected, circumstances())).toMatchObject({ refresh: true })
+    expect(classify(redirected, circumstances({ replayable: false }))).toMatchObject({ refresh: false })
+  })
+})
+
 describe('an answer', () => {
   test('2xx is a success, whatever else it says', () => {
     for (const status of [200, 201, 202, 204, 206, 299]) {
@@ -219,6 +228,10 @@ describe('a fault', () => {
 
   test('after the head of a success is applied', () => {
     expect(classify(fault({ headStatus: 201 }), circumstances())).toMatchObject({ is: 'retry', effect: 'applied' })
+    const headHeaders = [['do-not-retry', 'true']] as const
+    const stop = { is: 'final', reason: 'do-not-retry', settles: 'rejected' }
+    expect(classify(fault({ headStatus: 201, headHeaders }), circumstances())).toEqual({ ...stop, effect: 'applied' })
+    expect(classify(fault({ headHeaders }), circumstances({ override: true }))).toEqual({ ...stop, effect: 'unknown' })
     for (const [headStatus, effect] of [
       [199, 'unknown'],
       [200, 'applied'],
