@@ -105,7 +105,6 @@ export class OriginGate {
     return isNeverPaid(this.#store.state, this.#options.limits, 'retry')
   }
 
-  /** Nothing is known that a new gate would not know. */
   get isIdle(): boolean {
     return this.#traffic.inFlight === 0 && this.#traffic.reading === 0 && this.#line.length === 0
   }
@@ -133,7 +132,9 @@ export class OriginGate {
   refuseCall(): number | undefined {
     const { state } = this.#store
     if (state.failures === 0) return undefined
-    const refusal = refuseCall(state, this.#options.limits, this.#options.clock.now())
+    const now = this.#options.clock.now()
+    this.#tellBreaker(now)
+    const refusal = refuseCall(state, this.#options.limits, now)
     if (refusal) this.#store.state = refusal.state
     return refusal?.retryAt
   }
