@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Agent, buildConnector, getGlobalDispatcher, RetryAgent, setGlobalDispatcher } from 'undici'
+import { Agent, buildConnector, getGlobalDispatcher, interceptors, RetryAgent, setGlobalDispatcher } from 'undici'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ClientOptions, createClient, memoryJournal } from '../../src/index.ts'
 import { createLedger, memoryLedger } from '../../src/server/index.ts'
@@ -178,6 +178,133 @@ describe('a refused connection', () => {
     // A wrapper may have done anything before.
     const wrapped = newClient('http://127.0.0.1:1', { ...inside, fetch: (input, init) => fetch(input, init) })
     expect(await failure(wrapped.post('/charges'))).toMatchObject({ effect: 'unknown' })
+  })
+})
+
+/** Sends again, as long as the connection is cut. */
+const sendsTwice: typeof fetch = async (input, init) => {
+  try {
+    return await fetch(input, init)
+  } catch {
+    return fetch(input, init)
+  }
+}
+
+/** What an application may have put between a client and the wire. Each sends again by itself where the connection is cut. */
+const CARRIERS: Readonly<Record<string, () => ClientOptions>> = {
+  'a fetch that was handed in': () => ({ fetch: sendsTwice }),
+  "a fetch that has replaced the platform's": () => {
+    const platform = globalThis.fetch
+    globalThis.fetch = (input, init) => platform(input, init).catch(() => platform(input, init))
+    open.push(async () => {
+      globalThis.fetch = platform
+    })
+    return {}
+  },
+  'a dispatcher that retries': () => ({ dispatcher: retryAgent() }),
+  'a dispatcher with an interceptor': () => {
+    const retry = interceptors.retry({ minTimeout: 1, maxTimeout: 1, maxRetries: 1, methods: ['POST'] })
+    return { dispatcher: new Agent().compose(retry) }
+  },
+  'a dispatcher of the application': () => {
+    const dispatcher = getGlobalDispatcher()
+    setGlobalDispatcher(retryAgent())
+    open.push(async () => setGlobalDispatcher(dispatcher))
+    return {}
+  },
+}
+
+function retryAgent(): RetryAgent {
+  return new RetryAgent(new Agent(), { minTimeout: 1, maxTimeout: 1, maxRetries: 1, methods: ['POST'] })
+}
+
+describe('an answer to the second try of whatever carried the request', () => {
+  /** Does the work and loses its answer; what comes after it is answered as given. */
+  const losesFirst = (status: number, headers: Record<string, string> = {}): Promise<TestServer> =>
+    serve((_, response) => {
+      if (server.seen.length === 1) response.socket?.destroy()
+      else response.writeHead(status, headers).end()
+    }).then((made) => (server = made))
+  let server: TestServer
+
+  for (const [name, options] of Object.entries(CARRIERS)) {
+    for (const status of [404, 401, 409, 429]) {
+      test(`proves nothing if it is a bare ${status}: ${name}`, async () => {
+        const { origin, seen } = await losesFirst(status)
+        const error = await failure(newClient(origin, { ...options(), retry: false }).post('/charges', { body: 'x' }))
+        expect(seen).toHaveLength(2)
+        expect(error).toMatchObject({ effect: 'unknown', pending: false })
+      })
+    }
+
+    for (const [status, headers] of [
+      [429, {}],
+      [503, { 'retry-after': '0' }],
+      [401, {}],
+    ] as const) {
+      test(`is not taken for a reason to send again to a server that ignores keys: ${status}, ${name}`, async () => {
+        const { origin, seen } = await losesFirst(status, headers)
+        const client = newClient(origin, { ...options(), honoursKeys: false, headers: () => ({ authorization: 'x' }) })
+        const error = await failure(client.post('/charges', { body: 'x' }))
+        expect(seen).toHaveLength(2)
+        expect(error.effect).toBe('unknown')
+      })
+    }
+
+    test(`may be that of work that was done twice: ${name}`, async () => {
+      const { origin } = await losesFirst(201)
+      const settled: unknown[] = []
+      const observe: ClientOptions['observe'] = (event) => {
+        if (event.type === 'operation.settled') settled.push(event.mayHaveRepeated)
+      }
+      await newClient(origin, { ...options(), retry: false, observe }).post('/charges', { body: 'x' })
+      expect(settled).toEqual([true])
+    })
+  }
+
+  test('is a refusal of a key that was reused, too', async () => {
+    const own: typeof fetch = async () => Response.json({ code: 'idempotency_key_reused' }, { status: 422 })
+    const error = await failure(newClient('http://127.0.0.1:1', { fetch: own }).post('/charges', { body: 'x' }))
+    expect(error).toMatchObject({ name: 'KeyReuseError', effect: 'unknown' })
+  })
+
+  test('proves it with the head alone, as little as with the body', async () => {
+    const cut = await serve((_, response) => {
+      if (cut.seen.length === 1) return void response.socket?.destroy()
+      response.writeHead(404, { 'content-length': '100' }).write('no')
+      setImmediate(() => response.socket?.destroy())
+    })
+    const error = await failure(newClient(cut.origin, { fetch: sendsTwice }).post('/charges', { body: 'x' }))
+    expect(error).toMatchObject({ name: 'RejectedError', effect: 'unknown' })
+  })
+
+  test('proves that nothing was done if it shows that the server knows the key', async () => {
+    const { origin, charges } = await ledgeredShop(({ answer }) => answer)
+    const error = await failure(newClient(origin, { fetch: sendsTwice }).post('/declined', { body: 'x' }))
+    expect(charges).toEqual([])
+    expect(error).toMatchObject({ name: 'RejectedError', effect: 'none' })
+  })
+
+  test('is not sent again because a bare 409 might mean that the first try is being worked on', async () => {
+    const { origin, seen } = await losesFirst(409)
+    const error = await failure(newClient(origin, { fetch: sendsTwice }).post('/charges', { body: 'x' }))
+    expect(seen).toHaveLength(2)
+    expect(error).toMatchObject({ name: 'RejectedError', effect: 'unknown', reason: 'status' })
+  })
+
+  test('says `none` of a GET, of which nothing is done', async () => {
+    const { origin } = await losesFirst(404)
+    const error = await failure(newClient(origin, { fetch: sendsTwice }).get('/charges'))
+    expect(error).toMatchObject({ name: 'RejectedError', effect: 'none' })
+  })
+
+  test("can't be, where the platform's own fetch or scriptedFetch was handed in", async () => {
+    const { origin } = await serve((_, response) => response.writeHead(404).end())
+    const scripted = scriptedFetch([{ status: 404 }])
+    for (const own of [globalThis.fetch, scripted]) {
+      const error = await failure(newClient(origin, { fetch: own }).post('/charges', { body: 'x' }))
+      expect(error).toMatchObject({ name: 'RejectedError', effect: 'none' })
+    }
   })
 })
 

@@ -112,6 +112,65 @@ describe('nothing is proven by', () => {
   })
 })
 
+describe('nothing is proven of an attempt that ran out of time, by a 404', () => {
+  const problem = (type: string) => ({ headers: { 'content-type': 'application/problem+json' }, body: { type } })
+  for (const [name, { headers, body }] of Object.entries({
+    'with a dedup window that is no number': { headers: { 'idempotency-retention': 'abc' }, body: {} },
+    'with an empty dedup window': { headers: { 'idempotency-retention': '' }, body: {} },
+    'with a dedup window of no time at all': { headers: { 'idempotency-retention': '0' }, body: {} },
+    'with a dedup window below nothing': { headers: { 'idempotency-retention': '-1' }, body: {} },
+    'with half a second of a dedup window': { headers: { 'idempotency-retention': '0.5' }, body: {} },
+    'with a problem that only begins as ours do': problem('urn:holdfast:problem:'),
+    'with a problem that ours do not know': problem('urn:holdfast:problem:made-up'),
+    'with a problem that speaks of another attempt': problem('urn:holdfast:problem:in-flight'),
+  })) {
+    test(name, async () => {
+      const done: string[] = []
+      const server = await serve(({ url = '' }, response) => {
+        // Never answered: the attempt times out.
+        if (done.length === 0) return void done.push(url)
+        response.writeHead(404, headers).end(JSON.stringify(body))
+      })
+      const error = await failure(newClient(server.origin, { attemptTimeout: 200 }).post('/charges', { json: {} }))
+      expect(done).toHaveLength(1)
+      expect(error).toMatchObject({ name: 'RejectedError', effect: 'unknown' })
+    })
+  }
+})
+
+describe('a verdict not to retry that the head of an answer gives is final, although its body was lost', () => {
+  for (const [status, effect] of [
+    [201, 'applied'],
+    [503, 'unknown'],
+    [400, 'none'],
+  ] as const) {
+    test(`with a ${status}, which means ${effect}`, async () => {
+      const server = await serve((_, response) => {
+        response.writeHead(status, { 'do-not-retry': 'true', 'content-length': '100' }).write('{')
+        setImmediate(() => response.socket?.destroy())
+      })
+      const client = newClient(server.origin)
+      const call = client.post('/charges', { json: {} })
+      const stopped = { effect, reason: 'do-not-retry', pending: false }
+      expect(await failure(call)).toMatchObject(stopped)
+      expect(await failure(client.retry(call.key))).toMatchObject(stopped)
+      expect(await failure(client.post('/charges', { json: {}, key: call.key }))).toMatchObject(stopped)
+      await client.resume()
+      expect(server.seen).toHaveLength(1)
+    })
+  }
+
+  test('and although `accept` could not be asked', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(201, { 'do-not-retry': 'true', 'content-length': '100' }).write('{')
+      setImmediate(() => response.socket?.destroy())
+    })
+    const error = await failure(newClient(server.origin, { accept: () => true }).post('/charges', { json: {} }))
+    expect(error).toMatchObject({ effect: 'unknown', reason: 'do-not-retry' })
+    expect(server.seen).toHaveLength(1)
+  })
+})
+
 test('a 2xx that was cut off before `accept` could be asked is no proof that it was done', async () => {
   const server = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html', 'content-length': '100' }).write('<h1>Welcome to our hotel')

@@ -4,6 +4,7 @@ import { tabPeers } from '../coordination/tab-peers.ts'
 import { indexedDbJournal } from '../journal/indexeddb/indexeddb-journal.ts'
 import { fetchTransport } from '../transport/fetch/fetch-transport.ts'
 import { forPage } from '../transport/fetch/for-page.ts'
+import { isNativeFetch } from '../transport/fetch/native-fetch.ts'
 import { PageConnections } from '../transport/fetch/page-connections.ts'
 import { reaches } from '../transport/fetch/reaches.ts'
 import { sendInPage } from '../transport/fetch/send-in-page.ts'
@@ -18,6 +19,12 @@ export const platform: Platform = {
   digest: webDigest,
   defaultJournal: indexedDbJournal,
   transport: ({ fetch }) =>
-    fetchTransport(fetch ?? globalFetch, { send: sendInPage, adapt: forPage, connectionsTo, reaches }),
+    fetchTransport(fetch ?? globalFetch, {
+      send: sendInPage,
+      sendsOnce: isNativeFetch,
+      adapt: forPage,
+      connectionsTo,
+      reaches,
+    }),
   coordination: () => tabPeers(),
 }

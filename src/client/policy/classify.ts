@@ -49,8 +49,11 @@ export function isRetryable(facts: AttemptFacts, circumstances: Circumstances): 
   return classify(facts, { ...circumstances, replayable: true }).is === 'retry'
 }
 
-function classifyFault(fault: FaultFacts, { replayable, override }: Circumstances): Verdict {
+function classifyFault(fault: FaultFacts, { replayable, override, doNotRetry }: Circumstances): Verdict {
   const effect = effectOfFault(fault)
+  // The head has said it, whatever became of the body.
+  if (fault.headHeaders && readRetryVerdict(fault.headHeaders, doNotRetry) === 'stop')
+    return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
   if (fault.lasting && !override) return { is: 'halt', reason: 'network', effect }
   if (!(override ?? fault.transient)) return { is: 'final', reason: 'network', effect, settles: 'failed' }
   if (!replayable && fault.mayHaveArrived) return { is: 'final', reason: 'not-replayable', effect, settles: 'failed' }
@@ -63,13 +66,14 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   const effect = effectOfAnswer(answer, circumstances)
   const said = readRetryVerdict(headers, circumstances.doNotRetry)
   if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
-  if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
+  if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect, settles: 'rejected' }
+  const maySendAgain = circumstances.replayable || effect === 'none'
   if (!shouldRetry(answer, circumstances, said)) {
     return status === 401
-      ? { is: 'unauthorized', effect, refresh: circumstances.override !== false }
+      ? { is: 'unauthorized', effect, refresh: maySendAgain && circumstances.override !== false }
       : { is: 'final', reason: 'status', effect, settles: 'rejected' }
   }
-  if (circumstances.replayable || isCertainlyUndone(answer, circumstances)) {
+  if (circumstances.replayable || (effect === 'none' && isTurnedBack(answer, circumstances))) {
     return { is: 'retry', reason: 'status', effect, floorMs: serverDelayMs(headers, circumstances.now) }
   }
   return effect === 'none'
@@ -81,8 +85,8 @@ function isSuccess({ status, answersGet }: AnswerFacts): boolean {
   return status >= 200 && status < 300 && !answersGet
 }
 
-/** May it be sent again to a server that does not know its key? If the server turned it away, or the caller's rule says so of a refusal. */
-function isCertainlyUndone(answer: AnswerFacts, { override }: Circumstances): boolean {
+/** Of what was not done: may it be sent again to a server that does not know its key? If the server turned it away, or the caller's rule says so of a refusal. */
+function isTurnedBack(answer: AnswerFacts, { override }: Circumstances): boolean {
   return isTurnedAway(answer) || (isRefusal(answer) && (answer.status === 429 || override === true))
 }
 

@@ -2,13 +2,14 @@ import type { Effect } from '../../errors/reason.ts'
 import { HEADER, isReplayed, readRetention } from '../../protocol/header-names.ts'
 import { type HeaderList, headerValue } from '../../protocol/headers.ts'
 import { parseKey } from '../../protocol/idempotency-key.ts'
-import { PROBLEM, PROBLEM_PREFIX, type ProblemDetails } from '../../protocol/problem-details.ts'
+import { PROBLEM, type ProblemDetails } from '../../protocol/problem-details.ts'
 
 /*
  * What an answer, or the lack of one, proves. `none` is a claim that callers act on: they do it again with a new key. So
  * `none` needs a proof, and everything without one is `unknown`:
  *
- *   of one attempt       our own transport saw that no byte left; or the answer is a refusal
+ *   of one attempt       our own transport saw that no byte left; or the answer is a refusal, and not perhaps that of a
+ *                        second try of a fetch that sends again by itself
  *   of earlier attempts  the answer is a final refusal, and shows that its server has looked the key up
  */
 
@@ -22,6 +23,11 @@ export interface AnswerFacts {
   readonly redirected: boolean
   /** Is it the answer to a GET that a redirect made of the request? Then it is no success of what was asked. */
   readonly answersGet?: boolean | undefined
+  /**
+   * May a fetch or a dispatcher have sent the request before by itself, and shown this answer only? Then it says of that first
+   * try what a later attempt says of an earlier one.
+   */
+  readonly mayBeRepeat?: boolean | undefined
 }
 
 /** No usable answer: the network failed, the attempt timed out, or the answer was not the API speaking. */
@@ -31,8 +37,10 @@ export interface FaultFacts {
   readonly transient: boolean
   /** Trying again soon can't help, much later may: a certificate that can't be trusted. */
   readonly lasting?: boolean | undefined
-  /** The head of an answer whose body did not arrive. */
+  /** Of an answer whose body did not arrive: its status, where it is the API's own as far as is known. */
   readonly headStatus: number | undefined
+  /** And what else its head says. */
+  readonly headHeaders?: HeaderList | undefined
 }
 
 export type AttemptFacts = AnswerFacts | FaultFacts
@@ -57,8 +65,13 @@ export function effectOfFault(fault: FaultFacts): Effect {
  */
 export function effectOfAnswer(answer: AnswerFacts, before: Before): Effect {
   if (isInFlight(answer, before)) return 'unknown'
-  if (!before.replayable && isTurnedAway(answer)) return 'none'
-  return isRefusal(answer) ? 'none' : 'unknown'
+  return isCertainlyUndone(answer, before) ? 'none' : 'unknown'
+}
+
+/** Refused or turned away, and whatever carried it has sent it once. */
+function isCertainlyUndone(answer: AnswerFacts, { replayable }: Before): boolean {
+  if (answer.mayBeRepeat) return false
+  return isRefusal(answer) || (!replayable && isTurnedAway(answer))
 }
 
 /**
@@ -91,8 +104,19 @@ export function namesRetryTime({ headers }: AnswerFacts): boolean {
  */
 const GATE_STATUSES = new Set([401, 403, 405, 407, 409, 412, 413, 414, 421, 425, 429, 431, 451])
 
-/** Refusals of our own server half that come before it looks the key up, or that were not compared with our own request. */
-const NO_PROOF: ReadonlySet<unknown> = new Set([PROBLEM.keyMissing, PROBLEM.keyMalformed, PROBLEM.keyReused])
+/**
+ * Refusals of our own server half that come before it looks the key up, that were not compared with our own request, or that
+ * speak of another attempt.
+ */
+const NO_PROOF: ReadonlySet<unknown> = new Set([
+  PROBLEM.keyMissing,
+  PROBLEM.keyMalformed,
+  PROBLEM.keyReused,
+  PROBLEM.inFlight,
+  PROBLEM.outcomeUnknown,
+])
+
+const OUR_PROBLEMS: ReadonlySet<unknown> = new Set(Object.values(PROBLEM))
 
 /** Of which operation an answer is, and how long ago it was accepted. */
 export interface Asked {
@@ -119,7 +143,6 @@ export function clearsEarlierAttempts(answer: AnswerFacts, { key, ageMs }: Asked
  * problem of our own server half, or the key itself, which APIs that keep keys send back?
  */
 export function showsKeyKnown({ headers, problem }: Pick<AnswerFacts, 'headers' | 'problem'>, key: string): boolean {
-  if (isReplayed(headers) || headerValue(headers, HEADER.idempotencyRetention) !== undefined) return true
-  if (String(problem?.type).startsWith(PROBLEM_PREFIX)) return true
+  if (isReplayed(headers) || readRetention(headers) !== undefined || OUR_PROBLEMS.has(problem?.type)) return true
   return parseKey(headerValue(headers, HEADER.idempotencyKey) ?? '') === key
 }

@@ -23,13 +23,21 @@ export function firstHop({ method, url: text, headers, body }: TransportRequest)
 }
 
 /** Of which request an answer is. */
-export type Whose = Pick<TransportResponse, 'redirected' | 'answersGet'>
+export type Whose = Pick<TransportResponse, 'redirected' | 'answersGet' | 'mayBeRepeat'>
+
+/** What carried an answer. */
+export interface Carrier {
+  /** Is it known to send a request once? A wrapper, or a dispatcher that retries, may have sent it before. */
+  readonly sendsOnce: boolean
+}
 
 export function whoseAnswer(
   hop: Pick<Hop, 'method' | 'redirects'>,
   { method }: Pick<TransportRequest, 'method'>,
+  { sendsOnce }: Carrier,
 ): Whose {
-  return { redirected: hop.redirects > 0, answersGet: hop.method !== method }
+  const mayBeRepeat = !sendsOnce && !isSafeMethod(method)
+  return { redirected: hop.redirects > 0, answersGet: hop.method !== method, mayBeRepeat }
 }
 
 export interface RedirectAnswer {

@@ -27,8 +27,7 @@ type Judged = AttemptResult | Promise<AttemptResult>
 export function judge(time: AttemptTime, outcome: TransportOutcome, accept: ClientOptions['accept']): Judged {
   if (outcome.kind === 'response') return judgeAnswer(time, outcome, accept)
   const head = headOf(outcome)
-  // A 2xx whose body was lost is one of the API only if `accept` says so, and it can't be asked without the body.
-  if (!head) return faultResult({ ...time.fault(outcome), ...(accept && { head: undefined }) })
+  if (!head) return faultResult(time.fault(outcome), accept)
   // Out of time, `accept` can't be asked.
   return judgeAnswer(time, head, time.signal.aborted ? undefined : accept)
 }
@@ -52,7 +51,7 @@ function redirectedToGet({ status, url, answersGet, rest }: TransportResponse): 
 }
 
 function answerResult(time: AttemptTime, answer: TransportResponse): AttemptResult {
-  const { status, headers, redirected, answersGet, body, rest } = answer
+  const { status, headers, redirected, answersGet, mayBeRepeat, body, rest } = answer
   const facts = {
     is: 'answer',
     status,
@@ -60,6 +59,7 @@ function answerResult(time: AttemptTime, answer: TransportResponse): AttemptResu
     problem: status < 400 ? undefined : problemOf(status, headers, body),
     redirected,
     answersGet,
+    mayBeRepeat,
   } as const
   if (!rest || isResponse(rest)) return { facts, response: answer }
   const watched = isEventStream(headers) ? time.watchEvents(rest) : time.watch(rest)
@@ -104,8 +104,11 @@ function headOf({ head }: TransportFault): TransportResponse | undefined {
   return { kind: 'response', ...head, statusText: '', body: null, url: '' }
 }
 
-export function faultResult(fault: TransportFault): AttemptResult {
-  const { mayHaveArrived, transient, lasting, code, head, cause } = fault
-  const headStatus = head?.answersGet ? undefined : head?.status
-  return { facts: { is: 'fault', mayHaveArrived, transient, lasting, headStatus }, fault: code, cause }
+export function faultResult(fault: TransportFault, accept?: ClientOptions['accept']): AttemptResult {
+  const { mayHaveArrived, transient, lasting, code, cause } = fault
+  const head = fault.head?.answersGet ? undefined : fault.head
+  // A 2xx whose body was lost is one of the API only if `accept` says so, and it can't be asked without the body.
+  const headStatus = accept ? undefined : head?.status
+  const headHeaders = head?.headers
+  return { facts: { is: 'fault', mayHaveArrived, transient, lasting, headStatus, headHeaders }, fault: code, cause }
 }

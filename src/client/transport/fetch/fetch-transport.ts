@@ -3,6 +3,7 @@ import type { HeaderList } from '../../../protocol/headers.ts'
 import type { FetchLike } from '../../options.ts'
 import { abortedFault, hiddenRedirect, neverSent, type ToFault, toFault } from '../fault.ts'
 import type { FetchArguments, Transport, TransportFault, TransportOutcome, TransportRequest } from '../port.ts'
+import type { Carrier } from '../redirect.ts'
 import { discardBody, toOutcome } from './read-answer.ts'
 
 /** What a platform does in its own way. */
@@ -15,10 +16,11 @@ export interface FetchMeans {
   /** Reads the codes of errors. Without it their kind decides. */
   readonly toFault?: ToFault
   /**
-   * Does a code such as `ECONNREFUSED` prove that nothing was sent? Not if the fetch may try again by itself, as a wrapper or a
-   * dispatcher that retries does: then the code is that of the last try. Asked before each call. Without it no code proves it.
+   * Is this fetch known to send a request once? One that may try again by itself, as a wrapper or a dispatcher that retries
+   * does, shows only its last try: then neither a code such as `ECONNREFUSED` nor an answer says what became of those
+   * before. Asked before each call. Without it no fetch is.
    */
-  readonly isCandid?: FetchRoute['isCandid']
+  readonly sendsOnce?: FetchRoute['sendsOnce']
   /** Changes what fetch is called with. Without it nothing is changed. */
   readonly adapt?: FetchRoute['adapt']
   /** See the port. */
@@ -29,7 +31,7 @@ export interface FetchMeans {
 export interface FetchRoute {
   readonly fetch: FetchLike
   readonly toFault: ToFault
-  readonly isCandid: (fetch: FetchLike, init: RequestInit) => boolean
+  readonly sendsOnce: (fetch: FetchLike, init: RequestInit) => boolean
   readonly adapt: (hop: FetchHop, made: FetchArguments) => FetchArguments
   /** This fetch has followed a redirect in spite of `redirect: 'manual'`. */
   followsUnasked: boolean
@@ -44,9 +46,9 @@ export interface FetchHop extends Pick<TransportRequest, 'method' | 'url' | 'hea
   readonly mode?: 'same-origin' | undefined
 }
 
-const PLAIN_MEANS: Pick<FetchRoute, 'toFault' | 'isCandid' | 'adapt'> = {
+const PLAIN_MEANS: Pick<FetchRoute, 'toFault' | 'sendsOnce' | 'adapt'> = {
   toFault,
-  isCandid: () => false,
+  sendsOnce: () => false,
   adapt: (_, made) => made,
 }
 
@@ -72,14 +74,18 @@ export async function sendOnce(
   const called = await callFetch(route, hop)
   if ('kind' in called) return called
   const isHidden = hop.redirect !== request.redirect && called.response?.type === 'opaqueredirect'
-  return isHidden ? hiddenRedirect() : toOutcome(called.response, hop, route.toFault)
+  return isHidden ? hiddenRedirect() : toOutcome(called, hop, route.toFault)
 }
 
 /** What the fetch resolved to. A custom fetch may give something that is no Response. */
+export interface Fetched extends Carrier {
+  readonly response: Response
+}
+
 export async function callFetch(
-  { fetch, toFault, isCandid, adapt }: FetchRoute,
+  { fetch, toFault, sendsOnce: isKnownToSendOnce, adapt }: FetchRoute,
   hop: FetchHop,
-): Promise<{ readonly response: Response } | TransportFault> {
+): Promise<Fetched | TransportFault> {
   const { signal } = hop.request
   if (signal.aborted) return abortedFault(signal, { mayHaveArrived: hop.redirects > 0 })
   let args: FetchArguments
@@ -88,14 +94,14 @@ export async function callFetch(
   } catch (error) {
     return neverSent(error)
   }
-  const isProof = isCandid(fetch, args.init)
+  const sendsOnce = isKnownToSendOnce(fetch, args.init)
   try {
-    return { response: await answerOrAbort(fetch(args.input, args.init), signal) }
+    return { response: await answerOrAbort(fetch(args.input, args.init), signal), sendsOnce }
   } catch (error) {
     // A fetch that was aborted does not say how much of the request it had sent.
     if (signal.aborted) return abortedFault(signal, { mayHaveArrived: true })
     const fault = toFault(error)
-    return isProof ? fault : { ...fault, mayHaveArrived: true }
+    return sendsOnce ? fault : { ...fault, mayHaveArrived: true }
   }
 }
 

@@ -4,7 +4,7 @@ import { isSafeMethod } from '../../../protocol/methods.ts'
 import { abortedFault, type ToFault, untrustedRedirect } from '../fault.ts'
 import type { TransportFault, TransportOutcome, TransportRequest, TransportResponse } from '../port.ts'
 import { type Whose, whoseAnswer } from '../redirect.ts'
-import type { FetchHop } from './fetch-transport.ts'
+import type { Fetched, FetchHop } from './fetch-transport.ts'
 
 /** A whole body, or all of it in `rest`. */
 type AnswerContent = Pick<TransportResponse, 'body' | 'rest'>
@@ -15,7 +15,8 @@ interface StreamedContent extends AnswerContent {
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 /** What a fetch gave, as plain values. Never rejects. */
-export async function toOutcome(response: Response, hop: FetchHop, toFault: ToFault): Promise<TransportOutcome> {
+export async function toOutcome(fetched: Fetched, hop: FetchHop, toFault: ToFault): Promise<TransportOutcome> {
+  const { response } = fetched
   try {
     const refusal = refuseAnswer(response, hop.request)
     if (refusal) {
@@ -23,11 +24,11 @@ export async function toOutcome(response: Response, hop: FetchHop, toFault: ToFa
       return refusal
     }
     const headers = [...response.headers]
-    const content = await (hop.request.dropIn ? leaveUnread : readContent)(response, headers, { hop, toFault })
+    const content = await (hop.request.dropIn ? leaveUnread : readContent)(fetched, headers, { hop, toFault })
     if ('kind' in content) return content
     const { status, statusText } = response
     const url = response.url || hop.url
-    return { kind: 'response', status, statusText, headers, ...content, url, ...whose(response, hop) }
+    return { kind: 'response', status, statusText, headers, ...content, url, ...whose(fetched, hop) }
   } catch (error) {
     return { ...toFault(error), mayHaveArrived: true }
   }
@@ -37,11 +38,11 @@ export async function toOutcome(response: Response, hop: FetchHop, toFault: ToFa
  * A fetch that follows by itself hides whether a redirect kept the method (307, 308): then a page is taken for the answer to a
  * GET, and anything else for that of the API.
  */
-function whose(response: Response, hop: FetchHop): Whose {
-  const known = whoseAnswer(hop, hop.request)
+function whose({ response, sendsOnce }: Fetched, hop: FetchHop): Whose {
+  const known = whoseAnswer(hop, hop.request, { sendsOnce })
   if (!response.redirected || hop.redirects > 0) return known
   const isPage = /^text\/html\b/i.test(response.headers.get('content-type') ?? '')
-  return { redirected: true, answersGet: known.answersGet || (isPage && !isSafeMethod(hop.request.method)) }
+  return { ...known, redirected: true, answersGet: known.answersGet || (isPage && !isSafeMethod(hop.request.method)) }
 }
 
 interface AnswerContext {
@@ -51,25 +52,27 @@ interface AnswerContext {
 
 /** The platform's own `Response`, as `client.fetch` gives it to its caller. */
 async function leaveUnread(
-  response: Response,
+  fetched: Fetched,
   headers: HeaderList,
   context: AnswerContext,
 ): Promise<AnswerContent | TransportFault> {
+  const { response } = fetched
   const { status } = response
   if (!context.hop.request.dropIn?.keyed || (status !== 409 && status !== 422)) return { body: null, rest: response }
-  const copy = await readContent(response.clone(), headers, context)
+  const copy = await readContent({ ...fetched, response: response.clone() }, headers, context)
   if ('kind' in copy) return copy
   copy.rest?.cancel().catch(() => {})
   return { body: copy.body, rest: response }
 }
 
 async function readContent(
-  response: Response,
+  fetched: Fetched,
   headers: HeaderList,
   { hop, toFault }: AnswerContext,
 ): Promise<StreamedContent | TransportFault> {
+  const { response } = fetched
   const { signal } = hop.request
-  const head = { status: response.status, headers, ...whose(response, hop) }
+  const head = { status: response.status, headers, ...whose(fetched, hop) }
   if (response.bodyUsed) return { ...answerFault('used-body', 'fetch gave a Response that was read before'), head }
   try {
     const { body } = response

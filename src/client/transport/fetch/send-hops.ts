@@ -47,7 +47,7 @@ async function sendHop(route: FetchRoute, call: FetchHop, hop: Hop): Promise<Tra
     const next = isResponseLike(response) ? hopAfter(response, call, hop) : undefined
     if (!next) {
       if (call.redirects > 0 && call.request.dropIn) showRedirect(response, call, hop)
-      return await toOutcome(response, call, route.toFault)
+      return await toOutcome(called, call, route.toFault)
     }
     discardBody(response)
     return next

@@ -12,7 +12,7 @@ export interface TransportChoice {
 }
 
 /** Node shows the answers that redirect, and says by a code what went wrong. */
-export const NODE_MEANS: FetchMeans = { send: sendHops, toFault: toNodeFault, isCandid: sendsOnce }
+export const NODE_MEANS: FetchMeans = { send: sendHops, toFault: toNodeFault, sendsOnce }
 
 /** The platform's own fetch on its own dispatcher sends a request once. Of any other it is not known. */
 function sendsOnce(fetch: FetchLike, init: RequestInit): boolean {

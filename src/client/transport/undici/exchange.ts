@@ -14,7 +14,7 @@ import { fromHeaderObject, toRawHeaders, toWireBody } from './wire-format.ts'
 export interface Sending {
   readonly dispatcher: Dispatcher
   /** Does the dispatcher say it of each try when a socket is there? Else not to have heard of one proves nothing. */
-  readonly isCandid: boolean
+  readonly sendsOnce: boolean
   readonly request: TransportRequest
   /** A second outcome goes nowhere: a promise settles once. */
   readonly resolve: (outcome: TransportOutcome) => void
@@ -57,7 +57,7 @@ export class Exchange implements StreamFeed, DecoderSink {
     this.#sending = sending
     this.#hop = hop
     // The server that answered an earlier hop has had the request.
-    this.#mayHaveArrived = hop.redirects > 0 || !sending.isCandid
+    this.#mayHaveArrived = hop.redirects > 0 || !sending.sendsOnce
     this.#stopListening = onAbort(sending.request.signal, () => this.#abort())
   }
 
@@ -225,12 +225,12 @@ export class Exchange implements StreamFeed, DecoderSink {
   #withHead(fault: TransportFault): TransportFault {
     if (!this.#head) return fault
     const { status, headers } = this.#head
-    return { ...fault, head: { status, headers, ...whoseAnswer(this.#hop, this.#sending.request) } }
+    return { ...fault, head: { status, headers, ...whoseAnswer(this.#hop, this.#sending.request, this.#sending) } }
   }
 
   #response(body: Uint8Array | null, rest?: ReadableStream<Uint8Array>): TransportOutcome {
     const { status, statusText, headers } = this.#head as Head
-    const whose = whoseAnswer(this.#hop, this.#sending.request)
+    const whose = whoseAnswer(this.#hop, this.#sending.request, this.#sending)
     return { kind: 'response', status, statusText, headers, body, rest, url: this.#hop.url.href, ...whose }
   }
 

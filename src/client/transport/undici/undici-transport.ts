@@ -39,10 +39,10 @@ export function undiciTransport(
       try {
         const given = explicit ?? applicationDispatcher()
         const dispatcher = given ?? ownAgent(undici)
-        const isCandid = given === undefined || isPlainDispatcher(given)
+        const sendsOnce = given === undefined || isPlainDispatcher(given)
         // A dispatcher of another copy of undici may call the handler's methods by their older names.
         const Handler = dispatcher instanceof undici.Dispatcher ? Exchange : LegacyExchange
-        new Handler({ dispatcher, isCandid, request, resolve }, firstHop(request)).dispatch()
+        new Handler({ dispatcher, sendsOnce, request, resolve }, firstHop(request)).dispatch()
       } catch (error) {
         // A URL that can't be parsed, or a dispatcher that is none.
         resolve({ ...toNodeFault(error), mayHaveArrived: false, transient: false })
