@@ -11,8 +11,6 @@ export interface ProblemDetails {
   readonly [extension: string]: unknown
 }
 
-export const PROBLEM_PREFIX = 'urn:holdfast:problem:'
-
 /** The stable problem types of Holdfast's own server half. */
 export const PROBLEM = {
   keyMissing: 'urn:holdfast:problem:key-missing',

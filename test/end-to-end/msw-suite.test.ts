@@ -50,6 +50,16 @@ test('a handler that fails once is tried again with the same key', async () => {
 
 test('a handler that refuses is a RejectedError', async () => {
   server.use(http.post(`${api}/charges`, () => HttpResponse.json({ error: 'no' }, { status: 422 })))
+  // A fetch that has replaced the platform's may have sent it before.
+  await expect(client.post('/charges', { json: {} })).rejects.toMatchObject({
+    name: 'RejectedError',
+    effect: 'unknown',
+  })
+})
+
+test('a handler that refuses as a server that knows the key says that nothing was done', async () => {
+  const headers = { 'idempotency-retention': '86400' }
+  server.use(http.post(`${api}/charges`, () => HttpResponse.json({ error: 'no' }, { status: 422, headers })))
   await expect(client.post('/charges', { json: {} })).rejects.toMatchObject({ name: 'RejectedError', effect: 'none' })
 })
 

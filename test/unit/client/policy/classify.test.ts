@@ -3,6 +3,7 @@ import { type Circumstances, classify, isRetryable } from '../../../../src/clien
 import type { AttemptFacts } from '../../../../src/client/policy/evidence.ts'
 import { resolveDoNotRetry } from '../../../../src/client/policy/resolve-names.ts'
 import { DEFAULT_RETRY } from '../../../../src/client/policy/resolve-retry.ts'
+import { PROBLEM } from '../../../../src/protocol/problem-details.ts'
 
 const circumstances = (over: Partial<Circumstances> = {}): Circumstances => ({
   now: 0,
@@ -32,6 +33,53 @@ describe('an answer from elsewhere', () => {
   test('says nothing of what was done before it was redirected', () => {
     const elsewhere = { ...answer(404), redirected: true } as AttemptFacts
     expect(classify(elsewhere, circumstances())).toMatchObject({ is: 'final', effect: 'unknown' })
+  })
+})
+
+describe('an answer that may be that to a second try of its carrier', () => {
+  const repeat = (status: number, headers: [string, string][] = [], problem?: object): AttemptFacts =>
+    ({ ...answer(status, headers, problem), mayBeRepeat: true }) as AttemptFacts
+
+  test('proves nothing of the attempt, whatever its status', () => {
+    for (let status = 300; status < 600; status++) {
+      expect(classify(repeat(status), circumstances()).effect).toBe('unknown')
+      expect(classify(repeat(status, [['retry-after', '1']]), circumstances({ replayable: false })).effect).toBe(
+        'unknown',
+      )
+    }
+    expect(classify(repeat(422, [], { type: PROBLEM.keyReused }), circumstances())).toMatchObject({
+      reason: 'key-reuse',
+      effect: 'unknown',
+    })
+  })
+
+  test('is a success as any other', () => {
+    expect(classify(repeat(201), circumstances())).toEqual({ is: 'success', effect: 'applied' })
+  })
+
+  test('is sent again or not as any other, where that does it once', () => {
+    for (let status = 300; status < 600; status++) {
+      expect(classify(repeat(status), circumstances()).is).toBe(classify(answer(status), circumstances()).is)
+    }
+  })
+
+  test('is never sent again to a server that ignores keys', () => {
+    for (const override of [undefined, true]) {
+      for (let status = 300; status < 600; status++) {
+        const verdict = classify(repeat(status, [['retry-after', '1']]), circumstances({ replayable: false, override }))
+        const isSentAgain = verdict.is === 'retry' || (verdict.is === 'unauthorized' && verdict.refresh)
+        expect(isSentAgain).toBe(false)
+      }
+    }
+  })
+})
+
+describe('a 401', () => {
+  test('is worth one more attempt, except at a server that ignores keys where a redirect led to it', () => {
+    const redirected = { ...answer(401), redirected: true } as AttemptFacts
+    expect(classify(answer(401), circumstances({ replayable: false }))).toMatchObject({ refresh: true })
+    expect(classify(redirected, circumstances())).toMatchObject({ refresh: true })
+    expect(classify(redirected, circumstances({ replayable: false }))).toMatchObject({ refresh: false })
   })
 })
 
@@ -219,6 +267,10 @@ describe('a fault', () => {
 
   test('after the head of a success is applied', () => {
     expect(classify(fault({ headStatus: 201 }), circumstances())).toMatchObject({ is: 'retry', effect: 'applied' })
+    const headHeaders = [['do-not-retry', 'true']] as const
+    const stop = { is: 'final', reason: 'do-not-retry', settles: 'rejected' }
+    expect(classify(fault({ headStatus: 201, headHeaders }), circumstances())).toEqual({ ...stop, effect: 'applied' })
+    expect(classify(fault({ headHeaders }), circumstances({ override: true }))).toEqual({ ...stop, effect: 'unknown' })
     for (const [headStatus, effect] of [
       [199, 'unknown'],
       [200, 'applied'],

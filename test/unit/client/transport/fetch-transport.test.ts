@@ -14,7 +14,7 @@ import {
 
 const url = 'https://api.example/x'
 /** As the platform's own fetch: its errors are believed. */
-const byHand = { ...NODE_MEANS, isCandid: () => true }
+const byHand = { ...NODE_MEANS, sendsOnce: () => true }
 const answering = (make: () => unknown) => fetchTransport(async () => make() as Response, byHand)
 
 /** A response with properties that a constructor does not set. */
