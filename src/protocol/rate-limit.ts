@@ -15,11 +15,12 @@ const OLDER = ['ratelimit', 'x-ratelimit'] as const
 
 /**
  * The quota of `RateLimit` and `RateLimit-Policy` (the IETF draft: `"default";r=50;t=30`), of its older drafts
- * (`RateLimit-Remaining`), or of `X-RateLimit-Remaining`. Undefined if the answer names none, or if it makes no sense.
+ * (`limit=100, remaining=50, reset=30`, or `RateLimit-Remaining`), or of `X-RateLimit-Remaining`. Undefined if the answer names
+ * none, or if it makes no sense.
  */
 export function readQuota(headers: HeaderList, now: number): Quota | undefined {
   if (!namesQuota(headers)) return undefined
-  return readDraft(headers) ?? readOlder(headers, now)
+  return readDraft(headers) ?? readDictionary(headers) ?? readOlder(headers, now)
 }
 
 /** On the way of every answer. */
@@ -54,6 +55,15 @@ function readItem(item: string): Item {
     if (key) numbers[key] = Number(digits)
   }
   return { name, r: numbers.r, t: numbers.t, q: numbers.q }
+}
+
+/** The drafts from 3 to 7 have one quota, in one header. */
+function readDictionary(headers: HeaderList): Quota | undefined {
+  const members = (headerValue(headers, 'ratelimit') ?? '').split(',').map((member) => member.trim().split('='))
+  const numberOf = (name: string): number | undefined => wholeOf(members.find(([key]) => key === name)?.[1])
+  const [remaining, reset] = [numberOf('remaining'), numberOf('reset')]
+  if (remaining === undefined || reset === undefined) return undefined
+  return { remaining, resetMs: reset * 1000, limit: numberOf('limit') }
 }
 
 function readOlder(headers: HeaderList, now: number): Quota | undefined {

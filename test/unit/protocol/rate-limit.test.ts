@@ -4,6 +4,29 @@ import { type Quota, readQuota } from '../../../src/protocol/rate-limit.ts'
 const NOW = 1_750_000_000_000
 const read = (headers: Record<string, string>): Quota | undefined => readQuota(Object.entries(headers), NOW)
 
+describe('a quota of the drafts from 3 to 7', () => {
+  it('has what is left, its time, and all of it', () => {
+    expect(read({ ratelimit: 'limit=100, remaining=5, reset=30' })).toEqual({
+      remaining: 5,
+      resetMs: 30_000,
+      limit: 100,
+    })
+    expect(read({ ratelimit: 'remaining=0,reset=2', 'ratelimit-policy': '100;w=60' })).toEqual({
+      remaining: 0,
+      resetMs: 2000,
+      limit: undefined,
+    })
+  })
+
+  it.each([
+    'limit=100, remaining=5',
+    'limit=100, reset=5',
+    'remaining=-1, reset=5',
+    'remaining=, reset=5',
+    'remaining',
+  ])('is none if it is %j', (ratelimit) => expect(read({ ratelimit })).toBeUndefined())
+})
+
 describe('a quota of the current draft', () => {
   it('has what is left, its time, and all of it if the policy says so', () => {
     const ratelimit = '"default";r=50;t=30'
