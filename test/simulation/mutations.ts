@@ -230,7 +230,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'saying nothing of a possible repetition',
     file: 'src/client/engine/run/end-run.ts',
-    find: "return last?.facts.is !== 'answer' || !showsKeyKnown(last.facts, key)",
+    find: 'return !answer || !showsKeyKnown(answer, key)',
     replace: 'return key === undefined',
     breaks: ['P3'],
     from: 900,
@@ -419,10 +419,19 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'taking the word of a fetch that tries again by itself for proof that nothing was sent',
     file: 'src/client/transport/fetch/fetch-transport.ts',
-    find: 'return isProof ? fault : { ...fault, mayHaveArrived: true }',
-    replace: 'return isProof ? fault : fault',
+    find: 'return sendsOnce ? fault : { ...fault, mayHaveArrived: true }',
+    replace: 'return sendsOnce ? fault : fault',
     breaks: ['P3'],
     from: 35,
+    within: 2000,
+  },
+  {
+    name: 'taking what a fetch was answered that tries again by itself for proof that nothing was done',
+    file: 'src/client/policy/evidence.ts',
+    find: 'if (answer.mayBeRepeat) return false',
+    replace: '',
+    breaks: ['P3'],
+    from: 1,
     within: 2000,
   },
   {
