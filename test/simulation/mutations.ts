@@ -431,8 +431,8 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (answer.mayBeRepeat) return false',
     replace: '',
     breaks: ['P3'],
-    from: 1,
-    within: 2000,
+    from: 840,
+    within: 1000,
   },
   {
     name: 'judging where credentials may go by a column that is not the URL of the request',

@@ -132,7 +132,7 @@ export class SimulatedNetwork {
     })
   }
 
-  /** No answer comes. A fetch that tries again by itself shows only what became of its last try. */
+  /** No answer comes. A fetch that tries again by itself shows only what became of its last try, which may meet a router. */
   #lose(call: Exchange): void {
     if (!this.#world.strikes('fetch-retries')) {
       call.fault('ECONNRESET')
@@ -143,7 +143,7 @@ export class SimulatedNetwork {
     // A server that ignores keys does everything again that arrives: no client can help that.
     const isRefused = this.#world.dice('fetch-retries').chance(0.6) || this.#world.plan.server === 'ignores-keys'
     if (isRefused || !this.#server.listens()) call.later(1, () => call.refuse())
-    else if (this.#world.plan.faults.has('router-answers') && this.#world.dice('fetch-retries').chance(0.3))
+    else if (this.#world.dice('fetch-retries').chance(0.5))
       call.later(1, () => call.answer(this.#world.dice('router').pick(ROUTER_ANSWERS)))
     else this.#server.receive(sent, (answer) => call.later(1, () => call.end(answer)))
   }
