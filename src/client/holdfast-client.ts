@@ -199,8 +199,7 @@ export class HoldfastClient implements Client {
       const { acceptedAt: preparedAt, horizonAt } = record
       const retry = {
         keyOrId: prepared.key,
-        // What was promised in a transaction is carried on, whether or not a caller waits for it.
-        limits: { ...limits, onGiveUp: options.onGiveUp ?? 'keep' },
+        limits,
         signal: options.signal,
         credentials,
         outbox: { preparedAt, horizonAt, hasEnded: isFreshlyKeyed(options) && hasEnded(parts) },

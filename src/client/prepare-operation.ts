@@ -38,6 +38,8 @@ export async function prepareOperation(
     clientCredentials: learned.namesFor(origin),
     honoursKeys: resolveHonoursKeys(client.honoursKeys, { url: credentials.url, method: input.method }) ?? true,
     session,
+    // What was promised in a transaction is carried on, whether or not a caller waits for it.
+    carriedOn: options.onGiveUp !== 'fail',
     trace: client.telemetry?.traceRecord(),
   })
   const row = await keeper.encode(record)

@@ -13,9 +13,19 @@ export function quotedSchema(name: unknown): string {
   return `"${name.replace(/"/g, '""')}"`
 }
 
-/** A text as it may stand in a statement, for the places where several statements travel together. */
+/*
+ * Literals, for the places where several statements travel together, or where no parameters can. They mean the same
+ * whatever `standard_conforming_strings` is on the connection of the caller's.
+ */
+
+/** A text as it may stand in a statement. */
 export function literal(text: string): string {
   if (text.includes('\0')) throw new StorageError('Postgres keeps no text with a NUL character')
   const quoted = `'${text.replace(/'/g, "''")}'`
   return text.includes('\\') ? `E${quoted.replace(/\\/g, '\\\\')}` : quoted
+}
+
+/** Bytes as they may stand in a statement. */
+export function bytesLiteral({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return `decode('${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}', 'hex')`
 }

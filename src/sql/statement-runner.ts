@@ -1,6 +1,6 @@
 import { type PostgresClient, queryAll } from './postgres-driver.ts'
 import { type PipelinedStatement, queryTogether } from './postgres-pipeline.ts'
-import { literal } from './postgres-text.ts'
+import { bytesLiteral, literal } from './postgres-text.ts'
 
 /** The caller's transaction: a client of pg, or the transaction of a library that stands between. */
 export interface StatementRunner {
@@ -34,8 +34,7 @@ function inlined({ text, values }: PipelinedStatement): string {
 function inlinedValue(value: NonNullable<PipelinedStatement['values']>[number]): string {
   if (value === null) return 'NULL'
   if (typeof value === 'string') return literal(value)
-  if (!(value instanceof Uint8Array)) return String(value)
-  return `decode('${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}', 'hex')`
+  return value instanceof Uint8Array ? bytesLiteral(value) : String(value)
 }
 
 /** Every client of pg is an emitter of events. */

@@ -82,6 +82,7 @@ const record: fc.Arbitrary<OperationRecord> = fc
     error: optional(fc.record({ detail: optional(text), retryAt: optional(time) })),
     mayHaveRepeated: fc.boolean(),
     deliveryDue: fc.boolean(),
+    carriedOn: fc.boolean(),
     awaited: fc.boolean(),
     epoch: count,
     owner: optional(text),

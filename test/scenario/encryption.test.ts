@@ -42,6 +42,28 @@ describe('encryption at rest', () => {
     expect(onDisk(folder)).toContain('open words')
   })
 
+  for (const [who, encryption] of [
+    ['without the key', {}],
+    ['with another key', { encryption: aesGcm(OTHER_KEY) }],
+  ] as const) {
+    it(`lets a client ${who} cancel what is pending, and take what has failed out of its lane`, async () => {
+      const place = neighbourhood()
+      place.server.weather = () => ({ status: 503 })
+      const right = place.client({ encryption: aesGcm(KEY), retry: false })
+      await outcome(right.post('/charges', { body: 'one', id: 'order:1', onGiveUp: 'keep', lane: 'a' }))
+      place.server.weather = () => ({ fault: 'refused' })
+      await outcome(right.post('/charges', { body: 'one', id: 'order:2', lane: 'b' }))
+      const other = place.client(encryption)
+      expect(await other.cancel('order:1')).toBe(true)
+      expect(await other.cancel('order:2')).toBe(true)
+      expect((await right.operation('order:1'))?.status).toBe('cancelled')
+      place.server.weather = () => 'fine'
+      for (const lane of ['a', 'b']) await right.post('/charges', { body: 'two', lane })
+      expect((await right.retry('order:1')).status).toBe(201)
+      expect(place.server.calls.map(({ text }) => text)).toEqual(['one', 'one', 'two', 'two', 'one'])
+    })
+  }
+
   it('with the wrong key is a clear error, and the record is not lost', async () => {
     const place = neighbourhood()
     place.server.weather = () => ({ status: 503 })

@@ -221,6 +221,27 @@ for (const kind of ['path', 'database'] as const) {
       expect(totalEffects(place.server)).toBe(2)
     })
 
+    it('is carried on where another caller that asks for it gives up or leaves', async () => {
+      const { db, place, options } = shop(kind)
+      const client = place.client({ ...options, retry: false })
+      const prepared = await client.prepare('POST', '/charges', CALL)
+      db.transaction(() => void prepared.persist(db))()
+      place.server.weather = () => ({ status: 503 })
+      for (const asked of [client.retry('order:1'), client.post('/charges', CALL)]) {
+        expect((await outcome(asked)).error).toMatchObject({ pending: true })
+      }
+      place.server.weather = () => 'hang-before'
+      const controller = new AbortController()
+      const joined = client.post('/charges', { ...CALL, signal: controller.signal })
+      await joined.accepted
+      controller.abort(new Error('enough'))
+      expect((await outcome(joined)).error).toMatchObject({ message: 'enough' })
+      await until(async () => (await client.operation('order:1'))?.status === 'pending', place.clock)
+      place.server.weather = () => 'fine'
+      await until(async () => (await client.resume()).succeeded === 1, place.clock)
+      expect(totalEffects(place.server)).toBe(1)
+    })
+
     it('is found by a continuous resume of another client', async () => {
       const { db, place, options } = shop(kind)
       const watcher = place.client(options)

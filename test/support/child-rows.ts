@@ -65,6 +65,7 @@ function record({ origin, status, path = '/charges' }: RowsWanted, number: numbe
     error: undefined,
     mayHaveRepeated: false,
     deliveryDue: false,
+    carriedOn: false,
     awaited: false,
     lease: undefined,
     epoch: 0,

@@ -25,6 +25,7 @@ export function freshRecord(more: Partial<OperationRecord> = {}): OperationRecor
     clientCredentials: [],
     honoursKeys: true,
     trace: undefined,
+    carriedOn: false,
     isSentNow: true,
   })
   return { ...record, ...more }

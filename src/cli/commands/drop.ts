@@ -49,7 +49,7 @@ async function drop({ keeper }: JournalSession, record: OperationRecord, termina
     const now = terminal.now()
     const deadOwners = lease && isDeadOwner(lease.owner) ? [lease.owner] : []
     const claimant = { namespace, owner, now, leaseUntil: now + LEASE_MS, deadOwners }
-    const claimed = await keeper.claimOne(claimant, key, [status])
+    const claimed = await keeper.claimOne(claimant, { key, statuses: [status] })
     const isGone = claimed && (await keeper.remove({ namespace, key, owner, epoch: claimed.record.epoch }))
     if (isGone) return
   } finally {

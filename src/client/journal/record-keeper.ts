@@ -1,6 +1,6 @@
 import type { StorageError } from '../../errors/classes.ts'
 import type { QueueTerms } from '../../foundation/command-queue.ts'
-import type { OperationRecord, OperationStatus } from '../operation/record.ts'
+import type { OperationRecord } from '../operation/record.ts'
 import { asStorageError, unknowing } from './as-storage-error.ts'
 import { GroupCommit, type JournalQueue } from './group-commit.ts'
 import { type LevelSource, levelCommands, readLevels } from './level-rows.ts'
@@ -8,6 +8,7 @@ import { persistIn } from './persist-in.ts'
 import type {
   AppendResult,
   Claimant,
+  ClaimByKey,
   ClaimDue,
   ClaimedRow,
   DurabilityLevel,
@@ -21,7 +22,7 @@ import type {
   Survey,
   SurveyResult,
 } from './port.ts'
-import { CORRUPT, RowCodec, type RowCodecTerms } from './row-codec.ts'
+import { CORRUPT, type RecordPart, RowCodec, type RowCodecTerms } from './row-codec.ts'
 
 export type AppendOutcome =
   | { readonly appended: true }
@@ -37,6 +38,8 @@ export interface PlacedRecord {
 export interface ClaimedRecord extends PlacedRecord {
   readonly previousOwner: string | null
 }
+
+export type ClaimWish = Pick<ClaimByKey, 'key' | 'statuses'> & { readonly part?: RecordPart }
 
 /** Called with each row that cannot be decoded. */
 export type UnreadableListener = (error: StorageError, key: string) => void
@@ -147,18 +150,15 @@ export class RecordKeeper {
     return this.#ask({ do: 'write', namespace, key, owner, epoch, change: 'set-aside' })
   }
 
-  async claimOne(
-    claimant: Claimant,
-    key: string,
-    statuses: readonly OperationStatus[],
-  ): Promise<ClaimedRecord | undefined> {
-    const [row] = await this.#ask({ do: 'claim', ...claimant, key, statuses })
-    return row && { place: row.place, record: await this.#codec.decodeChecked(row), previousOwner: row.previousOwner }
+  async claimOne(claimant: Claimant, { part, ...wanted }: ClaimWish): Promise<ClaimedRecord | undefined> {
+    const [row] = await this.#ask({ do: 'claim', ...claimant, ...wanted })
+    if (!row) return undefined
+    return { place: row.place, record: await this.#codec.decodeChecked(row, part), previousOwner: row.previousOwner }
   }
 
-  async read(namespace: string, keyOrId: string): Promise<OperationRecord | undefined> {
+  async read(namespace: string, keyOrId: string, part?: RecordPart): Promise<OperationRecord | undefined> {
     const row = await this.#ask({ do: 'read', namespace, keyOrId })
-    return row && this.#codec.decodeChecked(row)
+    return row && this.#codec.decodeChecked(row, part)
   }
 
   /** Where a record stands in the order of acceptance. */

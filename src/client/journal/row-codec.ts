@@ -21,6 +21,9 @@ export interface RowCodecTerms {
   readonly fingerprints?: Fingerprints | undefined
 }
 
+/** `unsent`: without the request's body, which nobody needs to open for what is never sent again. */
+export type RecordPart = 'whole' | 'unsent'
+
 /** Records to rows and back. Without an encryption, encoding makes no promise. */
 export class RowCodec {
   readonly #encryption: Encryption | undefined
@@ -69,13 +72,14 @@ export class RowCodec {
   }
 
   /** As `decode`, for a record whose request may be sent: its method, URL and body are those that were accepted. */
-  async decodeChecked(row: JournalRow): Promise<OperationRecord> {
+  async decodeChecked(given: JournalRow, part: RecordPart = 'whole'): Promise<OperationRecord> {
+    const row = part === 'whole' ? given : { ...given, body: null }
     const record = await this.decode(row)
     const fingerprints = this.#fingerprints
     if (!fingerprints) return record
     if (!this.#encryption && row.responseBody && storedBodiesOf(row).response === 'sealed')
       throw unreadable(row, new Error(SEALED))
-    if (hasLetGo(record)) return record
+    if (part === 'unsent' || hasLetGo(record)) return record
     if (await fingerprints.isOf(record.fingerprint, record.request)) {
       return { ...record, fingerprint: await fingerprints.of(record.request) }
     }

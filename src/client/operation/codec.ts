@@ -59,6 +59,7 @@ export interface HeadV1 {
   readonly response?: Omit<StoredResponse, 'body'> | undefined
   readonly error?: StoredFailure | undefined
   readonly mayHaveRepeated?: true | undefined
+  readonly carriedOn?: true | undefined
   readonly awaited: boolean
 }
 
@@ -150,6 +151,7 @@ function headOf(record: OperationRecord, written: StoredBodies | undefined): Hea
     response: record.response && withoutBody(record.response),
     error: record.error,
     mayHaveRepeated: record.mayHaveRepeated || undefined,
+    carriedOn: record.carriedOn || undefined,
     awaited: record.awaited,
   }
 }
@@ -201,6 +203,7 @@ export function decodeRecord(
     error: head.error,
     mayHaveRepeated: head.mayHaveRepeated === true,
     deliveryDue: row.deliveryDue,
+    carriedOn: head.carriedOn === true,
     awaited: head.awaited,
     lease: row.owner === null ? undefined : { owner: row.owner, epoch: row.epoch, until: row.leaseUntil },
     epoch: row.epoch,

@@ -109,6 +109,11 @@ export interface OperationRecord {
   readonly mayHaveRepeated: boolean
   /** Does a handler still have to take the settlement? */
   readonly deliveryDue: boolean
+  /**
+   * Is it carried on until its horizon, also where a caller gives up waiting for it? So it was accepted (`onGiveUp: 'keep'`,
+   * the outbox), or a caller was told that it stays pending, or a resume has taken it up. Over with its settlement.
+   */
+  readonly carriedOn: boolean
   /** A caller in another process may still wait for the answer: keep it although it has no id. */
   readonly awaited: boolean
 

@@ -122,6 +122,7 @@ export function settle(record: OperationRecord, settlement: SettlementChange): O
     deliveryDue: settlement.deliveryDue,
     mayHaveRepeated: settlement.mayHaveRepeated ?? false,
     holdsLane: record.holdsLane && stopsLane(record, settlement),
+    carriedOn: false,
     heldBy: undefined,
     dueAt: 0,
   }
@@ -157,6 +158,12 @@ export function release(record: OperationRecord, terms: ReleaseTerms): Operation
   const { horizonAt } = record
   const notBefore = Math.min(Math.max(record.notBefore, terms.notBefore ?? 0), horizonAt)
   return { ...record, lease: undefined, dueAt: terms.dueAt, notBefore, heldBy: terms.heldBy }
+}
+
+/** From now on it goes on until its horizon, whoever asks for it and gives up. */
+export function carryOn(record: OperationRecord): OperationRecord {
+  demand(record.status === 'pending', 'carry on', record)
+  return record.carriedOn ? record : { ...record, carriedOn: true }
 }
 
 /** A run without a waiting caller ended without a settlement. */

@@ -48,6 +48,7 @@ export function sampleRecord(sample: Sample, now: number): OperationRecord {
     clientCredentials: [],
     honoursKeys: true,
     trace: undefined,
+    carriedOn: false,
   })
   const log = attempts.map(([afterMs, durationMs, result], index) => ({
     number: index + 1,

@@ -139,6 +139,30 @@ describe.each(Object.entries(libraries))('a record in the transaction of %s', (_
   })
 })
 
+/** The default of Postgres until 2010, which old applications still ask for: a backslash in any literal is an escape. */
+const OLD_STRINGS = 'SET standard_conforming_strings = off'
+
+describe('a connection that takes a backslash for an escape', () => {
+  it.each(Object.entries(libraries).slice(0, 3))('of %s writes the same record', async (_, transact) => {
+    const { client, pool, sent } = shop()
+    const metadata = { path: 'C:\\temp', quoted: "it's" }
+    const prepared = await client.prepare('POST', '/charges', {
+      body: `it's \\ 5000`,
+      id: 'a\\b',
+      name: 'n\\',
+      metadata,
+    })
+    await transact(pool, async (tx) => {
+      await tx.query(OLD_STRINGS)
+      await prepared.persist(tx)
+    })
+    expect(await client.operation('a\\b')).toMatchObject({ key: prepared.key, name: 'n\\', metadata })
+    expect(await client.resume()).toMatchObject({ succeeded: 1 })
+    expect(sent).toEqual([`it's \\ 5000`])
+    await client.close()
+  })
+})
+
 describe('an id under which another transaction is just writing', () => {
   it('is not told to be free by a call whose own append failed', async () => {
     const { client, pool } = shop()

@@ -58,6 +58,18 @@ describe.each(
     expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: answer('charged') })
   })
 
+  it('commits the same answer where a backslash in a literal is an escape', async () => {
+    const ledger = scene.ledger()
+    const claim = await claimed(ledger)
+    const client = await begun(level)
+    await client.query('SET LOCAL standard_conforming_strings = off')
+    const told = answer(`it's \\ \\x00`, { headers: [['x-path', 'C:\\temp']] })
+    const work = async () => ({ kind: 'recorded', writes: 'committed', answer: told }) as const
+    expect(await effect(ledger, claim, { work, options: { transaction: given(client) } })).toBe('uncommitted')
+    await ended(client, 'COMMIT')
+    expect((await found(ledger, claim)).entry).toMatchObject({ state: 'done', answer: told })
+  })
+
   it('keeps neither when it rolls back, and the claim is still good', async () => {
     const ledger = scene.ledger()
     const claim = await claimed(ledger)

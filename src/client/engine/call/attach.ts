@@ -44,7 +44,7 @@ export function attach(
       end(instead)
     }
     const stopListening = onAbort(signal, () => {
-      leave(() => cancelIfLast(clock, operation, signal as AbortSignal))
+      leave(() => abandonIfLast(clock, operation, signal as AbortSignal))
     })
     const goLate = (): void => leave(() => keptOf(operation))
     const cancelTimer = leaveAt === undefined ? undefined : leaveLate(clock, { operation, leaveAt }, goLate)
@@ -85,11 +85,14 @@ function bindTo(signal: AbortSignal | undefined, finish: Finish): Finish {
   return { ...finish, rest: boundedStream(finish.rest, signal) }
 }
 
-/** Other callers may still wait for it: only the last one to leave takes the operation along. */
-async function cancelIfLast(clock: Engine['clock'], operation: LiveOperation, signal: AbortSignal): Promise<never> {
+/**
+ * Other callers may still wait for it: with the last one to leave, the work here ends. The operation is cancelled, unless it
+ * goes on without these callers. A resume that works on it never waited for them.
+ */
+async function abandonIfLast(clock: Engine['clock'], operation: LiveOperation, signal: AbortSignal): Promise<never> {
   const cause = abortReason(signal)
-  if (operation.callers === 0) {
-    operation.stop({ because: 'cancelled', cause })
+  if (operation.callers === 0 && !operation.slot) {
+    operation.stop({ because: 'abandoned', cause })
     await waitAtMost<unknown>(clock, operation.finished, { ms: ABORT_PATIENCE_MS, late: () => undefined })
   }
   throw cause

@@ -24,6 +24,7 @@ export interface Call {
   readonly redirect: 'follow' | 'error' | 'manual'
   /** A call of `client.fetch`, as it was made. Undefined on resume: the record has what is sent. */
   readonly dropIn: DropIn | undefined
+  /** What becomes of the operation if this call makes it, and gives up. */
   readonly onGiveUp: 'fail' | 'keep'
   /** Begun by the caller, or by the resume. */
   readonly trace: WorkTrace | undefined
@@ -94,6 +95,7 @@ export interface RecordParts {
   readonly honoursKeys: boolean
   readonly session?: string | undefined
   readonly trace: string | undefined
+  readonly carriedOn: boolean
   /** Does nothing hold its first attempt up? */
   readonly isSentNow?: boolean
 }
@@ -147,6 +149,7 @@ export function newRecord(parts: RecordParts): OperationRecord {
     error: undefined,
     mayHaveRepeated: false,
     deliveryDue: false,
+    carriedOn: parts.carriedOn,
     awaited: false,
     lease,
     epoch: lease?.epoch ?? 0,

@@ -71,8 +71,8 @@ function enterJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promis
   const { named } = caller.unrecorded
   const existing = named ? (engine.live.byId(fresh.options.id) ?? engine.live.byKey(fresh.key)) : undefined
   if (!existing) return startJournaled(engine, caller, fresh)
-  if (existing.stopOrder?.because === 'cancelled') {
-    // It is being given up: a call from now on begins with what the journal says after that.
+  if (existing.isBeingLeft) {
+    // A call from now on begins with what the journal says after that.
     return enterAfter(engine, caller, { wait: existing.finished, fresh })
   }
   if (existing.onRecord && existing.record.fingerprint !== fresh.fingerprint) {
@@ -103,6 +103,10 @@ export async function enterStored(engine: Engine, caller: Caller, stored: Stored
   if (found?.onRecord) {
     // Not yet known whether it is what was asked for, or a call that used the id of an earlier operation.
     await caller.until(settled(found.onRecord))
+    return enterStored(engine, caller, stored)
+  }
+  if (found?.stopOrder?.because === 'abandoned') {
+    await caller.until(found.finished)
     return enterStored(engine, caller, stored)
   }
   if (found) return joinLive(engine, caller, found)
@@ -164,6 +168,7 @@ function startUnwritten(engine: Engine, caller: Caller, fresh: NewParts): Promis
 function startJournaled(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
   refuseWhileOpen(engine, caller, fresh)
   const operation = newOperation(engine, caller, fresh)
+  operation.isMadeHere = true
   engine.live.add(operation)
   const finish = attach(engine, operation, attachTerms(caller))
   caller.join(operation)
@@ -193,6 +198,7 @@ function newOperation(engine: Engine, { call }: Caller, fresh: NewParts): LiveOp
     honoursKeys: fresh.honoursKeys,
     session: fresh.session,
     trace: call.trace?.record,
+    carriedOn: call.onGiveUp === 'keep',
     now,
     horizonAt: call.durable ? now + horizons.horizonMs(origin) : Number.MAX_SAFE_INTEGER,
     lease: { owner: coordination.owner, epoch: call.durable ? live.nextEpoch() : 0, until: now + LEASE_MS },
@@ -215,6 +221,7 @@ async function acceptAndRun(engine: Engine, operation: LiveOperation, caller: Ca
     caller.accept(engine.keeper.level)
     if (existing) {
       engine.live.remove(operation)
+      operation.isMadeHere = false
       operation.record = withBody(existing, operation.record.request)
       return await joinStored(engine, operation, caller.call)
     }

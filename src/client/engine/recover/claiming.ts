@@ -1,6 +1,6 @@
 import type { Claimant, DueFilter, SurveyResult } from '../../journal/port.ts'
-import type { ClaimedRecord } from '../../journal/record-keeper.ts'
-import type { OperationRecord, OperationStatus } from '../../operation/record.ts'
+import type { ClaimedRecord, ClaimWish } from '../../journal/record-keeper.ts'
+import type { OperationRecord } from '../../operation/record.ts'
 import { claim, enterLane, release } from '../../operation/transition.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
@@ -56,9 +56,9 @@ export function adopt({ live, coordination }: Engine, { record, previousOwner }:
 export async function claimByKey(
   engine: Engine,
   self: Claimant,
-  { key, statuses }: { readonly key: string; readonly statuses: readonly OperationStatus[] },
+  wish: ClaimWish,
 ): Promise<OperationRecord | undefined> {
-  const claimed = await engine.keeper.claimOne(self, key, statuses)
+  const claimed = await engine.keeper.claimOne(self, wish)
   return claimed && takeOver(engine, claimed, self.deadOwners)
 }
 

@@ -1,5 +1,5 @@
 import type { OperationRecord } from '../../operation/record.ts'
-import { park, release } from '../../operation/transition.ts'
+import { carryOn, park, release } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
@@ -15,6 +15,7 @@ const LOOK_AGAIN_MS = 300_000
 
 /** Goes on with one operation whose lease has just been taken; returns what became of it. */
 export async function resumeOperation(engine: Engine, operation: LiveOperation): Promise<OperationRecord> {
+  operation.record = carryOn(operation.record)
   const { record } = operation
   if (engine.clock.now() < record.horizonAt) {
     if (wasClaimedToExpire(record)) {

@@ -54,7 +54,8 @@ export async function awaitFinish(engine: Engine, { record, live: seen }: Found)
 
 /**
  * Settles a pending operation as cancelled, wherever it is: its holder, if it has one, finds its lease gone
- * and stops. A settled one that holds its lane only lets it go. False where there is nothing left to cancel.
+ * and stops. A settled one that holds its lane only lets it go. False where there is nothing left to cancel. That needs no
+ * request's body, and so no key of an `encryption`.
  */
 export async function cancelStored(engine: Engine, keyOrId: string): Promise<boolean> {
   const live = engine.live.find(keyOrId)
@@ -64,7 +65,7 @@ export async function cancelStored(engine: Engine, keyOrId: string): Promise<boo
     if (finish.is === 'settled') return finish.record.status === 'cancelled'
   }
   await engine.keeper.open()
-  const record = await engine.keeper.read(engine.options.namespace, keyOrId)
+  const record = await engine.keeper.read(engine.options.namespace, keyOrId, 'unsent')
   if (!record) return false
   if (isSettled(record)) return record.holdsLane && freeLane(engine, record)
   const claimed = await takeFromHolder(engine, record)
@@ -93,9 +94,9 @@ async function freeLane(engine: Engine, settled: OperationRecord): Promise<boole
 async function takeFromHolder(engine: Engine, record: OperationRecord): Promise<OperationRecord | undefined> {
   const { key, lease, status } = record
   const self = claimant(engine, lease ? [lease.owner] : [])
-  const claimed = await claimByKey(engine, self, { key, statuses: [status] })
+  const claimed = await claimByKey(engine, self, { key, statuses: [status], part: 'unsent' })
   if (claimed) return claimed
-  const found = await engine.keeper.read(engine.options.namespace, key)
+  const found = await engine.keeper.read(engine.options.namespace, key, 'unsent')
   const isRenewed = found?.status === status && found.lease?.until !== lease?.until
   return isRenewed ? takeFromHolder(engine, found) : undefined
 }

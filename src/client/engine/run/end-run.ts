@@ -5,7 +5,7 @@ import type { Redactor } from '../../../observe/redact.ts'
 import { isIdempotentMethod } from '../../../protocol/methods.ts'
 import { operationError } from '../../operation/outcome.ts'
 import { type OperationRecord, SETTLED_STATUSES, type StoredFailure } from '../../operation/record.ts'
-import { countFruitlessRun, release } from '../../operation/transition.ts'
+import { carryOn, countFruitlessRun, release } from '../../operation/transition.ts'
 import { viewOf } from '../../operation/view.ts'
 import { delayBetweenRuns } from '../../policy/decide.ts'
 import { clearsEarlierAttempts, showsKeyKnown } from '../../policy/evidence.ts'
@@ -88,7 +88,8 @@ function effectOfRefusal({ engine, operation, call, last }: RunState, reason: Re
 export function giveUp(run: RunState, stop: Stop): Ended {
   const { engine, operation, call } = run
   if (engine.clock.now() >= operation.record.horizonAt) return expire(run)
-  if (call.mode === 'resume' || call.onGiveUp === 'keep') return keep(run, stop)
+  // Of a call that only asked for it, the call gives up, and not the operation.
+  if (operation.record.carriedOn || call.onGiveUp === 'keep') return keep(run, stop)
   return settle(run, {
     status: 'failed',
     reason: stop.reason,
@@ -136,7 +137,7 @@ async function plainAnswer(response: Response, redactor: Redactor): Promise<Tran
 /** `reconcile` could not say what became of it: it is not sent again, but asked about again. */
 async function askAgainLater({ engine, operation }: RunState, error: unknown): Promise<Finish> {
   const now = engine.clock.now()
-  const counted = countFruitlessRun(operation.record)
+  const counted = countFruitlessRun(carryOn(operation.record))
   const dueAt = now + delayBetweenRuns(counted.fruitlessRuns, engine.random)
   const record = release(counted, { dueAt, heldBy: 'horizon' })
   if (!(await releaseLease(engine, operation, record))) return { is: 'lost' }
@@ -144,23 +145,28 @@ async function askAgainLater({ engine, operation }: RunState, error: unknown): P
   return { is: 'kept', record, error: operationError({ record, reason: 'horizon', pending: true, cause: error }) }
 }
 
+const ABORTED: Stop = { reason: 'aborted' }
+
 /** The caller or the client stopped it. */
 export function obeyStop(run: RunState): Ended {
   const { operation, call } = run
   const order = operation.stopOrder
   if (order?.because === 'lease-lost') return { is: 'lost' }
-  if (order?.because === 'closing' && call.durable) return keep(run, { reason: 'aborted' })
-  const cause = order?.because === 'cancelled' ? order.cause : undefined
+  if (order?.because === 'closing' && call.durable) return keep(run, ABORTED)
+  const isLeft = order?.because === 'abandoned'
+  if (isLeft && operation.goesOnWithoutCallers) return keep(run, ABORTED)
+  const cause = isLeft ? order.cause : undefined
   return settle(run, { status: 'cancelled', reason: 'aborted', effect: operation.record.effect, cause })
 }
 
-/** Releases the lease; the operation stays pending. */
+/** Releases the lease; the operation stays pending, and whoever waits for it is told so. */
 export async function keep(run: RunState, stop: Stop): Promise<Finish> {
   const { engine, operation, call, last, lastAnswer } = run
   const { clock, random, events, coordination } = engine
   const now = clock.now()
   const tried = last !== undefined
-  const before = tried && call.mode === 'resume' ? countFruitlessRun(operation.record) : operation.record
+  const carried = carryOn(operation.record)
+  const before = tried && call.mode === 'resume' ? countFruitlessRun(carried) : carried
   const delay = tried ? delayBetweenRuns(before.fruitlessRuns, random) : 0
   // At the horizon it is looked at again, however long the server asked to wait: then it expires.
   const until = Math.min(Math.max(stop.retryAt ?? 0, now + delay), before.horizonAt)

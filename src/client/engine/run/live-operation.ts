@@ -8,7 +8,9 @@ import type { Slot } from './slot.ts'
 
 /** Why a run is asked to stop before it is done. */
 export type StopOrder =
-  | { readonly because: 'cancelled'; readonly cause?: unknown }
+  | { readonly because: 'cancelled' }
+  /** Its last caller has left by a signal, whose reason is the cause. */
+  | { readonly because: 'abandoned'; readonly cause: unknown }
   | { readonly because: 'lease-lost' }
   /** `isOverdue`: the grace time is over, and an attempt in flight is aborted. */
   | { readonly because: 'closing'; readonly isOverdue?: true }
@@ -38,6 +40,8 @@ export class LiveOperation {
   isTried = false
   /** Of a resume: what it holds while it is sent, and not while it waits. */
   slot: Slot | undefined
+  /** A call of this client has made it; of any other, this client has only joined it. */
+  isMadeHere = false
   /** How many callers wait for it. */
   callers = 0
   /** The delivery to handlers, once it has begun. */
@@ -55,6 +59,17 @@ export class LiveOperation {
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve
     })
+  }
+
+  /** Somebody else was promised that it is carried on: its callers here have only joined it. */
+  get goesOnWithoutCallers(): boolean {
+    return this.record.carriedOn && !this.isMadeHere
+  }
+
+  /** It is about to end or to be let go by order of a caller: a call from now on comes after that. */
+  get isBeingLeft(): boolean {
+    const because = this.stopOrder?.because
+    return because === 'cancelled' || because === 'abandoned'
   }
 
   finish(finish: Finish): void {

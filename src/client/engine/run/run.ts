@@ -215,9 +215,9 @@ class Run implements RunState {
     return true
   }
 
-  /** Credentials can be mended without the operation: a resume leaves it pending instead of settling it. */
+  /** Credentials can be mended without the operation: one that goes on stays pending instead of being settled. */
   #unauthorized(): Finish | Promise<Finish> {
-    if (this.call.mode === 'resume') return keep(this, AUTH)
+    if (this.operation.goesOnWithoutCallers) return keep(this, AUTH)
     const isAnswered = this.last?.response !== undefined
     const isKnown = this.#refresh !== undefined || !isAnswered
     return refuse(this, isKnown ? 'auth' : 'status', isAnswered ? 'rejected' : 'failed')

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../../errors/classes.ts'
 import { isHoldfastError } from '../../../errors/holdfast-error.ts'
 import { postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
-import { literal } from '../../../sql/postgres-text.ts'
+import { bytesLiteral, literal } from '../../../sql/postgres-text.ts'
 import { runStatements, type StatementRunner } from '../../../sql/statement-runner.ts'
 import { alreadyTaken } from '../already-taken.ts'
 import type { JournalCommand, JournalRow } from '../port.ts'
@@ -42,9 +42,7 @@ function runnerOf(transaction: unknown): StatementRunner {
 /** With literals: the transaction of a library that stands between may take a text only. */
 function appendStatement({ runBatch }: JournalTables, commands: readonly JournalCommand[]): string {
   const { commands: encoded, bodies } = encodeBatch(commands)
-  const bytes = bodies.map(
-    (body) => `'\\x${Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('hex')}'`,
-  )
+  const bytes = bodies.map(bytesLiteral)
   return `SELECT at, answer, NULL AS bytes, NULL AS response_bytes
     FROM ${runBatch}(NULL, false, NULL, ${literal(encoded)}::jsonb, ARRAY[${bytes.join(', ')}]::bytea[])`
 }

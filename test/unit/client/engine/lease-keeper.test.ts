@@ -57,7 +57,7 @@ describe('the keeper of leases', () => {
   it("orders a stop where the lease is somebody else's", async () => {
     const { clock, keeper, operation, events } = await held()
     const claimant = { namespace: 'default', owner: 'you', now: NOW + 30_000, leaseUntil: NOW + 60_000, deadOwners: [] }
-    await keeper.claimOne(claimant, 'k0', ['pending'])
+    await keeper.claimOne(claimant, { key: 'k0', statuses: ['pending'] })
     await clock.advance(10_000)
     expect(operation.stopOrder).toEqual({ because: 'lease-lost' })
     expect(events.map((event) => event.type)).toEqual(['lease.lost'])
@@ -67,7 +67,7 @@ describe('the keeper of leases', () => {
   it('asks at once where a page is active again: a peer may have taken over while it was hidden', async () => {
     const { clock, keeper, operation, active } = await held()
     const claimant = { namespace: 'default', owner: 'you', now: NOW, leaseUntil: NOW + 30_000, deadOwners: ['me'] }
-    expect(await keeper.claimOne(claimant, 'k0', ['pending'])).toMatchObject({ previousOwner: 'me' })
+    expect(await keeper.claimOne(claimant, { key: 'k0', statuses: ['pending'] })).toMatchObject({ previousOwner: 'me' })
     for (const listener of active) listener()
     await clock.advance(0)
     expect(operation.stopOrder).toEqual({ because: 'lease-lost' })

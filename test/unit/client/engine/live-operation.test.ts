@@ -7,9 +7,9 @@ describe('an operation that is being worked on', () => {
     const operation = new LiveOperation(freshRecord())
     const heard: string[] = []
     operation.listen(() => heard.push('early'))
-    operation.stop({ because: 'cancelled', cause: 'mine' })
+    operation.stop({ because: 'abandoned', cause: 'mine' })
     operation.stop({ because: 'closing' })
-    expect(operation.stopOrder).toEqual({ because: 'cancelled', cause: 'mine' })
+    expect(operation.stopOrder).toEqual({ because: 'abandoned', cause: 'mine' })
     operation.listen(() => heard.push('late'))
     expect(heard).toEqual(['early', 'late'])
   })

@@ -86,6 +86,7 @@ describe('a record that is read', () => {
     error: { detail: 'cut off', retryAt: 12 },
     mayHaveRepeated: true,
     deliveryDue: true,
+    carriedOn: true,
     awaited: true,
   })
 
