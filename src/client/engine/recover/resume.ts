@@ -166,10 +166,19 @@ export class Resume {
 
   /** Needs a slot, which is released after the operation. False: none is needed. */
   #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
-    if (adopt(this.#engine, claimed) || this.#lanes.leave(claimed, this.#engine.upkeep.forgets)) return false
+    if (adopt(this.#engine, claimed)) return false
+    if (this.#lanes.leave(claimed.record.lane, () => this.#putBack(claimed))) return false
     const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
     this.#running.add(running)
     return true
+  }
+
+  async #putBack(claimed: ClaimedRecord): Promise<void> {
+    try {
+      await putBackUntouched(this.#engine, claimed)
+    } catch (error) {
+      this.#engine.upkeep.reportFailure(claimed.record.key, error)
+    }
   }
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
@@ -181,8 +190,9 @@ export class Resume {
       this.#slots.release()
       this.#oneEnded?.()
       if (lane === undefined) return
-      const isFree = record !== undefined && !record.holdsLane
-      one = await this.#nextInLane(lane, isFree ? { ...terms, lane, after: one.place, limit: 1 } : undefined)
+      // An operation that holds its lane has nobody behind it to go on with.
+      if ((record === undefined || record.holdsLane) && this.#lanes.end(lane)) return
+      one = await this.#nextInLane({ ...terms, lane, after: one.place, limit: 1 })
     }
   }
 
@@ -202,39 +212,25 @@ export class Resume {
     }
   }
 
-  /** The lane waits for a slot like everybody else. `wanted`: undefined if an operation holds the lane. */
-  async #nextInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
-    const { upkeep } = this.#engine
-    const left = wanted ? this.#lanes.take(lane, upkeep.forgets) : this.#lanes.takeOrEnd(lane, upkeep.forgets)
-    if (!wanted && !left) return undefined
+  /** The lane waits for a slot like everybody else. A claim is the beginning of a run: it is made when there is a slot. */
+  async #nextInLane(wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
     await this.#slots.take('lane')
-    const next = left ?? (await this.#claimInLane(lane, wanted))
-    if (next && !this.#isHalted) return next
+    do {
+      await this.#lanes.freed(wanted.lane)
+      const next = await this.#claimNext(wanted)
+      if (next) return next
+    } while (!this.#lanes.end(wanted.lane))
     this.#slots.release()
-    for (let one = next; one; one = this.#lanes.takeOrEnd(lane, upkeep.forgets)) {
-      const { key } = one.record
-      await putBackUntouched(this.#engine, one).catch((error: unknown) => upkeep.reportFailure(key, error))
-    }
     return undefined
-  }
-
-  async #claimInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
-    const { upkeep } = this.#engine
-    const left = this.#lanes.take(lane, upkeep.forgets)
-    if (left) return left
-    const claimed = wanted && !this.#isHalted ? await this.#claimNext(wanted) : undefined
-    // A pass may have come first.
-    return claimed ?? this.#lanes.takeOrEnd(lane, upkeep.forgets)
   }
 
   async #claimNext(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
+    const { forgets } = engine.upkeep
     try {
-      const { forgets } = engine.upkeep
-      const [next] = (await claimDue(engine, wanted)).claimed
-      if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
-        return next && !adopt(engine, next) ? next : undefined
-      await putBackUntouched(engine, next)
+      const [next] = this.#isHalted ? [] : (await claimDue(engine, wanted)).claimed
+      if (next && !this.#isHalted && forgets === engine.upkeep.forgets) return adopt(engine, next) ? undefined : next
+      if (next) await putBackUntouched(engine, next)
     } catch (error) {
       engine.upkeep.reportFailure(undefined, error)
     }
