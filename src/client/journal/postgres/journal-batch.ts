@@ -113,8 +113,8 @@ function encodeClaim(claim: ClaimDue | ClaimByKey): EncodedCommand {
     deadOwners: claim.deadOwners.map(safeText),
   }
   if ('key' in claim) return named(claim, { do: 'claim-key', key: safeText(claim.key), ...claimant })
-  const { limit, dueBy, lane = null } = claim
-  const bounds = { limit: bounded(limit), dueBy: whole(dueBy), lane: safeText(lane) }
+  const { limit, dueBy, lane = null, starts } = claim
+  const bounds = { limit: bounded(limit), dueBy: whole(dueBy), lane: safeText(lane), starts }
   return named(claim, { ...claimant, ...encodeFilter(claim), ...bounds })
 }
 
