@@ -227,7 +227,7 @@ export const HEAD_IGNORES_KEYS = '"honoursKeys":false'
  * may be in flight, or the server ignores keys. A text that looks like it, in `metadata`, costs that write, no more.
  */
 export function startedHead(head: string, now: number): string | undefined {
-  if (head.includes(HEAD_IN_FLIGHT) || head.includes(HEAD_IGNORES_KEYS)) return undefined
+  if (!head.endsWith('}') || head.includes(HEAD_IN_FLIGHT) || head.includes(HEAD_IGNORES_KEYS)) return undefined
   return `${head.slice(0, -1)},${HEAD_IN_FLIGHT}${now}}`
 }
 
