@@ -1,6 +1,7 @@
 import { type GateLimits, PATIENCE_MS } from '../../../src/client/gate/gate-limits.ts'
 import type { BreakerOptions } from '../../../src/client/gate/gate-options.ts'
 
+import { isFlaky } from '../../../src/client/gate/gate-state.ts'
 import { OriginGate } from '../../../src/client/gate/origin-gate.ts'
 import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import { spreadUntil } from '../../../src/client/gate/spread.ts'
@@ -184,7 +185,7 @@ class HoldfastClient implements ClientModel {
         this.#send(run, sent)
         return
       }
-      this.#memory.state = { ...this.#gate.state, tokens: 0 }
+      this.#memory.state = { ...this.#gate.state, tokens: 0, spare: 0 }
       this.#gate.report(sent, { outcome: 'ignored', tookMs: 0 })
       this.#enter(run)
     })
@@ -221,7 +222,9 @@ class HoldfastClient implements ClientModel {
       const { limits, resolved } = this.#settings
       const { failedAt = now } = this.#gate.state
       const isSet = !resolved.spreads || floorMs !== undefined
-      run.spreadUntil = isSet ? undefined : spreadUntil({ retry: attemptsMade, now, failedAt }, limits, random)
+      const isLast = attemptsMade + 1 === resolved.maxAttempts && run.mode === 'call' && !isFlaky(this.#gate.state)
+      const next = { retry: attemptsMade, now, failedAt, isLast, deadlineAt }
+      run.spreadUntil = isSet ? undefined : spreadUntil(next, limits, random)
       this.#world.after(decision.delayMs, () => this.#enter(run))
     }
   }
