@@ -1,7 +1,8 @@
 import { A_TOKEN, balance, spend } from './bucket.ts'
 import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
-import { failingStreak, type GateState, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
+import { failingStreak, type GateState, isFlaky, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
 import { standStill } from './pace.ts'
+import { blipMs } from './spread.ts'
 import type { Traffic } from './traffic.ts'
 
 /** One request, and what is on its way before it. */
@@ -48,7 +49,8 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   const paid = spaced(pay(state, limits, question), limits, now)
   if (phase === 'healthy') return { is: 'sent', state: paid }
   const pauseMs = state.failedAt === undefined ? state.pauseMs * TUNING.silentFaster : state.pauseMs
-  return { is: 'sent', state: { ...paid, pauseMs, probe: now, probeAt: now, refused: 0 }, probe: now }
+  const hangsSince = state.hangsSince ?? now
+  return { is: 'sent', state: { ...paid, pauseMs, probe: now, probeAt: now, hangsSince, refused: 0 }, probe: now }
 }
 
 /** As it is for one who asks now. */
@@ -174,12 +176,37 @@ export function heldUntil(state: GateState, limits: GateLimits, question: Asking
   if (kind === 'call') return now
   if (kind === 'kept') return keptAt(state, limits, now)
   const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
-  return state.failures > 0 ? Math.max(tokenAt, spreadUntil) : tokenAt
+  return state.failures === 0 ? tokenAt : Math.max(spreadUntil, paidAt(state, limits, { ...question, tokenAt }))
+}
+
+/** While nothing succeeds, one retry at a time may be paid from what is spare. At a server that was flaky, failing may be chance. */
+function paidAt(
+  state: GateState,
+  limits: GateLimits,
+  { now, inFlight, tokenAt }: Pick<Asking, 'now' | 'inFlight'> & { readonly tokenAt: number },
+): number {
+  const spareAt = lastingAt(state, limits)
+  if (spareAt === undefined || (isFlaky(state) && tokenAt <= now)) return tokenAt
+  if (phaseOf(state, limits, now) !== 'healthy') return spareAt
+  return inFlight === 0 ? Math.min(tokenAt, spareAt) : tokenAt
+}
+
+/**
+ * What the bucket can pay for has to last for as long as the longest blip: of the retries that are left, the last goes when
+ * that is over, and each other one a gap before the next.
+ */
+function lastingAt({ failedAt, tokens, spare }: GateState, limits: GateLimits): number | undefined {
+  const { budget, breaker } = limits
+  const left = Math.floor(tokens + spare + 1 - A_TOKEN)
+  if (!budget || !breaker || failedAt === undefined || left < 1) return undefined
+  const lastsMs = blipMs(limits) * TUNING.openLate
+  const gapMs = lastsMs / Math.max(1, budget.burst - TUNING.soonRetries)
+  return failedAt + lastsMs - (left - 1) * gapMs
 }
 
 /** A budget that nothing fills has no token for any retry. */
-export function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
-  if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
+export function isNeverPaid({ tokens, spare }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+  if (!budget || kind !== 'retry' || tokens + spare >= A_TOKEN) return false
   return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }
 

@@ -13,7 +13,7 @@ import {
   type RequestKind,
 } from './gate-state.ts'
 import { type OriginView, viewOrigin } from './origin-view.ts'
-import { type Report, recordOutcome } from './record-outcome.ts'
+import { outcomeOf, type Report, recordOutcome } from './record-outcome.ts'
 import { TrafficCount } from './traffic.ts'
 import { type Departure, type Entry, ORDER, type Sent, type Ticket, WaitingLine } from './waiting-line.ts'
 import { WakeUp } from './wake-up.ts'
@@ -105,7 +105,6 @@ export class OriginGate {
     return isNeverPaid(this.#store.state, this.#options.limits, 'retry')
   }
 
-  /** Nothing is known that a new gate would not know. */
   get isIdle(): boolean {
     return this.#traffic.inFlight === 0 && this.#traffic.reading === 0 && this.#line.length === 0
   }
@@ -133,7 +132,9 @@ export class OriginGate {
   refuseCall(): number | undefined {
     const { state } = this.#store
     if (state.failures === 0) return undefined
-    const refusal = refuseCall(state, this.#options.limits, this.#options.clock.now())
+    const now = this.#options.clock.now()
+    this.#tellBreaker(now)
+    const refusal = refuseCall(state, this.#options.limits, now)
     if (refusal) this.#store.state = refusal.state
     return refusal?.retryAt
   }
@@ -149,13 +150,15 @@ export class OriginGate {
   }
 
   /** A request that was sent has ended. */
-  report(sent: Sent, { outcome, tookMs, wish }: Report): void {
-    const inFlight = this.#traffic.end(sent, { isAnswered: outcome !== 'ignored' })
+  report(sent: Sent, report: Report): void {
     const { limits, clock, random } = this.#options
+    const { state } = this.#store
+    const outcome = outcomeOf(state, report)
+    const inFlight = this.#traffic.end(sent, { isAnswered: outcome !== 'ignored' })
     const { kind, probe } = sent
     const now = clock.now()
-    const ended = { now, kind, outcome, tookMs, probe, inFlight, random, wish }
-    this.state = recordOutcome(this.#store.state, limits, ended)
+    this.state = recordOutcome(state, limits, { ...report, now, kind, outcome, probe, inFlight, random })
+    if (state.window === undefined && this.state.window !== undefined) this.#traffic.turnPhase()
     if (probe !== undefined && outcome === 'failure' && this.phase === 'open')
       this.#line.dismissCalls(this.state.probeAt)
     if (this.#line.length > 0) this.pump()
@@ -184,7 +187,8 @@ export class OriginGate {
   pump(): void {
     const now = this.#options.clock.now()
     this.#turnPhase(now)
-    if (now >= this.#line.leavesAt) this.#dismissLate(now)
+    const late = now >= this.#line.leavesAt ? this.#line.takeLate(now) : []
+    for (const ticket of late) ticket.called({ is: 'late', retryAt: undefined })
     while (this.#callNext());
   }
 
@@ -242,9 +246,5 @@ export class OriginGate {
     const phase = this.#traffic.begin(kind, now)
     if (probe !== undefined) this.#tellBreaker(now)
     return { is: 'sent', kind, phase, probe }
-  }
-
-  #dismissLate(now: number): void {
-    for (const ticket of this.#line.takeLate(now)) ticket.called({ is: 'late', retryAt: undefined })
   }
 }

@@ -5,6 +5,7 @@ const NUMBERS = [
   'tokens',
   'at',
   'credit',
+  'spare',
   'failures',
   'succeededAt',
   'share',
@@ -31,10 +32,14 @@ export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, no
     ...state,
     tokens: budget ? Math.min(stored.tokens, budget.rest) : stored.tokens,
     credit: 0,
+    spare: budget ? Math.min(stored.spare, Math.max(0, budget.burst - budget.rest)) : 0,
     failures: isFailing ? stored.failures : 0,
     failedAt: isFailing ? stored.failedAt : undefined,
+    triedAt: isFailing ? stored.triedAt : undefined,
+    hangsSince: undefined,
     window: undefined,
     calm: 0,
+    aloneMs: undefined,
     probe: undefined,
     refused: 0,
     backAt: undefined,
@@ -48,7 +53,7 @@ export function isStoredGate(value: unknown): value is StoredGate {
   if (typeof value !== 'object' || value === null) return false
   const given = value as Record<string, unknown>
   if (!NUMBERS.every((name) => Number.isFinite(given[name]))) return false
-  return given.failedAt === undefined || Number.isFinite(given.failedAt)
+  return [given.failedAt, given.triedAt].every((time) => time === undefined || Number.isFinite(time))
 }
 
 /**
@@ -63,6 +68,7 @@ export function mergeGates(mine: GateState, theirs: GateState, { limits, now }: 
     ...mergeFailures(own, other, succeededAt),
     tokens: Math.min(own.tokens, other.tokens),
     credit: Math.min(own.credit, other.credit),
+    spare: Math.min(own.spare, other.spare),
     gapMs: theirs.at > mine.at ? other.gapMs : own.gapMs,
     keptAt: Math.max(own.keptAt, other.keptAt),
     nextAt: Math.max(own.nextAt, other.nextAt),
@@ -79,12 +85,13 @@ interface Merging {
 function mergeFailures(mine: GateState, theirs: GateState, succeededAt: number): GateState {
   const isFailing = ({ failedAt = 0 }: GateState): boolean => failedAt > succeededAt
   if (!isFailing(theirs)) return theirs.succeededAt > (mine.failedAt ?? 0) ? alive(mine) : mine
-  const { failures, failedAt, share, pauseMs, probeAt } = theirs
-  if (!isFailing(mine)) return { ...mine, failures, failedAt, share, pauseMs, probeAt }
+  const { failures, failedAt, triedAt, share, pauseMs, probeAt } = theirs
+  if (!isFailing(mine)) return { ...mine, failures, failedAt, triedAt, share, pauseMs, probeAt }
   return {
     ...mine,
     failures: Math.max(mine.failures, failures),
     failedAt: Math.min(mine.failedAt ?? 0, failedAt ?? 0),
+    triedAt: Math.max(mine.triedAt ?? 0, triedAt ?? 0),
     pauseMs: Math.max(mine.pauseMs, pauseMs),
     probeAt: Math.max(mine.probeAt, probeAt),
   }

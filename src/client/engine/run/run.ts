@@ -170,7 +170,8 @@ class Run implements RunState {
     const verdict = classify(result.facts, circumstances)
     const failed = verdict.is === 'retry' || (!isReplayable && isRetryable(result.facts, circumstances))
     const ours = operation.stopOrder !== undefined || result.hook !== undefined
-    this.#gate.report({ facts: result.facts, failed, ours, tookMs: now - this.#startedAt, now })
+    const { facts, fault } = result
+    this.#gate.report({ facts, fault, failed, ours, tookMs: now - this.#startedAt, now })
     this.#noteEnd(verdict, now)
     this.#isSending = false
     return verdict

@@ -26,6 +26,23 @@ describe('a healthy origin', () => {
     expect(busy.end('success', { inFlight: 85 }).state.window).toBeCloseTo(86.5)
   })
 
+  it('gets more again if requests that are alone take as long: then it is slow by itself', () => {
+    const slow = gate().times(20, 'success').end('failure', { inFlight: 10 })
+    const answer = (tookMs: number, inFlight: number) =>
+      slow.pass(tookMs).end('success', { tookMs, inFlight }).state.window
+    while ((slow.state.window ?? 0) > 1) answer(800, 9)
+    // Two of them: the first one may have met what this client sent before.
+    expect([answer(800, 1), answer(800, 1), answer(800, 2)]).toEqual([1, 2, 3])
+    expect(answer(2000, 3)).toBeCloseTo(2.7)
+  })
+
+  it('is not slow by itself if an answer that came meanwhile shows that a request was not alone', () => {
+    const slow = gate().times(20, 'success').end('failure', { inFlight: 10 })
+    while ((slow.state.window ?? 0) > 1) slow.pass(400).end('success', { tookMs: 800, inFlight: 9 })
+    slow.pass(400).end('success', { tookMs: 800 }).pass(400).end('success', { tookMs: 800 })
+    expect(slow.state.window).toBe(1)
+  })
+
   it('is narrowed by no slow answer if nothing fails', () => {
     const slow = gate().times(20, 'success').end('success', { tookMs: 5000, inFlight: 500 })
     expect(slow.state.window).toBeUndefined()
@@ -69,6 +86,36 @@ describe('a retry', () => {
     const spreadUntil = START + 300
     expect(failed.ask('retry', { spreadUntil })).toMatchObject({ is: 'waits', until: spreadUntil })
     expect(failed.end('success').ask('retry', { spreadUntil }).is).toBe('sent')
+  })
+
+  it('goes while nothing succeeds for as long as the burst lasts: two soon, and the others until a blip is over', () => {
+    const lone = failing()
+    const times: number[] = []
+    for (let retries = 0; retries < 10; retries++) {
+      while (lone.ask('retry').is !== 'sent') lone.pass(1)
+      times.push(lone.now - START)
+      lone.end('failure', { kind: 'retry', probe: lone.now, tookMs: 0 })
+    }
+    const spread = [704, 1407, 2110, 2813, 3516, 4219, 4922, 5625]
+    expect(times).toEqual([50, 150, ...spread])
+    expect(lone.phase).toBe('open')
+    expect(lone.state).toMatchObject({ tokens: expect.closeTo(0, 6), spare: expect.closeTo(0.5, 0) })
+  })
+
+  it('is paid from what is spare only if it is alone, and only after a failure', () => {
+    const none = gate()
+    expect([none.ask('retry').is, none.ask('retry').is, none.ask('retry').is]).toEqual(['sent', 'sent', 'waits'])
+    none.pass(1000).end('failure')
+    expect(none.pass(1000).ask('retry', { inFlight: 1 }).is).toBe('waits')
+    expect(none.ask('retry').is).toBe('sent')
+  })
+
+  it('goes when it has a token at a server that is flaky: that it is failing may be chance', () => {
+    const flaky = gate()
+    for (let index = 0; index < 100; index++) flaky.end(index % 2 === 0 ? 'success' : 'failure')
+    flaky.times(13, 'failure').pass(50)
+    while (flaky.state.tokens > 2) flaky.state = { ...flaky.state, tokens: flaky.state.tokens - 1, spare: 0 }
+    expect([flaky.phase, flaky.ask('retry').is]).toEqual(['failing', 'sent'])
   })
 
   it('never has more tokens than the burst, and time leads back to rest', () => {
@@ -189,16 +236,35 @@ describe('a failing origin', () => {
 })
 
 describe('an origin that is given up', () => {
-  it('is one without any success for five seconds since the first failure, and the time of a probe', () => {
-    expect(failing().pass(5624).phase).toBe('failing')
-    expect(failing().pass(5625).phase).toBe('open')
-    expect(gate().times(2, 'failure').pass(5625).phase).toBe('healthy')
+  it('is one of which a request has failed that was sent five seconds after the first failure, or later', () => {
+    expect(failing().pass(5009).try('call', 'failure').phase).toBe('failing')
+    expect(failing().pass(5010).try('call', 'failure').phase).toBe('open')
+    expect(gate().end('failure').pass(5010).end('failure').phase).toBe('healthy')
   })
 
-  it('wakes those who wait when it opens', () => {
-    const waiting = failing().pass(5600)
+  it('is none of which nothing was asked: only a request can tell', () => {
+    expect(failing().pass(9999).phase).toBe('failing')
+    expect(failing().pass(9999).try('call', 'success').phase).toBe('healthy')
+  })
+
+  it('is one that leaves probes without an answer for two seconds, and those who wait hear of it', () => {
+    const waiting = failing().pass(4900)
     waiting.ask('call')
-    expect(waiting.ask('call')).toMatchObject({ is: 'waits', until: START + 5625 })
+    expect(waiting.ask('retry')).toMatchObject({ is: 'waits', until: START + 5400 })
+    waiting.pass(500).ask('call')
+    expect(waiting.pass(1499).phase).toBe('failing')
+    expect(waiting.ask('kept').is).toBe('sent')
+    expect(waiting.pass(1).phase).toBe('open')
+  })
+
+  it('stays one if the caller of a probe that hangs has gone', () => {
+    const hanging = failing().pass(4900)
+    hanging.ask('call')
+    const probe = hanging.now
+    expect(hanging.pass(2000).end('ignored', { probe }).phase).toBe('open')
+    const early = failing().pass(4900)
+    early.ask('call')
+    expect(early.pass(1999).end('ignored', { probe }).pass(9000).phase).toBe('failing')
   })
 
   it('ends calls and retries, and lets one call through each two seconds', () => {
@@ -216,7 +282,11 @@ describe('an origin that is given up', () => {
     expect(held.ask('call')).toMatchObject({ is: 'open', retryAt: held.now + 9000 })
     expect(refuseCall(held.state, LIMITS, held.now)).toMatchObject({ retryAt: held.now + 9000 })
     expect(held.ask('kept')).toMatchObject({ is: 'waits', until: held.now + 9000 })
-    const full = new GateModel({ ...LIMITS, concurrency: 1 }).times(3, 'failure').pass(5625)
+    const full = new GateModel({ ...LIMITS, concurrency: 1 })
+      .times(3, 'failure')
+      .pass(5625)
+      .try('call', 'failure')
+      .pass(2000)
     expect(full.ask('call', { inFlight: 1 })).toMatchObject({ is: 'open', retryAt: full.now })
     expect(full.ask('call').is).toBe('sent')
   })
@@ -269,7 +339,7 @@ it('every field is a number or absent', () => {
 it('a breaker that opens while there is a window lets its probe through', () => {
   const flaky = gate()
   for (let index = 0; index < 100; index++) flaky.end(index % 2 === 0 ? 'success' : 'failure')
-  flaky.times(4, 'failure').pass(5625)
+  flaky.times(4, 'failure').pass(5625).end('failure').pass(2000)
   expect([flaky.phase, flaky.ask('call', { inPhase: 1000 }).is]).toEqual(['open', 'sent'])
 })
 

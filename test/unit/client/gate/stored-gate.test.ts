@@ -123,8 +123,8 @@ describe('the state of another tab', () => {
 
   it('makes the origin failing here, with the pause that its probes have', () => {
     const theirs = { ...FAILING, pauseMs: 200, probeAt: START + 300, share: 0.5, probe: START + 100 }
-    const { failures, failedAt, pauseMs, probeAt, share } = theirs
-    expect(merged(NEW, theirs)).toEqual({ ...NEW, at: NOW, failures, failedAt, pauseMs, probeAt, share })
+    const { failures, failedAt, triedAt, pauseMs, probeAt, share } = theirs
+    expect(merged(NEW, theirs)).toEqual({ ...NEW, at: NOW, failures, failedAt, triedAt, pauseMs, probeAt, share })
   })
 
   it('is the same trouble as mine: it began with the first failure, and its next probe is the later one', () => {
