@@ -1,5 +1,5 @@
-import { A_TOKEN, balance, spend } from './bucket.ts'
-import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
+import { A_TOKEN, balance, spend, tokenAt } from './bucket.ts'
+import { type GateLimits, TUNING } from './gate-limits.ts'
 import { failingStreak, type GateState, isFlaky, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
 import { standStill } from './pace.ts'
 import { blipMs } from './spread.ts'
@@ -135,8 +135,7 @@ function keptHeldUntil(
 }
 
 function keptAt(state: GateState, { budget }: GateLimits, now: number): number {
-  const kept = balance(state, budget, 'kept')
-  const creditAt = kept >= A_TOKEN ? now : now + timeToToken(kept, budget)
+  const creditAt = tokenAt(balance(state, 'kept'), budget, now)
   return standStill(state, now) ? Math.max(state.keptAt, creditAt) : creditAt
 }
 
@@ -171,24 +170,23 @@ function probePlaceMs({ failedAt, pauseMs }: GateState): number {
 
 /** Until when a request has to wait for a token or its time, whatever the phase is. */
 export function heldUntil(state: GateState, limits: GateLimits, question: Asking): number {
-  const { budget } = limits
   const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now
   if (kind === 'kept') return keptAt(state, limits, now)
-  const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
-  return state.failures === 0 ? tokenAt : Math.max(spreadUntil, paidAt(state, limits, { ...question, tokenAt }))
+  const earnedAt = tokenAt(state.tokens, limits.budget, now)
+  return state.failures === 0 ? earnedAt : Math.max(spreadUntil, paidAt(state, limits, { ...question, earnedAt }))
 }
 
 /** While nothing succeeds, one retry at a time may be paid from what is spare. At a server that was flaky, failing may be chance. */
 function paidAt(
   state: GateState,
   limits: GateLimits,
-  { now, inFlight, tokenAt }: Pick<Asking, 'now' | 'inFlight'> & { readonly tokenAt: number },
+  { now, inFlight, earnedAt }: Pick<Asking, 'now' | 'inFlight'> & { readonly earnedAt: number },
 ): number {
   const spareAt = lastingAt(state, limits)
-  if (spareAt === undefined || (isFlaky(state) && tokenAt <= now)) return tokenAt
+  if (spareAt === undefined || (isFlaky(state) && earnedAt <= now)) return earnedAt
   if (phaseOf(state, limits, now) !== 'healthy') return spareAt
-  return inFlight === 0 ? Math.min(tokenAt, spareAt) : tokenAt
+  return inFlight === 0 ? Math.min(earnedAt, spareAt) : earnedAt
 }
 
 /**
@@ -210,13 +208,8 @@ export function isNeverPaid({ tokens, spare }: GateState, { budget }: GateLimits
   return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }
 
-function timeToToken(tokens: number, budget: BudgetLimits | false): number {
-  if (!budget || budget.rest < 1) return Number.POSITIVE_INFINITY
-  return Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
-}
-
-function pay(state: GateState, limits: GateLimits, { kind, now, random }: Question): GateState {
+function pay(state: GateState, { budget }: GateLimits, { kind, now, random }: Question): GateState {
   if (kind === 'call') return state
-  const paid = { ...state, ...spend(state, limits.budget, kind) }
+  const paid = budget ? { ...state, ...spend(state, kind) } : state
   return kind === 'kept' ? { ...paid, keptAt: now + state.gapMs * 2 * random() } : paid
 }
