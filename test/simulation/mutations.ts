@@ -591,9 +591,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'ending the calls of a blip of less than five seconds',
-    file: 'src/client/gate/gate-limits.ts',
-    find: 'openLate: 1.125',
-    replace: 'openLate: 0.4',
+    file: 'src/client/gate/gate-state.ts',
+    find: 'const endsAt = failedAt + breaker.openAfterMs',
+    replace: 'const endsAt = failedAt + 0.4 * breaker.openAfterMs',
     breaks: ['P6'],
     from: 1,
     within: 2000,
