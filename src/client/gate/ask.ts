@@ -42,8 +42,7 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
   if (waitsUntil > now) {
     // Calls and retries that wait must hear of it when the breaker opens.
-    const mayOpen = kind !== 'kept' && phase !== 'open'
-    const opens = mayOpen ? opensAt(state, limits.breaker) : Number.POSITIVE_INFINITY
+    const opens = phase === 'open' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
     return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
   }
   const paid = spaced(pay(state, limits, question), limits, now)
@@ -71,13 +70,12 @@ function isTooLate(state: GateState, limits: GateLimits, question: Question): bo
 /** Does nothing hold a call up? */
 export function isPlain(state: GateState, limits: GateLimits, traffic: Traffic): boolean {
   if (state.failures > 0 || state.window !== undefined || state.nextAt > traffic.now || state.spaceMs > 0) return false
-  if (limits.perSecond !== undefined || !hasRoom(limits, traffic)) return false
-  return traffic.unanswered.count < TUNING.silentRequests || !isSilent(state, traffic)
+  return limits.perSecond === undefined && hasRoom(limits, traffic) && !isSilent(state, traffic)
 }
 
-export function hasRoom({ concurrency, connections }: GateLimits, { inFlight, reading }: Traffic): boolean {
-  if (concurrency !== undefined && inFlight >= concurrency) return false
-  return connections === undefined || inFlight + reading < connections()
+export function hasRoom(limits: GateLimits, { inFlight, reading }: Traffic): boolean {
+  const { concurrency = Number.POSITIVE_INFINITY, connections } = limits
+  return inFlight < concurrency && (connections === undefined || inFlight + reading < connections())
 }
 
 /** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
@@ -89,10 +87,10 @@ export function refuseCall(state: GateState, limits: GateLimits, now: number): (
 
 /** The server has said when it will be back, and that is soon: calls wait for the probe that goes then, and end with it. */
 function isExpected(state: GateState, limits: GateLimits, now: number): boolean {
-  if (state.backAt === undefined || !limits.breaker) return false
+  if (state.backAt === undefined) return false
   if (state.probe !== undefined) return true
   const waitMs = nextProbeAt(state, limits, now) - now
-  return waitMs > 0 && waitMs <= limits.breaker.openAfterMs * TUNING.openLate
+  return waitMs > 0 && waitMs <= blipMs(limits) * TUNING.openLate
 }
 
 function refused(state: GateState, kind: RequestKind, retryAt: number): Answer & { is: 'open' } {
@@ -104,7 +102,8 @@ export function isFull(state: GateState, limits: GateLimits, question: Asking): 
   if (!hasRoom(limits, question)) return true
   const { now, kind, kept, inPhase } = question
   if (kind === 'kept' && kept >= TUNING.mostKept) return true
-  return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
+  const { window = Number.POSITIVE_INFINITY } = state
+  return inPhase >= window && phaseOf(state, limits, now) === 'healthy'
 }
 
 /** The next request has its distance from this one. */
@@ -155,10 +154,9 @@ function isSilent({ usualMs, answers }: GateState, { now, unanswered: { count, s
 }
 
 export function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
-  const phase = phaseOf(state, limits, now)
-  if (phase === 'healthy') return now
+  if (phaseOf(state, limits, now) === 'healthy') return now
   if (state.probe !== undefined) return Math.max(state.nextAt, state.probe + probePlaceMs(state))
-  const isBusy = phase === 'open' && limits.breaker && state.refused >= TUNING.refusedPerProbe
+  const isBusy = limits.breaker && state.refused >= TUNING.refusedPerProbe
   const soonerMs = isBusy ? limits.breaker.openForMs * TUNING.sooner : 0
   return Math.max(state.nextAt, state.probeAt - soonerMs)
 }
