@@ -23,7 +23,7 @@ export const MOST_TOKENS = 1_000_000
 
 export function newBucket(budget: Budget): Bucket {
   if (!budget) return { tokens: MOST_TOKENS, credit: 0, spare: 0 }
-  return { tokens: budget.rest, credit: 0, spare: Math.max(0, budget.burst - budget.rest) }
+  return { tokens: budget.rest, credit: 0, spare: budget.burst - budget.rest }
 }
 
 /** What there is for a request of this kind. */

@@ -111,11 +111,6 @@ export function isFlaky({ share }: Pick<GateState, 'share'>): boolean {
   return failingStreak(share) > TUNING.leastStreak
 }
 
-/** The tokens as an onlooker reads them. */
-export function tokensAt(state: GateState, limits: GateLimits, now: number): number {
-  return limits.budget ? settled(state, limits, now).tokens : Number.POSITIVE_INFINITY
-}
-
 /** What other clients must know of an origin: without it each would spend its own burst. */
 export function isUnwell({ tokens, failures, gapMs }: GateState, budget: BudgetLimits | false): boolean {
   return failures >= TUNING.leastStreak || gapMs > 0 || (budget && tokens < budget.rest)
@@ -127,12 +122,12 @@ export function alive(state: GateState): GateState {
 }
 
 /** After the time since the last look: the reserve leads back to rest, and old failures are forgotten. */
-export function settled(before: GateState, limits: GateLimits, now: number): GateState {
+export function settled(before: GateState, { budget }: Pick<GateLimits, 'budget'>, now: number): GateState {
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
   if (now <= before.at) return now < before.at ? setBack(before, now) : before
   const state = forgetGap(before, now)
   const forgotten = now - state.probeAt > TUNING.forgetMs ? NO_FAILURES : undefined
-  return { ...state, ...forgotten, ...settledBucket(state, limits.budget, now - state.at), at: now }
+  return { ...state, ...forgotten, ...settledBucket(state, budget, now - state.at), at: now }
 }
 
 function setBack(state: GateState, now: number): GateState {

@@ -1,3 +1,4 @@
+import { newBucket } from './bucket.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
 import { alive, type GateState, settled } from './gate-state.ts'
 
@@ -27,12 +28,13 @@ export interface StoredGate extends GateState {
 export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, now: number): GateState | undefined {
   if (!isStoredGate(stored)) return undefined
   const { limits: _, ...state } = stored
+  const atRest = newBucket(budget)
   const isFailing = stored.failedAt !== undefined && breaker !== false
   return {
     ...state,
-    tokens: budget ? Math.min(stored.tokens, budget.rest) : stored.tokens,
+    tokens: Math.min(stored.tokens, atRest.tokens),
     credit: 0,
-    spare: budget ? Math.min(stored.spare, Math.max(0, budget.burst - budget.rest)) : 0,
+    spare: Math.min(stored.spare, atRest.spare),
     failures: isFailing ? stored.failures : 0,
     failedAt: isFailing ? stored.failedAt : undefined,
     triedAt: isFailing ? stored.triedAt : undefined,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { refuseCall } from '../../../../src/client/gate/ask.ts'
-import { failingStreak, tokensAt } from '../../../../src/client/gate/gate-state.ts'
+import { failingStreak, settled } from '../../../../src/client/gate/gate-state.ts'
 import { GateModel, LIMITS, START } from './gate-model.ts'
 
 const gate = (): GateModel => new GateModel()
@@ -107,7 +107,7 @@ describe('a retry', () => {
   it('never has more tokens than the burst, and time leads back to rest', () => {
     const rich = gate().times(100, 'success')
     expect(rich.state.tokens).toBe(10)
-    expect(tokensAt(rich.state, LIMITS, rich.now + 20_000)).toBeCloseTo(8)
+    expect(settled(rich.state, LIMITS, rich.now + 20_000).tokens).toBeCloseTo(8)
     rich.pass(20_000).ask('retry')
     expect(rich.state.tokens).toBeCloseTo(7)
   })
