@@ -17,7 +17,7 @@ it.each<[string, GateLimits]>([
   (_, limits) => {
     const random = seededRandom(1)
     const model = new GateModel(limits)
-    for (let step = 0; step < 10_000; step++) {
+    for (let step = 0; step < 3000; step++) {
       model.pass(random() * 400)
       const kind = (['call', 'retry', 'kept'] as const)[Math.floor(random() * 3)] ?? 'call'
       const inPhase = Math.floor(random() * 20)
