@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isNeverPaid, isPlain, refuseCall } from '../../../../src/client/gate/ask.ts'
+import { A_TOKEN } from '../../../../src/client/gate/bucket.ts'
 import type { GateLimits } from '../../../../src/client/gate/gate-limits.ts'
 import { type GateState, newGateState } from '../../../../src/client/gate/gate-state.ts'
 import { type Traffic, TrafficCount } from '../../../../src/client/gate/traffic.ts'
@@ -101,6 +102,15 @@ describe('a server that said when it will be back', () => {
     expect(refuseCall(probing.state, LIMITS, probing.now)).toBeUndefined()
   })
 
+  it('ends no retry while a probe hangs: it finds out, or waits for the one that does', () => {
+    const hanging = told().pass(3000)
+    hanging.ask('call')
+    const { tokens, spare } = hanging.pass(500).state
+    expect(tokens + spare).toBeGreaterThan(1)
+    expect(hanging.ask('retry')).toMatchObject({ is: 'sent', probe: hanging.now })
+    expect(hanging.ask('retry').is).toBe('waits')
+  })
+
   it('has ended retries when that time comes: a call finds out', () => {
     const due = told().pass(3000)
     expect(due.ask('retry').is).toBe('open')
@@ -163,7 +173,7 @@ describe('a request that would wait in vain', () => {
     ['is told so if nothing fills the bucket', true, never({ ratio: 0, reservePerSecond: 0 }), BROKE],
     ['is told so if the bucket holds no token', true, never({ burst: 0.9 }), BROKE],
     ['is not if the bucket holds one', false, never({ burst: 1 }), BROKE],
-    ['is not if there is a token', false, never({ ratio: 0, reservePerSecond: 0 }), { tokens: 1, spare: 0 }],
+    ['is not if there is a token', false, never({ ratio: 0, reservePerSecond: 0 }), { tokens: A_TOKEN, spare: 0 }],
     ['is not if there is a spare one', false, never({ ratio: 0, reservePerSecond: 0 }), { tokens: 0.5, spare: 0.5 }],
     ['is not if nothing costs anything', false, { ...LIMITS, budget: false }, BROKE],
   ])('%s', (...[, isVain, limits, change]) => {
