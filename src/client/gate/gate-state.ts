@@ -35,6 +35,8 @@ export interface GateState extends Bucket, Pace {
   readonly window?: number | undefined
   /** Answers since the last failure while there is a window. */
   readonly calm: number
+  /** How long an answer took, while there is a window, to a request that was alone: no other one made it slow. */
+  readonly aloneMs?: number | undefined
   /** The last pause between two probes, and when the next probe may go. */
   readonly pauseMs: number
   readonly probeAt: number
@@ -65,8 +67,10 @@ const NO_FAILURES = {
   backAt: undefined,
 }
 
+export const NO_WINDOW = { window: undefined, calm: 0, aloneMs: undefined }
+
 export function newGateState({ budget }: GateLimits, now: number): GateState {
-  const untried = { ...NO_FAILURES, probeAt: now, succeededAt: 0, share: 1, window: undefined, calm: 0 }
+  const untried = { ...NO_FAILURES, ...NO_WINDOW, probeAt: now, succeededAt: 0, share: 1 }
   return { ...newBucket(budget), at: now, ...untried, nextAt: now, spaceMs: 0, spacedUntil: now, ...unpaced(now) }
 }
 

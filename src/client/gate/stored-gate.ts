@@ -1,6 +1,6 @@
 import { newBucket } from './bucket.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
-import { alive, type GateState, settled } from './gate-state.ts'
+import { alive, type GateState, NO_WINDOW, settled } from './gate-state.ts'
 
 const NUMBERS = [
   'tokens',
@@ -39,8 +39,7 @@ export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, no
     failedAt: isFailing ? stored.failedAt : undefined,
     triedAt: isFailing ? stored.triedAt : undefined,
     hangsSince: undefined,
-    window: undefined,
-    calm: 0,
+    ...NO_WINDOW,
     probe: undefined,
     refused: 0,
     backAt: undefined,
