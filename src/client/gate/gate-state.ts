@@ -75,9 +75,11 @@ export function newGateState({ budget }: GateLimits, now: number): GateState {
 }
 
 export function phaseOf(state: GateState, { breaker }: GateLimits, now: number): GatePhase {
-  if (!breaker) return 'healthy'
+  const { failures, share } = state
+  // On the way of every answer: a streak is a logarithm.
+  if (failures === 0 || !breaker) return 'healthy'
   if (now >= opensAt(state, breaker)) return 'open'
-  return state.failures >= failingStreak(state.share) ? 'failing' : 'healthy'
+  return failures >= failingStreak(share) ? 'failing' : 'healthy'
 }
 
 /**

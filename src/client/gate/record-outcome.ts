@@ -134,6 +134,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
 /** Probes tell nothing of how flaky a server is: only the failures count that made it failing. */
 function shareAfter({ share, failures }: GateState): number {
   const fade = 1 - 1 / TUNING.answersInShare
+  if (failures === 0) return share * fade + 1 - fade
   return share * fade ** (1 + Math.min(failures, failingStreak(share))) + 1 - fade
 }
 
