@@ -175,6 +175,18 @@ describe('the breaker', () => {
     expect(fetch.calls).toHaveLength(6)
   })
 
+  it('refuses nobody after a quiet while: only a request can tell that a server is still down', async () => {
+    const server = { status: 503 }
+    const { client, clock, events } = scenario(() => ({ ...server }), once)
+    for (let n = 0; n < 3; n++) await failure(client.post('/a'))
+    await clock.advance(6000)
+    server.status = 200
+    const calls = Promise.allSettled(Array.from({ length: 50 }, () => client.post('/a')))
+    const ended = await elapse(clock, 1000, calls)
+    expect(ended.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect(changes(events)).toEqual([])
+  })
+
   it('is not told of calls that were cut off by their own deadline sooner than the server usually answers', async () => {
     const { client, clock } = scenario(() => ({ status: 200, delay: 500 }), once)
     await elapse(clock, 500, client.get('/a'))

@@ -35,6 +35,8 @@ export interface GateState extends Bucket, Pace {
   readonly window?: number | undefined
   /** Answers since the last failure while there is a window. */
   readonly calm: number
+  /** How long an answer took, while there is a window, to a request that was alone: no other one made it slow. */
+  readonly aloneMs?: number | undefined
   /** The last pause between two probes, and when the next probe may go. */
   readonly pauseMs: number
   readonly probeAt: number
@@ -62,6 +64,7 @@ export function newGateState(limits: GateLimits, now: number): GateState {
     share: 1,
     window: undefined,
     calm: 0,
+    aloneMs: undefined,
   }
   const unprobed = { pauseMs: 0, probeAt: now, probe: undefined, hangsSince: undefined, refused: 0 }
   const unspaced = { nextAt: now, backAt: undefined, spaceMs: 0, spacedUntil: now }

@@ -77,7 +77,16 @@ export function isSlow(state: Pace, tookMs: number): boolean {
   return isLonger(state, tookMs, SLOW)
 }
 
-function isLonger({ answers, usualMs }: Pace, tookMs: number, { times, ms }: typeof SLOW): boolean {
+/** Did it take longer than another one, by more than chance? */
+export function isLater(tookMs: number, usualMs: number): boolean {
+  return isLonger({ answers: 1, usualMs }, tookMs, PROMPT)
+}
+
+function isLonger(
+  { answers, usualMs }: Pick<Pace, 'answers' | 'usualMs'>,
+  tookMs: number,
+  { times, ms }: typeof SLOW,
+): boolean {
   return answers > 0 && tookMs > times * usualMs + ms
 }
 

@@ -9,7 +9,7 @@ import {
   type RequestKind,
   settled,
 } from './gate-state.ts'
-import { isSlow as isSlowAnswer, quicken, slowDown, timed } from './pace.ts'
+import { isLater, isSlow as isSlowAnswer, quicken, slowDown, timed } from './pace.ts'
 
 /**
  * `overload`: the server lives, and asks to come later (429). `ignored`: aborted, or not sent for a reason of our own; it
@@ -51,8 +51,8 @@ interface Timed {
 }
 
 /** One request after failing, and one more at once for each success. */
-const FIRST_STEP = { window: TUNING.firstWindow, calm: 0 }
-const NO_WINDOW = { window: undefined, calm: 0 }
+const FIRST_STEP = { window: TUNING.firstWindow, calm: 0, aloneMs: undefined }
+const NO_WINDOW = { window: undefined, calm: 0, aloneMs: undefined }
 
 /** A caller that had little time left says nothing of the server, unless an answer should have come by then. */
 export function outcomeOf(state: GateState, { outcome, tookMs }: Report): RequestOutcome {
@@ -97,7 +97,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   // The late answer to a request from before it opened tells how the server was, not how it is.
   if (phase === 'open' && ended.probe === undefined)
     return { ...state, ...giveBack(state, limits.budget, kind), usualMs, answers }
-  const { window, calm } = windowAfter(state, { inFlight: ended.inFlight, isSlow, phase })
+  const { window, calm, aloneMs } = windowAfter(state, { ended, isSlow, phase })
   const { tokens, credit, spare } = bucketAfter(state, limits, { kind, isSlow, phase })
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
@@ -112,6 +112,7 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
     share: shareAfter(state),
     window,
     calm,
+    aloneMs,
     pauseMs: 0,
     probeAt: state.probeAt,
     probe: undefined,
@@ -137,17 +138,28 @@ function shareAfter({ share, failures }: GateState): number {
   return share * fade ** (1 + counted) + 1 - fade
 }
 
-/** Without failures a slow answer narrows nothing: some take long by nature. A window that holds nobody up goes. */
+/**
+ * Without failures a slow answer narrows nothing: some take long by nature. After one it does, until a request is alone, and then
+ * another one: if they are slow as well, it is not because of the others. A window that holds nobody up goes.
+ */
 function windowAfter(
-  { window, calm, failedAt }: GateState,
-  { inFlight, isSlow, phase }: Pick<EndedRequest, 'inFlight'> & Pick<Timed, 'isSlow' | 'phase'>,
-): Pick<GateState, 'window' | 'calm'> {
+  state: GateState,
+  { ended, isSlow, phase }: { readonly ended: EndedRequest } & Pick<Timed, 'isSlow' | 'phase'>,
+): Pick<GateState, 'window' | 'calm' | 'aloneMs'> {
+  const { window, calm, failedAt } = state
   if (phase !== 'healthy' && failedAt !== undefined) return FIRST_STEP
   if (window === undefined) return NO_WINDOW
   const isCalm = calm >= TUNING.calmAnswers
-  if (isCalm && 2 * inFlight <= window) return NO_WINDOW
-  if (!isSlow) return { window: window + 1, calm: calm + 1 }
-  return { window: isCalm ? window : Math.max(1, window * TUNING.slowFactor), calm: calm + 1 }
+  if (isCalm && 2 * ended.inFlight <= window) return NO_WINDOW
+  const aloneMs = isAlone(state, ended) ? ended.tookMs : state.aloneMs
+  const isCrowded = isSlow && (state.aloneMs === undefined || isLater(ended.tookMs, state.aloneMs))
+  if (!isCrowded) return { window: window + 1, calm: calm + 1, aloneMs }
+  return { window: isCalm ? window : Math.max(1, window * TUNING.slowFactor), calm: calm + 1, aloneMs }
+}
+
+/** Nothing else was answered while it was on its way, and nothing else is. */
+function isAlone({ succeededAt }: GateState, { now, tookMs, inFlight }: EndedRequest): boolean {
+  return inFlight <= 1 && now - tookMs >= succeededAt
 }
 
 function narrowed(state: GateState, { inFlight }: EndedRequest): GateState {

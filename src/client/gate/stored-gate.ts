@@ -39,6 +39,7 @@ export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, no
     hangsSince: undefined,
     window: undefined,
     calm: 0,
+    aloneMs: undefined,
     probe: undefined,
     refused: 0,
     backAt: undefined,

@@ -173,14 +173,16 @@ class HoldfastClient implements ClientModel {
   }
 
   #hearFleet(): void {
-    const lowest = this.#fleet?.lowest() ?? Number.POSITIVE_INFINITY
+    if (!this.#fleet) return
+    const { tokens, spare } = this.#fleet.lowest()
     const { state } = this.#gate
-    if (lowest < state.tokens) this.#memory.state = { ...state, tokens: lowest }
+    if (tokens >= state.tokens && spare >= state.spare) return
+    this.#memory.state = { ...state, tokens: Math.min(tokens, state.tokens), spare: Math.min(spare, state.spare) }
   }
 
   /** Its own bucket has paid: that is never exceeded for the sake of the fleet's. If the fleet has no token, it has none. */
   #payFleet(run: Run, sent: Sent, fleet: FleetLink): void {
-    fleet.take(this.#gate.state.tokens, (isGranted) => {
+    fleet.take(this.#gate.state, (isGranted) => {
       if (isGranted) {
         this.#send(run, sent)
         return

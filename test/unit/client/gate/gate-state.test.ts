@@ -26,6 +26,23 @@ describe('a healthy origin', () => {
     expect(busy.end('success', { inFlight: 85 }).state.window).toBeCloseTo(86.5)
   })
 
+  it('gets more again if requests that are alone take as long: then it is slow by itself', () => {
+    const slow = gate().times(20, 'success').end('failure', { inFlight: 10 })
+    const answer = (tookMs: number, inFlight: number) =>
+      slow.pass(tookMs).end('success', { tookMs, inFlight }).state.window
+    while ((slow.state.window ?? 0) > 1) answer(800, 9)
+    // Two of them: the first one may have met what this client sent before.
+    expect([answer(800, 1), answer(800, 1), answer(800, 2)]).toEqual([1, 2, 3])
+    expect(answer(2000, 3)).toBeCloseTo(2.7)
+  })
+
+  it('is not slow by itself if an answer that came meanwhile shows that a request was not alone', () => {
+    const slow = gate().times(20, 'success').end('failure', { inFlight: 10 })
+    while ((slow.state.window ?? 0) > 1) slow.pass(400).end('success', { tookMs: 800, inFlight: 9 })
+    slow.pass(400).end('success', { tookMs: 800 }).pass(400).end('success', { tookMs: 800 })
+    expect(slow.state.window).toBe(1)
+  })
+
   it('is narrowed by no slow answer if nothing fails', () => {
     const slow = gate().times(20, 'success').end('success', { tookMs: 5000, inFlight: 500 })
     expect(slow.state.window).toBeUndefined()
