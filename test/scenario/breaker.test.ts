@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { HoldfastEvent } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { PlainStep } from '../../src/testing/scripted-fetch.ts'
+import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { elapse, failure, ORIGIN, rowsOf, scenario } from '../support/client-scenario.ts'
 
 const once = { retry: false } as const
@@ -38,6 +40,26 @@ describe('the breaker', () => {
     expect(errors.filter((error) => error.reason === 'breaker' && error.effect === 'none')).toHaveLength(30 - probes)
     expect(fetch.calls).toHaveLength(4 + probes)
   })
+
+  it.each([1, 2, 3, 4])(
+    'answers calls that begin a second after a long outage, five in a second (seed %i)',
+    async (seed) => {
+      const clock = manualClock()
+      const endsAt = clock.now() + 10_000
+      const answer = () => ({ status: clock.now() < endsAt ? 503 : 200, delay: 20 })
+      const { client } = scenario(answer, { clock, random: seededRandom(seed) })
+      const late: Promise<unknown>[] = []
+      for (let n = 0; n < 75; n++) {
+        const call = client.post('/a').then(
+          () => 'answered',
+          (error: unknown) => error,
+        )
+        if (clock.now() > endsAt + 1000) late.push(call)
+        await clock.advance(200)
+      }
+      expect(await Promise.all(late)).toEqual(late.map(() => 'answered'))
+    },
+  )
 
   it('stays closed after two failures, however long ago', async () => {
     const { client, events, clock } = scenario(() => ({ status: 503 }), once)

@@ -52,6 +52,14 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   return { is: 'sent', state: { ...paid, pauseMs, probe: now, probeAt: now, hangsSince, refused: 0 }, probe: now }
 }
 
+/** When a request of this kind may go, as far as that is a matter of time; undefined if only a report can tell. */
+export function nextAt(before: GateState, limits: GateLimits, asking: Asking): number | undefined {
+  const state = stateNow(before, limits, asking)
+  if (isFull(state, limits, asking)) return undefined
+  const at = Math.max(nextProbeAt(state, limits, asking.now), state.nextAt, heldUntil(state, limits, asking))
+  return at > asking.now && at < Number.POSITIVE_INFINITY ? at : undefined
+}
+
 /** As it is for one who asks now. */
 export function stateNow(before: GateState, limits: GateLimits, traffic: Traffic): GateState {
   return silenced(settled(before, limits, traffic.now), traffic)

@@ -54,7 +54,7 @@ export const TUNING = {
   /** Probes without an answer for this share of `openAfter` have failed. */
   hangs: 0.4,
   /** If the open breaker has refused so many calls, the next probe comes sooner by this share of `openFor`. */
-  refusedPerProbe: 10,
+  refusedPerProbe: 4,
   sooner: 0.7,
   /** Failures say nothing of now if no request was sent for this long. */
   forgetMs: 10_000,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
-import { type Answer, ask, isNeverPaid, isPlain, keptUntil, refuseCall } from './ask.ts'
+import { type Answer, ask, isNeverPaid, isPlain, keptUntil, nextAt, refuseCall } from './ask.ts'
 import type { GateLimits } from './gate-limits.ts'
 import {
   type BreakerPhase,
@@ -124,7 +124,7 @@ export class OriginGate {
 
   /** The ticket is called when its time has come. */
   join(ticket: Ticket): void {
-    this.#line.join(ticket)
+    this.#line.join(ticket, this.#options.clock)
     this.pump()
   }
 
@@ -185,10 +185,12 @@ export class OriginGate {
 
   /** Sends whatever may go, after something has changed. */
   pump(): void {
-    const now = this.#options.clock.now()
+    const { clock, limits } = this.#options
+    const now = clock.now()
     this.#turnPhase(now)
-    const late = now >= this.#line.leavesAt ? this.#line.takeLate(now) : []
-    for (const ticket of late) ticket.called({ is: 'late', retryAt: undefined })
+    const late = now >= this.#line.leavesAt ? this.#line.takeLate(clock) : []
+    for (const one of late)
+      one.called({ is: 'late', retryAt: nextAt(this.state, limits, { ...this.#traffic.at(now), ...one }) })
     while (this.#callNext());
   }
 
@@ -218,7 +220,7 @@ export class OriginGate {
     for (const kind of ORDER) {
       const ticket = this.#line.next(kind, this.#store.state)
       if (!ticket) continue
-      const answer = this.#ask(ticket, now)
+      const answer = this.#ask({ ...ticket, leaveAt: this.#line.leaveAt(ticket) }, now)
       if (answer.is === 'waits') {
         wakeAt = Math.min(wakeAt, answer.until)
         continue

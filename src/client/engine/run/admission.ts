@@ -181,7 +181,7 @@ export class Admission {
     const { limits, mode } = this.#call
     // What a resume goes on with has another run.
     const isLast = retry + 1 === limits.retry.maxAttempts && mode !== 'resume' && !isFlaky(this.#gate.state)
-    const next = { retry, now, failedAt, isLast, deadlineAt: this.#call.deadlineAt }
+    const next = { retry, now, failedAt, isLast, deadlineAt: this.#call.deadline.at }
     this.#spreadUntil = isSet ? 0 : spreadUntil(next, gates.limits, random)
   }
 

@@ -5,6 +5,7 @@ import { type GateState, newGateState } from '../../../../src/client/gate/gate-s
 import { type OriginView, viewOfUnused, viewOrigin } from '../../../../src/client/gate/origin-view.ts'
 import { type Traffic, TrafficCount } from '../../../../src/client/gate/traffic.ts'
 import { type Ticket, WaitingLine } from '../../../../src/client/gate/waiting-line.ts'
+import { manualClock } from '../../../../src/testing/manual-clock.ts'
 import { GateModel, LIMITS, START } from './gate-model.ts'
 
 const NEW = newGateState(LIMITS, START)
@@ -26,10 +27,11 @@ interface Scene {
 function view({ state = NEW, limits, after = 0, traffic, waiting = [] }: Scene): OriginView {
   const now = START + after
   const line = new WaitingLine()
-  for (const kind of waiting) line.join({ kind, leaveAt: Number.POSITIVE_INFINITY, called: () => {} })
+  for (const kind of waiting) line.join({ kind, leaveAt: Number.POSITIVE_INFINITY, called: () => {} }, CLOCK)
   return viewOrigin(state, { ...LIMITS, ...limits }, { ...new TrafficCount().at(now), ...traffic, line })
 }
 
+const CLOCK = manualClock()
 const HEALTHY = { state: 'healthy', nextAttemptAt: undefined, reason: undefined } as const
 
 describe('the view of an origin', () => {
@@ -188,7 +190,7 @@ describe('the view of an origin', () => {
   it('of a retry that is spread', () => {
     const line = new WaitingLine()
     const spreadUntil = START + 900
-    line.join({ kind: 'retry', spreadUntil, leaveAt: START + 9000, called: () => {} })
+    line.join({ kind: 'retry', spreadUntil, leaveAt: START + 9000, called: () => {} }, CLOCK)
     const state = { ...new GateModel().end('failure').state, tokens: A_TOKEN }
     const queue = { ...new TrafficCount().at(START), line }
     expect(viewOrigin(state, LIMITS, queue).reason).toBe(
