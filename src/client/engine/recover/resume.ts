@@ -5,7 +5,6 @@ import type { OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { isOffline } from '../run/online.ts'
-import type { Slot } from '../run/slot.ts'
 import {
   adopt,
   claimDue,
@@ -50,11 +49,6 @@ export class Resume {
   readonly report = newReport()
   readonly #engine: Engine
   readonly #slots: Slots
-  readonly #slot: Slot = {
-    release: () => this.#slots.release(),
-    tryTake: () => this.#slots.tryTake(),
-    take: () => this.#slots.take('operation'),
-  }
   readonly #deliveries: Deliveries
   readonly #lanes = new LanesUnderway()
   readonly #signal: AbortSignal
@@ -166,10 +160,29 @@ export class Resume {
 
   /** Needs a slot, which is released after the operation. False: none is needed. */
   #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
-    if (adopt(this.#engine, claimed) || this.#lanes.leave(claimed, this.#engine.upkeep.forgets)) return false
-    const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
+    if (adopt(this.#engine, claimed)) return false
+    const { lane, horizonAt } = claimed.record
+    if (lane === undefined || !this.#lanes.has(lane)) {
+      void this.#track(this.#resumeLane(claimed, terms))
+      return true
+    }
+    // Past its horizon an operation is claimed to expire, wherever it stands in its lane.
+    const isOver = horizonAt <= this.#engine.clock.now()
+    const left = isOver ? this.#resumeOne(claimed, terms.dead).then(() => {}) : this.#putBack(claimed)
+    this.#lanes.leave(lane, this.#track(left))
+    return isOver
+  }
+
+  #track(run: Promise<void>): Promise<void> {
+    const running: Promise<void> = run.finally(() => this.#running.delete(running))
     this.#running.add(running)
-    return true
+    return running
+  }
+
+  #putBack(claimed: ClaimedRecord): Promise<void> {
+    const { key } = claimed.record
+    const report = (error: unknown): void => this.#engine.upkeep.reportFailure(key, error)
+    return putBackUntouched(this.#engine, claimed).catch(report)
   }
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
@@ -178,17 +191,16 @@ export class Resume {
     if (lane !== undefined) this.#lanes.begin(lane)
     for (let one: ClaimedRecord | undefined = first; one; ) {
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
-      this.#slots.release()
-      this.#oneEnded?.()
       if (lane === undefined) return
-      const isFree = record !== undefined && !record.holdsLane
-      one = await this.#nextInLane(lane, isFree ? { ...terms, lane, after: one.place, limit: 1 } : undefined)
+      // An operation that holds its lane has nobody behind it to go on with.
+      if ((record === undefined || record.holdsLane) && this.#lanes.end(lane)) return
+      one = await this.#nextInLane({ ...terms, lane, after: one.place, limit: 1 })
     }
   }
 
   async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
     const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
-    operation.slot = this.#slot
+    operation.slot = this.#slots.ofOperation
     try {
       const isLeft = this.#deliveries.bound(operation)
       const record = await resumeOperation(this.#engine, operation)
@@ -199,42 +211,31 @@ export class Resume {
       countIn(this.report, { status: 'pending' })
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
+    } finally {
+      this.#slots.release()
+      this.#oneEnded?.()
     }
   }
 
-  /** The lane waits for a slot like everybody else. `wanted`: undefined if an operation holds the lane. */
-  async #nextInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
-    const { upkeep } = this.#engine
-    const left = wanted ? this.#lanes.take(lane, upkeep.forgets) : this.#lanes.takeOrEnd(lane, upkeep.forgets)
-    if (!wanted && !left) return undefined
+  /** The lane waits for a slot like everybody else. A claim is the beginning of a run: it is made when there is a slot. */
+  async #nextInLane(wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
     await this.#slots.take('lane')
-    const next = left ?? (await this.#claimInLane(lane, wanted))
-    if (next && !this.#isHalted) return next
+    do {
+      await this.#lanes.free(wanted.lane)
+      const next = await this.#claimNext(wanted)
+      if (next) return next
+    } while (!this.#lanes.end(wanted.lane))
     this.#slots.release()
-    for (let one = next; one; one = this.#lanes.takeOrEnd(lane, upkeep.forgets)) {
-      const { key } = one.record
-      await putBackUntouched(this.#engine, one).catch((error: unknown) => upkeep.reportFailure(key, error))
-    }
     return undefined
-  }
-
-  async #claimInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
-    const { upkeep } = this.#engine
-    const left = this.#lanes.take(lane, upkeep.forgets)
-    if (left) return left
-    const claimed = wanted && !this.#isHalted ? await this.#claimNext(wanted) : undefined
-    // A pass may have come first.
-    return claimed ?? this.#lanes.takeOrEnd(lane, upkeep.forgets)
   }
 
   async #claimNext(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
+    const { forgets } = engine.upkeep
     try {
-      const { forgets } = engine.upkeep
-      const [next] = (await claimDue(engine, wanted)).claimed
-      if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
-        return next && !adopt(engine, next) ? next : undefined
-      await putBackUntouched(engine, next)
+      const [next] = this.#isHalted ? [] : (await claimDue(engine, wanted)).claimed
+      if (next && !this.#isHalted && forgets === engine.upkeep.forgets) return adopt(engine, next) ? undefined : next
+      if (next) await putBackUntouched(engine, next)
     } catch (error) {
       engine.upkeep.reportFailure(undefined, error)
     }
