@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Entry, type Ticket, WaitingLine } from '../../../../src/client/gate/waiting-line.ts'
+import { manualClock } from '../../../../src/testing/manual-clock.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
 const WELL = { failures: 0 }
@@ -14,9 +15,11 @@ function ticket(kind: Ticket['kind'], more: Partial<Ticket> = {}): Named {
   return { kind, leaveAt: FOREVER, called: (entry) => void entries.push(entry), entries, ...more }
 }
 
+const CLOCK = manualClock(0)
+
 function lineOf(...tickets: readonly Ticket[]): WaitingLine {
   const line = new WaitingLine()
-  for (const one of tickets) line.join(one)
+  for (const one of tickets) line.join(one, CLOCK)
   return line
 }
 
@@ -65,14 +68,18 @@ describe('the line', () => {
     expect([line.length, line.count('call'), line.next('call', WELL)]).toEqual([1, 1, other])
   })
 
-  it('lets those go whose time is over, calls first, and knows when the next one wants to', () => {
+  it('lets those go whose time is over, and knows when the next one wants to', async () => {
+    const clock = manualClock(0)
     const kept = ticket('kept', { leaveAt: 100 })
     const calls = [100, 101, 200].map((leaveAt) => ticket('call', { leaveAt }))
-    const line = lineOf(kept, ...calls)
+    const line = new WaitingLine()
+    for (const one of [kept, ...calls]) line.join(one, clock)
     expect(line.leavesAt).toBe(100)
-    expect(line.takeLate(100)).toEqual([calls[0], kept])
+    await clock.advance(100)
+    expect(line.takeLate(clock)).toEqual([kept, calls[0]])
     expect([line.leavesAt, line.length, line.count('call'), line.count('kept')]).toEqual([101, 2, 2, 0])
-    expect(line.takeLate(200)).toEqual([calls[1], calls[2]])
+    await clock.advance(100)
+    expect(line.takeLate(clock)).toEqual([calls[1], calls[2]])
     expect([line.leavesAt, line.length]).toEqual([FOREVER, 0])
   })
 
