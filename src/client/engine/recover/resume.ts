@@ -50,11 +50,6 @@ export class Resume {
   readonly report = newReport()
   readonly #engine: Engine
   readonly #slots: Slots
-  readonly #slot: Slot = {
-    release: () => this.#slots.release(),
-    tryTake: () => this.#slots.tryTake(),
-    take: () => this.#slots.take('operation'),
-  }
   readonly #deliveries: Deliveries
   readonly #lanes = new LanesUnderway()
   readonly #signal: AbortSignal
@@ -63,7 +58,7 @@ export class Resume {
 
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
-    this.#slots = new Slots(concurrency)
+    this.#slots = new Slots(concurrency, engine.clock)
     this.#deliveries = new Deliveries({
       engine,
       perName: Math.min(concurrency, MOST_DELIVERED),
@@ -82,7 +77,7 @@ export class Resume {
    */
   async pass(dueBy: number, which: 'one of many' | 'only' = 'only'): Promise<EndOfPass> {
     await this.#engine.keeper.open()
-    const sweep = new Sweep(this.#engine.gates)
+    const sweep = new Sweep(this.#engine.gates, this.#slots)
     const pass: Pass = { sweep, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: this.#isHalted }
     if (pass.isOver) return 'over'
     await this.#checkRunners(pass)
@@ -177,8 +172,9 @@ export class Resume {
     const { lane } = first.record
     if (lane !== undefined) this.#lanes.begin(lane)
     for (let one: ClaimedRecord | undefined = first; one; ) {
-      const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
-      this.#slots.release()
+      const slot = this.#slots.hold(one.record.request.origin)
+      const record: OperationRecord | undefined = await this.#resumeOne(one, { slot, dead: terms.dead })
+      slot.release()
       this.#oneEnded?.()
       if (lane === undefined) return
       const isFree = record !== undefined && !record.holdsLane
@@ -186,9 +182,12 @@ export class Resume {
     }
   }
 
-  async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
+  async #resumeOne(
+    claimed: ClaimedRecord,
+    { slot, dead }: { readonly slot: Slot; readonly dead: readonly string[] },
+  ): Promise<OperationRecord | undefined> {
     const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
-    operation.slot = this.#slot
+    operation.slot = slot
     try {
       const isLeft = this.#deliveries.bound(operation)
       const record = await resumeOperation(this.#engine, operation)
