@@ -11,3 +11,6 @@ export function countIn(report: ResumeReport, { status }: Pick<OperationRecord, 
   report.claimed++
   report[status]++
 }
+
+/** `cut`: origins that had no room may have some by now, and others may have something new. */
+export type EndOfPass = 'over' | 'cut'

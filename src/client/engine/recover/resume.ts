@@ -1,7 +1,7 @@
 import { onAbort } from '../../../foundation/abort.ts'
 import type { SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
-import type { OperationRecord } from '../../operation/record.ts'
+import type { OperationRecord, OperationRequest } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { isOffline } from '../run/online.ts'
@@ -14,11 +14,12 @@ import {
   survey,
   takeOver,
   type Wanted,
+  type WantedInLane,
 } from './claiming.ts'
 import { Deliveries } from './deliveries.ts'
 import { LanesUnderway } from './lanes-underway.ts'
 import { resumeOperation } from './resume-operation.ts'
-import { countIn, newReport } from './resume-report.ts'
+import { countIn, type EndOfPass, newReport } from './resume-report.ts'
 import { Slots } from './slots.ts'
 import { Sweep } from './sweep.ts'
 
@@ -41,9 +42,6 @@ interface Pass {
   isOver: boolean
 }
 
-/** `cut`: origins that had no room may have some by now, and others may have something new. */
-export type EndOfPass = 'over' | 'cut'
-
 /** A resume: what it has taken up, how much at once, and what became of it. */
 export class Resume {
   readonly report = newReport()
@@ -57,7 +55,7 @@ export class Resume {
 
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
-    this.#slots = new Slots(concurrency)
+    this.#slots = new Slots(concurrency, engine.clock)
     this.#deliveries = new Deliveries({
       engine,
       perName: Math.min(concurrency, MOST_DELIVERED),
@@ -76,7 +74,7 @@ export class Resume {
    */
   async pass(dueBy: number, which: 'one of many' | 'only' = 'only'): Promise<EndOfPass> {
     await this.#engine.keeper.open()
-    const sweep = new Sweep(this.#engine.gates)
+    const sweep = new Sweep(this.#engine.gates, this.#slots)
     const pass: Pass = { sweep, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: this.#isHalted }
     if (pass.isOver) return 'over'
     await this.#checkRunners(pass)
@@ -90,7 +88,7 @@ export class Resume {
   }
 
   async #fillSlots(pass: Pass): Promise<void> {
-    await this.#slots.take('pass')
+    await this.#slots.take()
     const slots = 1 + this.#slots.takeFree(MOST_CLAIMED - 1)
     let used = 0
     try {
@@ -194,13 +192,14 @@ export class Resume {
       if (lane === undefined) return
       // An operation that holds its lane has nobody behind it to go on with.
       if ((record === undefined || record.holdsLane) && this.#lanes.end(lane)) return
-      one = await this.#nextInLane({ ...terms, lane, after: one.place, limit: 1 })
+      one = await this.#nextInLane({ ...terms, lane, after: one.place, limit: 1 }, one.record.request)
     }
   }
 
   async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
     const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
-    operation.slot = this.#slots.ofOperation
+    const slot = this.#slots.hold(claimed.record.request.origin)
+    operation.slot = slot
     try {
       const isLeft = this.#deliveries.bound(operation)
       const record = await resumeOperation(this.#engine, operation)
@@ -212,14 +211,14 @@ export class Resume {
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
     } finally {
-      this.#slots.release()
+      slot.release()
       this.#oneEnded?.()
     }
   }
 
   /** The lane waits for a slot like everybody else. A claim is the beginning of a run: it is made when there is a slot. */
-  async #nextInLane(wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
-    await this.#slots.take('lane')
+  async #nextInLane(wanted: WantedInLane, { origin }: OperationRequest): Promise<ClaimedRecord | undefined> {
+    await this.#slots.takeForLane(origin)
     do {
       await this.#lanes.free(wanted.lane)
       const next = await this.#claimNext(wanted)
