@@ -89,6 +89,20 @@ describe('the slots of a resume', () => {
     }
   })
 
+  it('come before the lease: what waits for one is free for other runners', async () => {
+    const place = neighbourhood()
+    await leavePending(place, [...inLane('a', 5), ...plain(5)])
+    place.server.weather = () => ({ status: 201, delay: 8000 })
+    const resumed = place.client().resume({ concurrency: 1 })
+    const held: number[] = []
+    for (let second = 0; second < 100; second++) {
+      await place.clock.advance(1000)
+      held.push((await rowsOf(place.disk)).filter(({ owner }) => owner !== null).length)
+    }
+    expect(await resumed).toMatchObject({ claimed: 10, succeeded: 10 })
+    expect(Math.max(...held)).toBe(1)
+  })
+
   it('hold up no other lane either', async () => {
     const place = neighbourhood()
     await leavePending(place, [...inLane('a', 20), ...inLane('b', 20), ...inLane('c', 2)])

@@ -1,5 +1,5 @@
-import { A_TOKEN, balance, spend } from './bucket.ts'
-import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
+import { A_TOKEN, balance, spend, tokenAt } from './bucket.ts'
+import { type GateLimits, TUNING } from './gate-limits.ts'
 import { failingStreak, type GateState, isFlaky, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
 import { standStill } from './pace.ts'
 import { blipMs } from './spread.ts'
@@ -42,8 +42,7 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
   if (waitsUntil > now) {
     // Calls and retries that wait must hear of it when the breaker opens.
-    const mayOpen = kind !== 'kept' && phase !== 'open'
-    const opens = mayOpen ? opensAt(state, limits.breaker) : Number.POSITIVE_INFINITY
+    const opens = phase === 'open' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
     return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
   }
   const paid = spaced(pay(state, limits, question), limits, now)
@@ -79,13 +78,12 @@ function isTooLate(state: GateState, limits: GateLimits, question: Question): bo
 /** Does nothing hold a call up? */
 export function isPlain(state: GateState, limits: GateLimits, traffic: Traffic): boolean {
   if (state.failures > 0 || state.window !== undefined || state.nextAt > traffic.now || state.spaceMs > 0) return false
-  if (limits.perSecond !== undefined || !hasRoom(limits, traffic)) return false
-  return traffic.unanswered.count < TUNING.silentRequests || !isSilent(state, traffic)
+  return limits.perSecond === undefined && hasRoom(limits, traffic) && !isSilent(state, traffic)
 }
 
-export function hasRoom({ concurrency, connections }: GateLimits, { inFlight, reading }: Traffic): boolean {
-  if (concurrency !== undefined && inFlight >= concurrency) return false
-  return connections === undefined || inFlight + reading < connections()
+export function hasRoom(limits: GateLimits, { inFlight, reading }: Traffic): boolean {
+  const { concurrency = Number.POSITIVE_INFINITY, connections } = limits
+  return inFlight < concurrency && (connections === undefined || inFlight + reading < connections())
 }
 
 /** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
@@ -97,10 +95,10 @@ export function refuseCall(state: GateState, limits: GateLimits, now: number): (
 
 /** The server has said when it will be back, and that is soon: calls wait for the probe that goes then, and end with it. */
 function isExpected(state: GateState, limits: GateLimits, now: number): boolean {
-  if (state.backAt === undefined || !limits.breaker) return false
+  if (state.backAt === undefined) return false
   if (state.probe !== undefined) return true
   const waitMs = nextProbeAt(state, limits, now) - now
-  return waitMs > 0 && waitMs <= limits.breaker.openAfterMs * TUNING.openLate
+  return waitMs > 0 && waitMs <= blipMs(limits) * TUNING.openLate
 }
 
 function refused(state: GateState, kind: RequestKind, retryAt: number): Answer & { is: 'open' } {
@@ -112,7 +110,8 @@ export function isFull(state: GateState, limits: GateLimits, question: Asking): 
   if (!hasRoom(limits, question)) return true
   const { now, kind, kept, inPhase } = question
   if (kind === 'kept' && kept >= TUNING.mostKept) return true
-  return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
+  const { window = Number.POSITIVE_INFINITY } = state
+  return inPhase >= window && phaseOf(state, limits, now) === 'healthy'
 }
 
 /** The next request has its distance from this one. */
@@ -143,8 +142,7 @@ function keptHeldUntil(
 }
 
 function keptAt(state: GateState, { budget }: GateLimits, now: number): number {
-  const kept = balance(state, budget, 'kept')
-  const creditAt = kept >= A_TOKEN ? now : now + timeToToken(kept, budget)
+  const creditAt = tokenAt(balance(state, 'kept'), budget, now)
   return standStill(state, now) ? Math.max(state.keptAt, creditAt) : creditAt
 }
 
@@ -164,10 +162,9 @@ function isSilent({ usualMs, answers }: GateState, { now, unanswered: { count, s
 }
 
 export function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
-  const phase = phaseOf(state, limits, now)
-  if (phase === 'healthy') return now
+  if (phaseOf(state, limits, now) === 'healthy') return now
   if (state.probe !== undefined) return Math.max(state.nextAt, state.probe + probePlaceMs(state))
-  const isBusy = phase === 'open' && limits.breaker && state.refused >= TUNING.refusedPerProbe
+  const isBusy = limits.breaker && state.refused >= TUNING.refusedPerProbe
   const soonerMs = isBusy ? limits.breaker.openForMs * TUNING.sooner : 0
   return Math.max(state.nextAt, state.probeAt - soonerMs)
 }
@@ -179,24 +176,23 @@ function probePlaceMs({ failedAt, pauseMs }: GateState): number {
 
 /** Until when a request has to wait for a token or its time, whatever the phase is. */
 export function heldUntil(state: GateState, limits: GateLimits, question: Asking): number {
-  const { budget } = limits
   const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now
   if (kind === 'kept') return keptAt(state, limits, now)
-  const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
-  return state.failures === 0 ? tokenAt : Math.max(spreadUntil, paidAt(state, limits, { ...question, tokenAt }))
+  const earnedAt = tokenAt(state.tokens, limits.budget, now)
+  return state.failures === 0 ? earnedAt : Math.max(spreadUntil, paidAt(state, limits, { ...question, earnedAt }))
 }
 
 /** While nothing succeeds, one retry at a time may be paid from what is spare. At a server that was flaky, failing may be chance. */
 function paidAt(
   state: GateState,
   limits: GateLimits,
-  { now, inFlight, tokenAt }: Pick<Asking, 'now' | 'inFlight'> & { readonly tokenAt: number },
+  { now, inFlight, earnedAt }: Pick<Asking, 'now' | 'inFlight'> & { readonly earnedAt: number },
 ): number {
   const spareAt = lastingAt(state, limits)
-  if (spareAt === undefined || (isFlaky(state) && tokenAt <= now)) return tokenAt
+  if (spareAt === undefined || (isFlaky(state) && earnedAt <= now)) return earnedAt
   if (phaseOf(state, limits, now) !== 'healthy') return spareAt
-  return inFlight === 0 ? Math.min(tokenAt, spareAt) : tokenAt
+  return inFlight === 0 ? Math.min(earnedAt, spareAt) : earnedAt
 }
 
 /**
@@ -218,13 +214,8 @@ export function isNeverPaid({ tokens, spare }: GateState, { budget }: GateLimits
   return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }
 
-function timeToToken(tokens: number, budget: BudgetLimits | false): number {
-  if (!budget || budget.rest < 1) return Number.POSITIVE_INFINITY
-  return Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
-}
-
-function pay(state: GateState, limits: GateLimits, { kind, now, random }: Question): GateState {
+function pay(state: GateState, { budget }: GateLimits, { kind, now, random }: Question): GateState {
   if (kind === 'call') return state
-  const paid = { ...state, ...spend(state, limits.budget, kind) }
+  const paid = budget ? { ...state, ...spend(state, kind) } : state
   return kind === 'kept' ? { ...paid, keptAt: now + state.gapMs * 2 * random() } : paid
 }

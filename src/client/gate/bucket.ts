@@ -23,41 +23,37 @@ export const MOST_TOKENS = 1_000_000
 
 export function newBucket(budget: Budget): Bucket {
   if (!budget) return { tokens: MOST_TOKENS, credit: 0, spare: 0 }
-  return { tokens: budget.rest, credit: 0, spare: Math.max(0, budget.burst - budget.rest) }
+  return { tokens: budget.rest, credit: 0, spare: budget.burst - budget.rest }
 }
 
 /** What there is for a request of this kind. */
-export function balance({ tokens, credit }: Bucket, budget: Budget, kind: RequestKind): number {
-  if (!budget || kind === 'call') return Number.POSITIVE_INFINITY
+export function balance({ tokens, credit }: Bucket, kind: RequestKind): number {
   return kind === 'kept' ? tokens + credit : tokens
 }
 
-export function spend({ tokens, credit, spare }: Bucket, budget: Budget, kind: RequestKind): Bucket {
-  if (!budget || kind === 'call') return { tokens, credit, spare }
+/** When there is a token if time alone brings it. */
+export function tokenAt(tokens: number, budget: Budget, now: number): number {
+  if (!budget || tokens >= A_TOKEN) return now
+  return budget.rest < 1 ? Number.POSITIVE_INFINITY : now + Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
+}
+
+export function spend({ tokens, credit, spare }: Bucket, kind: 'retry' | 'kept'): Bucket {
   const ofCredit = kind === 'kept' ? Math.min(1, credit) : 0
-  const ofSpare = kind === 'retry' && tokens < A_TOKEN ? Math.min(spare, 1 - tokens) : 0
+  const ofSpare = kind === 'retry' ? Math.min(spare, Math.max(0, 1 - tokens)) : 0
   return { tokens: tokens - (1 - ofCredit - ofSpare), credit: credit - ofCredit, spare: spare - ofSpare }
 }
 
 /** A kept operation gives back what it paid. */
 export function giveBack(bucket: Bucket, budget: Budget, kind: RequestKind): Bucket {
-  const { tokens, credit, spare } = bucket
-  return kind === 'kept' ? deposit(bucket, budget, 1) : { tokens, credit, spare }
+  return kind === 'kept' ? deposit(bucket, budget, 1) : bucket
 }
 
 /** After a success. A kept operation that is done shows that there is room for more of them; a call, that there is a server. */
-export function earn({ tokens, credit, spare }: Bucket, budget: Budget, kind: RequestKind): Bucket {
-  if (!budget) return { tokens, credit, spare }
-  if (kind === 'kept') return deposit({ tokens, credit, spare }, budget, 1 + budget.ratio)
-  const after = filled(tokens, budget, budget.ratio)
-  return { tokens: after, credit, spare: left(spare, after, budget) }
-}
-
-/** One more kept operation goes, whatever was spent before. */
-export function atLeastOne(bucket: Bucket, budget: Budget): Bucket {
-  const { tokens, credit, spare } = bucket
-  const lacks = 1 - balance(bucket, budget, 'kept')
-  return { tokens, credit: lacks > 0 ? credit + lacks : credit, spare }
+export function earn(bucket: Bucket, budget: Budget, kind: RequestKind): Bucket {
+  if (!budget) return bucket
+  if (kind === 'kept') return deposit(bucket, budget, 1 + budget.ratio)
+  const tokens = filled(bucket.tokens, budget, budget.ratio)
+  return { tokens, credit: bucket.credit, spare: left(bucket.spare, tokens, budget) }
 }
 
 /** After a slow answer there is room for half as many. */
@@ -65,21 +61,18 @@ export function halve({ tokens, credit, spare }: Bucket): Bucket {
   return { tokens, credit: credit / 2, spare }
 }
 
-/** While nothing succeeds, what was earned at another time does not count. */
-export function withoutCredit({ tokens, spare }: Bucket): Bucket {
-  return { tokens, credit: 0, spare }
-}
-
 /** Time leads back to what a new client has. What that leaves of the reserve, and what it takes, is spare. */
-export function settledBucket({ tokens, credit, spare }: Bucket, budget: Budget, ms: number): Bucket {
-  if (!budget) return { tokens, credit, spare }
+export function settledBucket(bucket: Bucket, budget: Budget, ms: number): Bucket {
+  if (!budget) return bucket
+  const { tokens, credit, spare } = bucket
   const step = (ms / 1000) * budget.reservePerSecond
   const back = tokens + Math.max(-step, Math.min(step, budget.rest - tokens))
   return { tokens: back, credit: Math.max(0, credit - step), spare: left(spare + step - (back - tokens), back, budget) }
 }
 
-function deposit({ tokens, credit, spare }: Bucket, budget: Budget, amount: number): Bucket {
-  if (!budget) return { tokens, credit, spare }
+function deposit(bucket: Bucket, budget: Budget, amount: number): Bucket {
+  if (!budget) return bucket
+  const { tokens, credit, spare } = bucket
   const after = filled(tokens, budget, amount)
   const rest = credit + amount - (after - tokens)
   const kept = Math.max(credit, Math.min(TUNING.mostCredit - after, rest))

@@ -3,7 +3,7 @@ export interface BudgetLimits {
   readonly ratio: number
   readonly burst: number
   readonly reservePerSecond: number
-  /** What a new client has, and a quiet one comes back to. */
+  /** What a new client has, and a quiet one comes back to: `burst` at most. */
   readonly rest: number
 }
 

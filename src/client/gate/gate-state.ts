@@ -55,24 +55,28 @@ export interface GateState extends Bucket, Pace {
   readonly spacedUntil: number
 }
 
-export function newGateState(limits: GateLimits, now: number): GateState {
-  const unbroken = {
-    failures: 0,
-    failedAt: undefined,
-    triedAt: undefined,
-    succeededAt: 0,
-    share: 1,
-    window: undefined,
-    calm: 0,
-    aloneMs: undefined,
-  }
-  const unprobed = { pauseMs: 0, probeAt: now, probe: undefined, hangsSince: undefined, refused: 0 }
-  const unspaced = { nextAt: now, backAt: undefined, spaceMs: 0, spacedUntil: now }
-  return { ...newBucket(limits.budget), at: now, ...unbroken, ...unprobed, ...unspaced, ...unpaced(now) }
+/** What is known of the failures of an origin that answers. */
+const NO_FAILURES = {
+  failures: 0,
+  failedAt: undefined,
+  triedAt: undefined,
+  pauseMs: 0,
+  probe: undefined,
+  hangsSince: undefined,
+  refused: 0,
+  backAt: undefined,
+}
+
+export const NO_WINDOW = { window: undefined, calm: 0, aloneMs: undefined }
+
+export function newGateState({ budget }: GateLimits, now: number): GateState {
+  const untried = { ...NO_FAILURES, ...NO_WINDOW, probeAt: now, succeededAt: 0, share: 1 }
+  return { ...newBucket(budget), at: now, ...untried, nextAt: now, spaceMs: 0, spacedUntil: now, ...unpaced(now) }
 }
 
 export function phaseOf(state: GateState, { breaker }: GateLimits, now: number): GatePhase {
   const { failures, share } = state
+  // On the way of every answer: a streak is a logarithm.
   if (failures === 0 || !breaker) return 'healthy'
   if (now >= opensAt(state, breaker)) return 'open'
   return failures >= failingStreak(share) ? 'failing' : 'healthy'
@@ -113,37 +117,27 @@ export function isFlaky({ share }: Pick<GateState, 'share'>): boolean {
   return failingStreak(share) > TUNING.leastStreak
 }
 
-/** The tokens as an onlooker reads them. */
-export function tokensAt(state: GateState, limits: GateLimits, now: number): number {
-  return limits.budget ? settled(state, limits, now).tokens : Number.POSITIVE_INFINITY
-}
-
 /** What other clients must know of an origin: without it each would spend its own burst. */
 export function isUnwell({ tokens, failures, gapMs }: GateState, budget: BudgetLimits | false): boolean {
-  return failures >= TUNING.leastStreak || gapMs > 0 || (budget !== false && tokens < budget.rest)
+  return failures >= TUNING.leastStreak || gapMs > 0 || (budget && tokens < budget.rest)
 }
 
 /** An answer of any kind shows that there is a server. */
 export function alive(state: GateState): GateState {
-  const unbroken = { failures: 0, failedAt: undefined, triedAt: undefined, backAt: undefined }
-  return { ...state, ...unbroken, pauseMs: 0, probe: undefined, hangsSince: undefined, refused: 0 }
+  return { ...state, ...NO_FAILURES }
 }
 
 /** After the time since the last look: the reserve leads back to rest, and old failures are forgotten. */
-export function settled(before: GateState, limits: GateLimits, now: number): GateState {
-  if (now === before.at) return before
-  const state = before.gapMs > 0 || before.failures > 0 ? forgetFailures(forgetGap(before, now), now) : before
+export function settled(before: GateState, { budget }: Pick<GateLimits, 'budget'>, now: number): GateState {
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
-  if (now < state.at) return setBack(state, now)
-  return { ...state, at: now, ...settledBucket(state, limits.budget, now - state.at) }
+  if (now <= before.at) return now < before.at ? setBack(before, now) : before
+  const state = forgetGap(before, now)
+  const forgotten = now - state.probeAt > TUNING.forgetMs ? NO_FAILURES : undefined
+  return { ...state, ...forgotten, ...settledBucket(state, budget, now - state.at), at: now }
 }
 
 function setBack(state: GateState, now: number): GateState {
   const left = (until: number): number => now + Math.max(0, until - state.at)
   const held = { nextAt: left(state.nextAt), spacedUntil: left(state.spacedUntil) }
   return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now, ...held }
-}
-
-function forgetFailures(state: GateState, now: number): GateState {
-  return state.failures > 0 && now - state.probeAt > TUNING.forgetMs ? alive(state) : state
 }

@@ -1,10 +1,11 @@
-import { A_TOKEN, type Bucket, balance, earn, giveBack, halve, withoutCredit } from './bucket.ts'
+import { A_TOKEN, type Bucket, balance, earn, giveBack, halve } from './bucket.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
 import {
   alive,
   failingStreak,
   type GatePhase,
   type GateState,
+  NO_WINDOW,
   phaseOf,
   type RequestKind,
   settled,
@@ -52,7 +53,6 @@ interface Timed {
 
 /** One request after failing, and one more at once for each success. */
 const FIRST_STEP = { window: TUNING.firstWindow, calm: 0, aloneMs: undefined }
-const NO_WINDOW = { window: undefined, calm: 0, aloneMs: undefined }
 
 /** A caller that had little time left says nothing of the server, unless an answer should have come by then. */
 export function outcomeOf(state: GateState, { outcome, tookMs }: Report): RequestOutcome {
@@ -93,12 +93,13 @@ function unprobed(state: GateState, limits: GateLimits, now: number): Partial<Ga
 function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   const { now, kind } = ended
   const { usualMs, answers, isSlow, isPrompt } = timed(state, ended)
-  const phase = state.failures === 0 ? 'healthy' : phaseOf(state, limits, now)
+  const phase = phaseOf(state, limits, now)
   // The late answer to a request from before it opened tells how the server was, not how it is.
   if (phase === 'open' && ended.probe === undefined)
     return { ...state, ...giveBack(state, limits.budget, kind), usualMs, answers }
   const { window, calm, aloneMs } = windowAfter(state, { ended, isSlow, phase })
   const { tokens, credit, spare } = bucketAfter(state, limits, { kind, isSlow, phase })
+  const { gapMs, keptAt } = quicken(state, { now, kind, isPrompt })
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
     tokens,
@@ -122,20 +123,19 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
     backAt: undefined,
     spaceMs: now < state.spacedUntil ? state.spaceMs : 0,
     spacedUntil: state.spacedUntil,
-    gapMs: state.gapMs,
-    keptAt: state.keptAt,
+    gapMs,
+    keptAt,
     usualMs,
     answers,
   }
-  const done = well.gapMs > 0 || well.keptAt > now ? quicken(well, { now, kind, isPrompt }) : well
-  return isSlow ? slowDown(done, ended) : done
+  return isSlow ? slowDown(well, ended) : well
 }
 
 /** Probes tell nothing of how flaky a server is: only the failures count that made it failing. */
 function shareAfter({ share, failures }: GateState): number {
   const fade = 1 - 1 / TUNING.answersInShare
-  const counted = failures > 0 ? Math.min(failures, failingStreak(share)) : 0
-  return share * fade ** (1 + counted) + 1 - fade
+  if (failures === 0) return share * fade + 1 - fade
+  return share * fade ** (1 + Math.min(failures, failingStreak(share))) + 1 - fade
 }
 
 /**
@@ -173,15 +173,14 @@ function bucketAfter(state: GateState, { budget }: GateLimits, { kind, isSlow, p
   const bucket = earn(state, budget, kind)
   if (phase !== 'open' || !budget) return bucket
   const tokens = Math.max(state.tokens, Math.min(budget.rest, bucket.tokens))
-  return { tokens, credit: 0, spare: Math.min(state.spare, bucket.spare) }
+  return { tokens, credit: 0, spare: bucket.spare }
 }
 
 function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {
   const { now, random, kind, tookMs } = ended
   const failures = state.failures + 1
   const isSilent = now - state.succeededAt >= TUNING.deadAfterMs && failures >= TUNING.leastStreak
-  const { budget } = limits
-  const isBroke = !budget || balance(state, budget, kind === 'kept' ? 'kept' : 'retry') < A_TOKEN
+  const isBroke = !limits.budget || balance(state, kind) < A_TOKEN
   // What can be paid for goes on at a server that is flaky, but not at one that has too much to do.
   const slowed = isBroke || isSlowAnswer(state, tookMs) ? slowDown(state, { now, random, isSilent }) : state
   const tried = triedAfter(state, limits, ended)
@@ -197,8 +196,9 @@ function paused(state: GateState, limits: GateLimits, { now, random, probe }: En
   const pauseMs = Math.min(TUNING.longestPauseMs, Math.max(TUNING.firstPauseMs, state.pauseMs * 2))
   const lastsMs = breaker && phaseOf(state, limits, now) === 'open' ? breaker.openForMs : pauseMs
   const probeAt = Math.max(now, (probe ?? now) + lastsMs * (0.75 + random() / 2))
-  const anew = { window: undefined, calm: 0, probe: undefined, hangsSince: undefined, refused: 0 }
-  return { ...state, ...withoutCredit(state), ...anew, pauseMs, probeAt }
+  // While nothing succeeds, the credit that was earned at another time does not count.
+  const anew = { ...NO_WINDOW, credit: 0, probe: undefined, hangsSince: undefined, refused: 0 }
+  return { ...state, ...anew, pauseMs, probeAt }
 }
 
 /** Once open, it is open until a probe succeeds. */

@@ -1,5 +1,6 @@
+import { newBucket } from './bucket.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
-import { alive, type GateState, settled } from './gate-state.ts'
+import { alive, type GateState, NO_WINDOW, settled } from './gate-state.ts'
 
 const NUMBERS = [
   'tokens',
@@ -27,19 +28,18 @@ export interface StoredGate extends GateState {
 export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, now: number): GateState | undefined {
   if (!isStoredGate(stored)) return undefined
   const { limits: _, ...state } = stored
+  const atRest = newBucket(budget)
   const isFailing = stored.failedAt !== undefined && breaker !== false
   return {
     ...state,
-    tokens: budget ? Math.min(stored.tokens, budget.rest) : stored.tokens,
+    tokens: Math.min(stored.tokens, atRest.tokens),
     credit: 0,
-    spare: budget ? Math.min(stored.spare, Math.max(0, budget.burst - budget.rest)) : 0,
+    spare: Math.min(stored.spare, atRest.spare),
     failures: isFailing ? stored.failures : 0,
     failedAt: isFailing ? stored.failedAt : undefined,
     triedAt: isFailing ? stored.triedAt : undefined,
     hangsSince: undefined,
-    window: undefined,
-    calm: 0,
-    aloneMs: undefined,
+    ...NO_WINDOW,
     probe: undefined,
     refused: 0,
     backAt: undefined,

@@ -5,7 +5,6 @@ import type { OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { isOffline } from '../run/online.ts'
-import type { Slot } from '../run/slot.ts'
 import {
   adopt,
   claimDue,
@@ -20,7 +19,7 @@ import { Deliveries } from './deliveries.ts'
 import { LanesUnderway } from './lanes-underway.ts'
 import { resumeOperation } from './resume-operation.ts'
 import { countIn, newReport } from './resume-report.ts'
-import { Slots } from './slots.ts'
+import { type HeldSlot, Slots } from './slots.ts'
 import { Sweep } from './sweep.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
@@ -91,7 +90,7 @@ export class Resume {
   }
 
   async #fillSlots(pass: Pass): Promise<void> {
-    await this.#slots.take('pass')
+    await this.#slots.take()
     const slots = 1 + this.#slots.takeFree(MOST_CLAIMED - 1)
     let used = 0
     try {
@@ -161,30 +160,51 @@ export class Resume {
 
   /** Needs a slot, which is released after the operation. False: none is needed. */
   #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
-    if (adopt(this.#engine, claimed) || this.#lanes.leave(claimed, this.#engine.upkeep.forgets)) return false
-    const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
+    if (adopt(this.#engine, claimed)) return false
+    const { lane, horizonAt, request } = claimed.record
+    if (lane === undefined || !this.#lanes.has(lane)) {
+      void this.#track(this.#resumeLane(claimed, terms))
+      return true
+    }
+    // Past its horizon an operation is claimed to expire, wherever it stands in its lane.
+    const isOver = horizonAt <= this.#engine.clock.now()
+    const left = isOver
+      ? this.#resumeOne(claimed, this.#slots.hold(request.origin), terms.dead).then(() => {})
+      : this.#putBack(claimed)
+    this.#lanes.leave(lane, this.#track(left))
+    return isOver
+  }
+
+  #track(run: Promise<void>): Promise<void> {
+    const running: Promise<void> = run.finally(() => this.#running.delete(running))
     this.#running.add(running)
-    return true
+    return running
+  }
+
+  #putBack(claimed: ClaimedRecord): Promise<void> {
+    const { key } = claimed.record
+    const report = (error: unknown): void => this.#engine.upkeep.reportFailure(key, error)
+    return putBackUntouched(this.#engine, claimed).catch(report)
   }
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
   async #resumeLane(first: ClaimedRecord, terms: PassTerms): Promise<void> {
     const { lane } = first.record
     if (lane !== undefined) this.#lanes.begin(lane)
+    const slot = this.#slots.hold(first.record.request.origin)
     for (let one: ClaimedRecord | undefined = first; one; ) {
-      const slot = this.#slots.hold(one.record.request.origin)
-      const record: OperationRecord | undefined = await this.#resumeOne(one, { slot, dead: terms.dead })
-      slot.release()
-      this.#oneEnded?.()
+      const record: OperationRecord | undefined = await this.#resumeOne(one, slot, terms.dead)
       if (lane === undefined) return
-      const isFree = record !== undefined && !record.holdsLane
-      one = await this.#nextInLane(lane, isFree ? { ...terms, lane, after: one.place, limit: 1 } : undefined)
+      // An operation that holds its lane has nobody behind it to go on with.
+      if ((record === undefined || record.holdsLane) && this.#lanes.end(lane)) return
+      one = await this.#nextInLane(slot, { ...terms, lane, after: one.place, limit: 1 })
     }
   }
 
   async #resumeOne(
     claimed: ClaimedRecord,
-    { slot, dead }: { readonly slot: Slot; readonly dead: readonly string[] },
+    slot: HeldSlot,
+    dead: PassTerms['dead'],
   ): Promise<OperationRecord | undefined> {
     const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
     operation.slot = slot
@@ -198,42 +218,31 @@ export class Resume {
       countIn(this.report, { status: 'pending' })
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
+    } finally {
+      slot.release()
+      this.#oneEnded?.()
     }
   }
 
-  /** The lane waits for a slot like everybody else. `wanted`: undefined if an operation holds the lane. */
-  async #nextInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
-    const { upkeep } = this.#engine
-    const left = wanted ? this.#lanes.take(lane, upkeep.forgets) : this.#lanes.takeOrEnd(lane, upkeep.forgets)
-    if (!wanted && !left) return undefined
-    await this.#slots.take('lane')
-    const next = left ?? (await this.#claimInLane(lane, wanted))
-    if (next && !this.#isHalted) return next
-    this.#slots.release()
-    for (let one = next; one; one = this.#lanes.takeOrEnd(lane, upkeep.forgets)) {
-      const { key } = one.record
-      await putBackUntouched(this.#engine, one).catch((error: unknown) => upkeep.reportFailure(key, error))
-    }
+  /** The lane waits for a slot like everybody else. A claim is the beginning of a run: it is made when there is a slot. */
+  async #nextInLane(slot: HeldSlot, wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
+    await slot.take('lane')
+    do {
+      await this.#lanes.free(wanted.lane)
+      const next = await this.#claimNext(wanted)
+      if (next) return next
+    } while (!this.#lanes.end(wanted.lane))
+    slot.release()
     return undefined
-  }
-
-  async #claimInLane(lane: string, wanted: Wanted | undefined): Promise<ClaimedRecord | undefined> {
-    const { upkeep } = this.#engine
-    const left = this.#lanes.take(lane, upkeep.forgets)
-    if (left) return left
-    const claimed = wanted && !this.#isHalted ? await this.#claimNext(wanted) : undefined
-    // A pass may have come first.
-    return claimed ?? this.#lanes.takeOrEnd(lane, upkeep.forgets)
   }
 
   async #claimNext(wanted: Wanted): Promise<ClaimedRecord | undefined> {
     const engine = this.#engine
+    const { forgets } = engine.upkeep
     try {
-      const { forgets } = engine.upkeep
-      const [next] = (await claimDue(engine, wanted)).claimed
-      if (!next || !(this.#signal.aborted || forgets !== engine.upkeep.forgets))
-        return next && !adopt(engine, next) ? next : undefined
-      await putBackUntouched(engine, next)
+      const [next] = this.#isHalted ? [] : (await claimDue(engine, wanted)).claimed
+      if (next && !this.#isHalted && forgets === engine.upkeep.forgets) return adopt(engine, next) ? undefined : next
+      if (next) await putBackUntouched(engine, next)
     } catch (error) {
       engine.upkeep.reportFailure(undefined, error)
     }

@@ -5,7 +5,8 @@ import type { Slot } from '../run/slot.ts'
  * A pass looks for operations in the order of acceptance; a lane asks for its next operation; an operation that has waited
  * goes on.
  */
-export type SlotUser = 'pass' | 'lane'
+type SlotUser = 'pass' | HeldBy
+type HeldBy = 'lane' | 'operation'
 
 /** If more lanes wait than this, no pass adds further ones: memory does not grow with the number of lanes. */
 const MOST_WAITING_LANES = 1000
@@ -33,8 +34,9 @@ export class Slots {
   readonly #held = new Map<HeldSlot, number>()
   /** How many each origin has, those that count for it alone included; and of these, how many there are. */
   readonly #ofOrigins = new Map<string, { all: number; long: number }>()
-  readonly #waiting: Readonly<Record<SlotUser, (() => void)[]>> = { pass: [], lane: [] }
-  readonly #operations: Waiting[] = []
+  readonly #passes: (() => void)[] = []
+  readonly #waiting: Readonly<Record<HeldBy, Waiting[]>> = { lane: [], operation: [] }
+  /** Of passes and lanes. */
   #last: SlotUser = 'lane'
   #cancelTimer: (() => void) | undefined
 
@@ -44,10 +46,9 @@ export class Slots {
     this.#free = count
   }
 
-  /** Resolves when the caller has a slot. */
-  take(user: SlotUser): Promise<void> {
-    // Nobody waits while a slot is free.
-    if (this.#free === 0) return this.#wait((start) => this.#waiting[user].push(start))
+  /** Resolves when a pass has a slot, for operations of any origin. */
+  take(): Promise<void> {
+    if (this.#free === 0) return this.#wait((start) => this.#passes.push(start))
     this.#free--
     return Promise.resolve()
   }
@@ -69,8 +70,8 @@ export class Slots {
     }
   }
 
-  /** A slot that was taken is for an operation of this origin. */
-  hold(origin: string): Slot {
+  /** A slot that a pass has taken is for operations of this origin. */
+  hold(origin: string): HeldSlot {
     const slot = new HeldSlot(this, origin)
     this.begin(slot)
     return slot
@@ -89,8 +90,8 @@ export class Slots {
     return (this.#ofOrigins.get(origin)?.all ?? 0) < this.#count
   }
 
-  takeFor(slot: HeldSlot): Promise<void> {
-    if (!this.hasRoomFor(slot)) return this.#wait((start) => this.#operations.push({ slot, start }))
+  takeFor(slot: HeldSlot, user: HeldBy): Promise<void> {
+    if (!this.hasRoomFor(slot)) return this.#wait((start) => this.#waiting[user].push({ slot, start }))
     this.#free--
     this.begin(slot)
     return Promise.resolve()
@@ -141,29 +142,41 @@ export class Slots {
   }
 
   get #isWanted(): boolean {
-    return this.#waiting.pass.length + this.#waiting.lane.length + this.#operations.length > 0
+    return this.#passes.length + this.#waiting.lane.length + this.#waiting.operation.length > 0
   }
 
   #next(): (() => void) | undefined {
-    const at = this.#operations.findIndex(({ slot }) => this.#isBelowCount(slot.origin))
-    if (at < 0) return this.#nextUser()
-    const [{ slot, start }] = this.#operations.splice(at, 1) as [Waiting]
+    return (
+      this.#nextOf('operation') ?? (this.#isTurnOfLanes ? (this.#nextOf('lane') ?? this.#nextPass()) : this.#nextPass())
+    )
+  }
+
+  get #isTurnOfLanes(): boolean {
+    const lanes = this.#waiting.lane.length
+    return lanes > MOST_WAITING_LANES || this.#passes.length === 0 || (lanes > 0 && this.#last === 'pass')
+  }
+
+  #nextPass(): (() => void) | undefined {
+    const start = this.#passes.shift()
+    if (start) this.#last = 'pass'
+    return start
+  }
+
+  #nextOf(user: HeldBy): (() => void) | undefined {
+    const queue = this.#waiting[user]
+    const at = queue.findIndex(({ slot }) => this.#isBelowCount(slot.origin))
+    if (at < 0) return undefined
+    const [{ slot, start }] = queue.splice(at, 1) as [Waiting]
+    if (user === 'lane') this.#last = user
     return () => {
       this.begin(slot)
       start()
     }
   }
-
-  #nextUser(): (() => void) | undefined {
-    const { pass, lane } = this.#waiting
-    const isLanes = lane.length > MOST_WAITING_LANES || pass.length === 0 || (lane.length > 0 && this.#last === 'pass')
-    this.#last = isLanes ? 'lane' : 'pass'
-    return this.#waiting[this.#last].shift()
-  }
 }
 
-/** What an operation of a resume holds while it is sent. */
-class HeldSlot implements Slot {
+/** What an operation of a resume holds while it is sent, and after it those behind it in its lane. */
+export class HeldSlot implements Slot {
   readonly origin: string
   readonly #slots: Slots
   #isHeld = true
@@ -185,8 +198,8 @@ class HeldSlot implements Slot {
     return true
   }
 
-  take(): Promise<void> {
+  take(user: HeldBy = 'operation'): Promise<void> {
     this.#isHeld = true
-    return this.#slots.takeFor(this)
+    return this.#slots.takeFor(this, user)
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LONG_MS, Slots, type SlotUser } from '../../../../src/client/engine/recover/slots.ts'
+import { HeldSlot, LONG_MS, Slots } from '../../../../src/client/engine/recover/slots.ts'
 import { manualClock } from '../../../../src/testing/manual-clock.ts'
 
 const A = 'https://a.example'
@@ -8,9 +8,12 @@ const B = 'https://b.example'
 const slotsOf = (count: number): Slots => new Slots(count, manualClock())
 
 /** Who got a slot, in this order. */
-function record(slots: Slots, users: readonly SlotUser[]): string[] {
+function record(slots: Slots, users: readonly ('pass' | 'lane')[]): string[] {
   const served: string[] = []
-  users.forEach((user, n) => void slots.take(user).then(() => served.push(`${user} ${n}`)))
+  users.forEach((user, n) => {
+    const taken = user === 'pass' ? slots.take() : new HeldSlot(slots, `${A}:${n}`).take(user)
+    void taken.then(() => served.push(`${user} ${n}`))
+  })
   return served
 }
 
@@ -19,7 +22,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('slots', () => {
   it('are taken at once while any is free', async () => {
     const slots = slotsOf(3)
-    await slots.take('pass')
+    await slots.take()
     expect(slots.takeFree(5)).toBe(2)
     expect(slots.takeFree(5)).toBe(0)
     expect(slots.takeFree(1)).toBe(0)
@@ -27,7 +30,7 @@ describe('slots', () => {
 
   it('go to passes and lanes in turn, in the order of arrival', async () => {
     const slots = slotsOf(1)
-    await slots.take('pass')
+    await slots.take()
     const served = record(slots, ['lane', 'lane', 'lane', 'pass', 'pass'])
     slots.release(5)
     await turn()
@@ -36,8 +39,8 @@ describe('slots', () => {
 
   it('are free again if nobody waits', async () => {
     const slots = slotsOf(2)
-    await slots.take('lane')
-    await slots.take('lane')
+    await slots.take()
+    await slots.take()
     slots.release(2)
     expect(slots.takeFree(5)).toBe(2)
   })
@@ -51,11 +54,11 @@ describe('slots', () => {
 
   it('go first to an operation that goes on', async () => {
     const slots = slotsOf(2)
-    await slots.take('pass')
-    await slots.take('pass')
+    await slots.take()
+    await slots.take()
     const waiting = slots.hold(A)
     waiting.release()
-    await slots.take('pass')
+    await slots.take()
     const served = record(slots, ['pass', 'lane'])
     void waiting.take().then(() => served.push('operation'))
     slots.release(3)
@@ -84,7 +87,7 @@ describe('slots', () => {
   it('are not given to others before that', async () => {
     const clock = manualClock()
     const slots = new Slots(1, clock)
-    await slots.take('pass')
+    await slots.take()
     const held = slots.hold(A)
     const served = record(slots, ['pass'])
     await clock.advance(LONG_MS - 1)
@@ -100,10 +103,10 @@ describe('slots', () => {
   it('are never more for one origin than there are', async () => {
     const clock = manualClock()
     const slots = new Slots(1, clock)
-    await slots.take('pass')
+    await slots.take()
     const waiting = slots.hold(A)
     waiting.release()
-    await slots.take('pass')
+    await slots.take()
     const long = slots.hold(A)
     const served = record(slots, ['pass'])
     await clock.advance(LONG_MS)
@@ -120,7 +123,7 @@ describe('slots', () => {
 
   it('go to lanes first while very many of them wait', async () => {
     const slots = slotsOf(1)
-    await slots.take('pass')
+    await slots.take()
     const served = record(slots, ['pass', ...Array.from({ length: 1002 }, () => 'lane' as const)])
     slots.release(3)
     await turn()
