@@ -20,7 +20,7 @@ import { LanesUnderway } from './lanes-underway.ts'
 import { resumeOperation } from './resume-operation.ts'
 import { countIn, newReport } from './resume-report.ts'
 import { type HeldSlot, Slots } from './slots.ts'
-import { Sweep } from './sweep.ts'
+import { type Pass, Sweep } from './sweep.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
@@ -30,16 +30,6 @@ const LOOK_AGAIN_MS = 100
 const MOST_CLAIMED = 100
 /** Settlements of one name that are with their handlers at once, at most. */
 const MOST_DELIVERED = 8
-
-/** How far a pass is. */
-interface Pass {
-  readonly dueBy: number
-  readonly sweep: Sweep
-  dead: readonly string[]
-  /** When runners are checked for being alive (epoch ms). */
-  checkAt: number
-  isOver: boolean
-}
 
 /** `cut`: origins that had no room may have some by now, and others may have something new. */
 export type EndOfPass = 'over' | 'cut'

@@ -229,14 +229,12 @@ class Run implements RunState {
     const { clock, random, events } = engine
     const { deadline, dropIn, limits } = call
     const now = clock.now()
-    const maxAttempts = dropIn && !dropIn.isRepeatable() ? this.#attempts : this.#maxAttempts
-    const retry = { ...limits.retry, maxAttempts }
-    const standing = {
-      now,
-      deadlineAt: deadline.at,
-      horizonAt: operation.record.horizonAt,
-      previousMs: this.#previousMs,
+    const retry = {
+      ...limits.retry,
+      maxAttempts: dropIn?.isRepeatable() === false ? this.#attempts : this.#maxAttempts,
     }
+    const { horizonAt } = operation.record
+    const standing = { now, deadlineAt: deadline.at, horizonAt, previousMs: this.#previousMs }
     const decision = decideRetry({ ...standing, attemptsMade: this.#attempts, retry, floorMs }, random)
     if (decision.do === 'stop') return giveUp(this, decision)
     if (isOffline(engine)) {
