@@ -134,8 +134,8 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
 /** Probes tell nothing of how flaky a server is: only the failures count that made it failing. */
 function shareAfter({ share, failures }: GateState): number {
   const fade = 1 - 1 / TUNING.answersInShare
-  if (failures === 0) return share * fade + 1 - fade
-  return share * fade ** (1 + Math.min(failures, failingStreak(share))) + 1 - fade
+  const counted = failures === 0 ? 0 : Math.min(failures, failingStreak(share))
+  return share * fade ** (1 + counted) + 1 - fade
 }
 
 /**
