@@ -128,8 +128,6 @@ export interface Wanted extends PassTerms {
   readonly limit: number
 }
 
-export type WantedInLane = Wanted & { readonly lane: string }
-
 export async function claimDue(engine: Engine, { dead, ...wanted }: Wanted) {
   const due = dueFilter(engine, [])
   const asked = wanted.origins ?? due.origins

@@ -11,6 +11,3 @@ export function countIn(report: ResumeReport, { status }: Pick<OperationRecord, 
   report.claimed++
   report[status]++
 }
-
-/** `cut`: origins that had no room may have some by now, and others may have something new. */
-export type EndOfPass = 'over' | 'cut'

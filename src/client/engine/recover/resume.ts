@@ -1,7 +1,7 @@
 import { onAbort } from '../../../foundation/abort.ts'
 import type { SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord } from '../../journal/record-keeper.ts'
-import type { OperationRecord, OperationRequest } from '../../operation/record.ts'
+import type { OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { isOffline } from '../run/online.ts'
@@ -14,14 +14,13 @@ import {
   survey,
   takeOver,
   type Wanted,
-  type WantedInLane,
 } from './claiming.ts'
 import { Deliveries } from './deliveries.ts'
 import { LanesUnderway } from './lanes-underway.ts'
 import { resumeOperation } from './resume-operation.ts'
-import { countIn, type EndOfPass, newReport } from './resume-report.ts'
-import { Slots } from './slots.ts'
-import { Sweep } from './sweep.ts'
+import { countIn, newReport } from './resume-report.ts'
+import { type HeldSlot, Slots } from './slots.ts'
+import { type Pass, Sweep } from './sweep.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
@@ -32,15 +31,8 @@ const MOST_CLAIMED = 100
 /** Settlements of one name that are with their handlers at once, at most. */
 const MOST_DELIVERED = 8
 
-/** How far a pass is. */
-interface Pass {
-  readonly dueBy: number
-  readonly sweep: Sweep
-  dead: readonly string[]
-  /** When runners are checked for being alive (epoch ms). */
-  checkAt: number
-  isOver: boolean
-}
+/** `cut`: origins that had no room may have some by now, and others may have something new. */
+export type EndOfPass = 'over' | 'cut'
 
 /** A resume: what it has taken up, how much at once, and what became of it. */
 export class Resume {
@@ -159,14 +151,16 @@ export class Resume {
   /** Needs a slot, which is released after the operation. False: none is needed. */
   #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
     if (adopt(this.#engine, claimed)) return false
-    const { lane, horizonAt } = claimed.record
+    const { lane, horizonAt, request } = claimed.record
     if (lane === undefined || !this.#lanes.has(lane)) {
       void this.#track(this.#resumeLane(claimed, terms))
       return true
     }
     // Past its horizon an operation is claimed to expire, wherever it stands in its lane.
     const isOver = horizonAt <= this.#engine.clock.now()
-    const left = isOver ? this.#resumeOne(claimed, terms.dead).then(() => {}) : this.#putBack(claimed)
+    const left = isOver
+      ? this.#resumeOne(claimed, this.#slots.hold(request.origin), terms.dead).then(() => {})
+      : this.#putBack(claimed)
     this.#lanes.leave(lane, this.#track(left))
     return isOver
   }
@@ -187,18 +181,22 @@ export class Resume {
   async #resumeLane(first: ClaimedRecord, terms: PassTerms): Promise<void> {
     const { lane } = first.record
     if (lane !== undefined) this.#lanes.begin(lane)
+    const slot = this.#slots.hold(first.record.request.origin)
     for (let one: ClaimedRecord | undefined = first; one; ) {
-      const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
+      const record: OperationRecord | undefined = await this.#resumeOne(one, slot, terms.dead)
       if (lane === undefined) return
       // An operation that holds its lane has nobody behind it to go on with.
       if ((record === undefined || record.holdsLane) && this.#lanes.end(lane)) return
-      one = await this.#nextInLane({ ...terms, lane, after: one.place, limit: 1 }, one.record.request)
+      one = await this.#nextInLane(slot, { ...terms, lane, after: one.place, limit: 1 })
     }
   }
 
-  async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
+  async #resumeOne(
+    claimed: ClaimedRecord,
+    slot: HeldSlot,
+    dead: PassTerms['dead'],
+  ): Promise<OperationRecord | undefined> {
     const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
-    const slot = this.#slots.hold(claimed.record.request.origin)
     operation.slot = slot
     try {
       const isLeft = this.#deliveries.bound(operation)
@@ -217,14 +215,14 @@ export class Resume {
   }
 
   /** The lane waits for a slot like everybody else. A claim is the beginning of a run: it is made when there is a slot. */
-  async #nextInLane(wanted: WantedInLane, { origin }: OperationRequest): Promise<ClaimedRecord | undefined> {
-    await this.#slots.takeForLane(origin)
+  async #nextInLane(slot: HeldSlot, wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
+    await slot.take('lane')
     do {
       await this.#lanes.free(wanted.lane)
       const next = await this.#claimNext(wanted)
       if (next) return next
     } while (!this.#lanes.end(wanted.lane))
-    this.#slots.release()
+    slot.release()
     return undefined
   }
 

@@ -1,21 +1,27 @@
 import { type Clock, momentOf, startBackgroundTimer } from '../../../foundation/clock.ts'
 import type { Slot } from '../run/slot.ts'
 
+/**
+ * A pass looks for operations in the order of acceptance; a lane asks for its next operation; an operation that has waited
+ * goes on.
+ */
+type SlotUser = 'pass' | HeldBy
+type HeldBy = 'lane' | 'operation'
+
 /** If more lanes wait than this, no pass adds further ones: memory does not grow with the number of lanes. */
 const MOST_WAITING_LANES = 1000
 /** A request without an answer for so long gives its slot to others, if they wait for one. */
 export const LONG_MS = 500
 
-/** What its slot is for. */
 interface Waiting {
-  readonly origin: string
+  readonly slot: HeldSlot
   readonly start: () => void
 }
 
 /**
- * The slots of a resume: how many operations it sends at once. A pass, which looks for operations in the order of acceptance, and
- * lanes, which ask for their next one, get every second slot if both wait: neither a busy lane nor a long backlog starves the
- * other. An operation that waits for its origin or its next attempt has none meanwhile, and goes before both.
+ * The slots of a resume: how many operations it sends at once. If both wait, passes and lanes get every second slot,
+ * each kind in the order of arrival: neither a busy lane nor a long backlog starves the other. An operation that waits for its
+ * origin or its next attempt has none meanwhile.
  *
  * An origin that hangs holds up no other one: a request that has long been without an answer counts for its own origin only, which
  * never has more requests than there are slots.
@@ -29,9 +35,9 @@ export class Slots {
   /** How many each origin has, those that count for it alone included; and of these, how many there are. */
   readonly #ofOrigins = new Map<string, { all: number; long: number }>()
   readonly #passes: (() => void)[] = []
-  readonly #lanes: Waiting[] = []
-  readonly #operations: Waiting[] = []
-  #last: 'pass' | 'lane' = 'lane'
+  readonly #waiting: Readonly<Record<HeldBy, Waiting[]>> = { lane: [], operation: [] }
+  /** Of passes and lanes. */
+  #last: SlotUser = 'lane'
   #cancelTimer: (() => void) | undefined
 
   constructor(count: number, clock: Clock) {
@@ -40,17 +46,9 @@ export class Slots {
     this.#free = count
   }
 
-  /** Resolves when the pass has a slot. */
+  /** Resolves when a pass has a slot, for operations of any origin. */
   take(): Promise<void> {
-    // Nobody waits while a slot is free.
     if (this.#free === 0) return this.#wait((start) => this.#passes.push(start))
-    this.#free--
-    return Promise.resolve()
-  }
-
-  /** Resolves when a lane, whose operations are for this origin, has a slot. */
-  takeForLane(origin: string): Promise<void> {
-    if (!this.hasRoomFor(origin)) return this.#wait((start) => this.#lanes.push({ origin, start }))
     this.#free--
     return Promise.resolve()
   }
@@ -72,8 +70,8 @@ export class Slots {
     }
   }
 
-  /** A slot that was taken is for an operation of this origin. */
-  hold(origin: string): Slot {
+  /** A slot that a pass has taken is for operations of this origin. */
+  hold(origin: string): HeldSlot {
     const slot = new HeldSlot(this, origin)
     this.begin(slot)
     return slot
@@ -84,7 +82,7 @@ export class Slots {
     for (const [origin, { all, long }] of this.#ofOrigins) if (long > 0) yield [origin, Math.max(0, this.#count - all)]
   }
 
-  hasRoomFor(origin: string): boolean {
+  hasRoomFor({ origin }: HeldSlot): boolean {
     return this.#free > 0 && this.#isBelowCount(origin)
   }
 
@@ -92,17 +90,8 @@ export class Slots {
     return (this.#ofOrigins.get(origin)?.all ?? 0) < this.#count
   }
 
-  takeFor(slot: HeldSlot): Promise<void> {
-    const { origin } = slot
-    if (!this.hasRoomFor(origin)) {
-      return this.#wait((start) => {
-        const begin = (): void => {
-          this.begin(slot)
-          start()
-        }
-        this.#operations.push({ origin, start: begin })
-      })
-    }
+  takeFor(slot: HeldSlot, user: HeldBy): Promise<void> {
+    if (!this.hasRoomFor(slot)) return this.#wait((start) => this.#waiting[user].push({ slot, start }))
     this.#free--
     this.begin(slot)
     return Promise.resolve()
@@ -153,29 +142,41 @@ export class Slots {
   }
 
   get #isWanted(): boolean {
-    return this.#passes.length + this.#lanes.length + this.#operations.length > 0
+    return this.#passes.length + this.#waiting.lane.length + this.#waiting.operation.length > 0
   }
 
   #next(): (() => void) | undefined {
-    return this.#firstWithRoom(this.#operations) ?? this.#nextUser()
+    return (
+      this.#nextOf('operation') ?? (this.#isTurnOfLanes ? (this.#nextOf('lane') ?? this.#nextPass()) : this.#nextPass())
+    )
   }
 
-  #nextUser(): (() => void) | undefined {
-    const isPassFirst = this.#last === 'lane' && this.#passes.length > 0 && this.#lanes.length <= MOST_WAITING_LANES
-    const lane = isPassFirst ? undefined : this.#firstWithRoom(this.#lanes)
-    const next = lane ?? this.#passes.shift()
-    if (next) this.#last = lane ? 'lane' : 'pass'
-    return next
+  get #isTurnOfLanes(): boolean {
+    const lanes = this.#waiting.lane.length
+    return lanes > MOST_WAITING_LANES || this.#passes.length === 0 || (lanes > 0 && this.#last === 'pass')
   }
 
-  #firstWithRoom(waiting: Waiting[]): (() => void) | undefined {
-    const at = waiting.findIndex(({ origin }) => this.#isBelowCount(origin))
-    return at < 0 ? undefined : waiting.splice(at, 1)[0]?.start
+  #nextPass(): (() => void) | undefined {
+    const start = this.#passes.shift()
+    if (start) this.#last = 'pass'
+    return start
+  }
+
+  #nextOf(user: HeldBy): (() => void) | undefined {
+    const queue = this.#waiting[user]
+    const at = queue.findIndex(({ slot }) => this.#isBelowCount(slot.origin))
+    if (at < 0) return undefined
+    const [{ slot, start }] = queue.splice(at, 1) as [Waiting]
+    if (user === 'lane') this.#last = user
+    return () => {
+      this.begin(slot)
+      start()
+    }
   }
 }
 
-/** What an operation of a resume holds while it is sent. */
-class HeldSlot implements Slot {
+/** What an operation of a resume holds while it is sent, and after it those behind it in its lane. */
+export class HeldSlot implements Slot {
   readonly origin: string
   readonly #slots: Slots
   #isHeld = true
@@ -192,13 +193,13 @@ class HeldSlot implements Slot {
   }
 
   tryTake(): boolean {
-    if (!this.#slots.hasRoomFor(this.origin)) return false
+    if (!this.#slots.hasRoomFor(this)) return false
     void this.take()
     return true
   }
 
-  take(): Promise<void> {
+  take(user: HeldBy = 'operation'): Promise<void> {
     this.#isHeld = true
-    return this.#slots.takeFor(this)
+    return this.#slots.takeFor(this, user)
   }
 }

@@ -93,3 +93,13 @@ const ALL = Number.POSITIVE_INFINITY
 function mostIn(room: Room | number = ALL): number {
   return typeof room === 'number' ? room : 1
 }
+
+/** How far a pass is. */
+export interface Pass {
+  readonly dueBy: number
+  readonly sweep: Sweep
+  dead: readonly string[]
+  /** When runners are checked for being alive (epoch ms). */
+  checkAt: number
+  isOver: boolean
+}

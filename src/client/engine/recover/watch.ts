@@ -3,8 +3,8 @@ import { SetBack } from '../../../foundation/clock.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/online.ts'
 import { findDeadOwners } from './claiming.ts'
-import { Resume } from './resume.ts'
-import type { EndOfPass, ResumeReport } from './resume-report.ts'
+import { type EndOfPass, Resume } from './resume.ts'
+import type { ResumeReport } from './resume-report.ts'
 
 /** How often the journal is looked at for what other runners left there, unless these announce it. */
 const LOOK_EVERY_MS = 500

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LONG_MS, Slots } from '../../../../src/client/engine/recover/slots.ts'
+import { HeldSlot, LONG_MS, Slots } from '../../../../src/client/engine/recover/slots.ts'
 import { manualClock } from '../../../../src/testing/manual-clock.ts'
 
 const A = 'https://a.example'
@@ -11,7 +11,7 @@ const slotsOf = (count: number): Slots => new Slots(count, manualClock())
 function record(slots: Slots, users: readonly ('pass' | 'lane')[]): string[] {
   const served: string[] = []
   users.forEach((user, n) => {
-    const taken = user === 'pass' ? slots.take() : slots.takeForLane(A)
+    const taken = user === 'pass' ? slots.take() : new HeldSlot(slots, `${A}:${n}`).take(user)
     void taken.then(() => served.push(`${user} ${n}`))
   })
   return served
@@ -39,8 +39,8 @@ describe('slots', () => {
 
   it('are free again if nobody waits', async () => {
     const slots = slotsOf(2)
-    await slots.takeForLane(A)
-    await slots.takeForLane(A)
+    await slots.take()
+    await slots.take()
     slots.release(2)
     expect(slots.takeFree(5)).toBe(2)
   })
@@ -128,21 +128,5 @@ describe('slots', () => {
     slots.release(3)
     await turn()
     expect(served).toEqual(['lane 1', 'lane 2', 'pass 0'])
-  })
-
-  it('of lanes go to one whose origin has fewer than there are', async () => {
-    const clock = manualClock()
-    const slots = new Slots(1, clock)
-    await slots.take()
-    const long = slots.hold(A)
-    const served: string[] = []
-    void slots.takeForLane(A).then(() => served.push('A'))
-    void slots.takeForLane(B).then(() => served.push('B'))
-    await clock.advance(LONG_MS)
-    expect(served).toEqual(['B'])
-    slots.release()
-    long.release()
-    await turn()
-    expect(served).toEqual(['B', 'A'])
   })
 })
