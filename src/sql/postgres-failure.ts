@@ -27,6 +27,9 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['22021', 'cannot keep a text with a NUL character'],
 ]
 
+/** Raised where no standby has to confirm a commit, see `synchronous-standby.ts`. Its message is a sentence without a subject. */
+export const NO_STANDBY_CODE = 'HF003'
+
 /** PgBouncer's code for all that it refuses: only its own words say what that is. */
 const REFUSED_BY_POOLER = '08P01'
 
@@ -39,6 +42,11 @@ const WORDS: readonly (readonly [words: RegExp, sentence: string])[] = [
   [/timeout exceeded when trying to connect/i, 'cannot be reached: no connection became free in time'],
   [/timeout expired|query read timeout/i, 'did not answer in time'],
   [LOST, 'lost the connection'],
+  [
+    /committed without a synchronous standby/,
+    'committed without a synchronous standby: the wait for it was cancelled, or synchronous_standby_names was emptied ' +
+      'meanwhile. A failover may lose what was committed',
+  ],
 ]
 
 /** Every failure of the store as one StorageError: a sentence, and the driver's own error as its cause. */
@@ -49,6 +57,9 @@ export function postgresFailure(error: unknown, subject: string): StorageError {
   const sentence =
     (code && code !== REFUSED_BY_POOLER && SENTENCES.find(([start]) => code.startsWith(start))?.[1]) ||
     WORDS.find(([words]) => words.test(detail))?.[1]
+  if (code === NO_STANDBY_CODE) {
+    return new StorageError(`${subject} ${detail}. The option \`requireSynchronousStandby\` is true`, { cause: error })
+  }
   const suffix = code ? ` (${code})` : ''
   const text = sentence ? `${subject} ${sentence}${suffix}` : `${subject} failed: ${detail}${suffix}`
   return new StorageError(text, { cause: error })

@@ -75,8 +75,8 @@ export async function migratePostgresJournal(
   }
 }
 
-function tablesOf({ schema = 'holdfast' }: PostgresJournalOptions): JournalTables {
-  return journalTables(schema)
+function tablesOf({ schema = 'holdfast', ...options }: PostgresJournalOptions): JournalTables {
+  return journalTables(schema, options)
 }
 
 function poolOf(place: PostgresJournalOptions, { schema }: JournalTables): MigratedPool {

@@ -11,11 +11,12 @@ import { isAnswered, isConflict, postgresCode } from '../../../sql/postgres-fail
 import { type PipelinedStatement, queryTogether } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { runWithValues } from '../../../sql/statement-runner.ts'
+import { replicated } from '../../../sql/synchronous-standby.ts'
 import { type Consumed, consumedByHolder } from '../../entry/consumed.ts'
 import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Consumption, MessageDraft, StatementRunner } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
-import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { failureOf, type LedgerTables, SUBJECT, standbyStatements } from './ledger-tables.ts'
 import { MessageWatch, type WatchedMessages } from './message-watch.ts'
 import { HELD } from './second-functions.ts'
 import {
@@ -105,7 +106,9 @@ async function consumeOn(
     const work = (): Promise<string | null> => whileConnected(consumption.work(client))
     const value = locked ? await runWork(work) : await inTime(recordedValue(client, tables, message))
     const end = locked ? endStatements(tables, message, { locked, value }) : []
-    const results = await inTime(queryTogether(client, [...end, { text: 'COMMIT' }]))
+    // Of a duplicate too: the first delivery may be committed here, and nowhere else. The insert has locked its row, and waits.
+    const statements = [...end, ...standbyStatements(tables), { text: 'COMMIT' }]
+    const results = await inTime(replicated(client, tables.standby, () => queryTogether(client, statements)))
     if (results.at(-1)?.command === 'COMMIT')
       return begun === HELD ? consumedByHolder(HELD) : { duplicate: !locked, value }
     throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
@@ -219,7 +222,7 @@ export async function consumeGiven<Tx>(
       ? await runWork(() => work(options.transaction as Tx))
       : await recordedValue(client, tables, message)
     const end = locked ? endStatements(tables, message, { locked, value }) : []
-    await runWithValues(client, [...end, { text: RELEASE }])
+    await runWithValues(client, [...end, ...standbyStatements(tables), { text: RELEASE }])
     return row === HELD ? consumedByHolder(HELD) : { duplicate: !locked, value }
   } catch (error) {
     const undone: unknown = await rollBackToSavepoint(client).catch((cause: unknown) => cause)

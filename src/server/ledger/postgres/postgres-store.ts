@@ -40,6 +40,7 @@ import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-ta
 import type { WatchedMessages } from './message-watch.ts'
 import { OwnTransaction, type OwnWork, type TransactionEnd, type TransactionSteps } from './own-transaction.ts'
 import type { PostgresLedgerOptions } from './postgres-ledger.ts'
+import { ReplicatedEntries } from './replicated-entries.ts'
 import { atomicSteps, claimSteps, type Met } from './transaction-steps.ts'
 
 /** Times are the server's own: the `now` of a caller is not used. */
@@ -53,21 +54,26 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   /** Over our own: what keeps or ends a claim. */
   readonly #own: SteadyPostgres
   readonly #statements: ClaimStatements
+  readonly #replicated: ReplicatedEntries
   readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START, messagesFrom: FROM_THE_START }
   readonly #watched: WatchedMessages = new Map()
   readonly #background = new Set<Promise<unknown>>()
 
   constructor(options: PostgresLedgerOptions) {
-    this.#tables = ledgerTables(options.schema ?? 'holdfast')
+    this.#tables = ledgerTables(options.schema ?? 'holdfast', options)
     this.#pool = new LedgerPool(options, this.#tables)
-    this.#shared = new SteadyPostgres(this.#pool.get, SUBJECT)
-    this.#own = new SteadyPostgres(this.#pool.own, SUBJECT)
+    const { standby } = this.#tables
+    this.#shared = new SteadyPostgres(this.#pool.get, SUBJECT, standby)
+    this.#own = new SteadyPostgres(this.#pool.own, SUBJECT, standby)
     this.#statements = new ClaimStatements(this.#tables, { shared: this.#shared, own: this.#own })
+    this.#replicated = new ReplicatedEntries(this.#statements, this.#own, standby)
   }
 
   async insert(draft: EntryDraft): Promise<Insertion> {
     const leave = this.#queue.enter(await this.#pool.get(), draft.patienceMs)
-    return this.#statements.insert(draft).finally(leave)
+    const insertion = await this.#statements.insert(draft).finally(leave)
+    if (insertion.kind === 'found') await this.#replicated.confirm(insertion.found.entry)
+    return insertion
   }
 
   takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
@@ -131,7 +137,10 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     const steps = atomicSteps(this.#tables, own, met)
     const { leaseMs, patienceMs } = draft
     const end = await this.#run(steps, { work, leaseMs }, patienceMs)
-    if (met.found) return { kind: 'found', found: met.found }
+    if (met.found) {
+      await this.#replicated.confirm(met.found.entry)
+      return { kind: 'found', found: met.found }
+    }
     if (met.inFlight) return { kind: 'in-flight', request: met.inFlight }
     if (end.thrown) throw end.thrown.error
     const outcome = end.outcome as Exclude<Outcome, { kind: 'uncommitted' | 'abandoned' }>
@@ -139,7 +148,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
     const settle = end.unsettled && steps.settle(end.unsettled)
     if (!settle || outcome.kind !== 'recorded') return outcome
     // The connection broke after the rollback: once more, on another one.
-    const { rows } = await this.#own.query(settle.text, [...(settle.values ?? [])])
+    const { rows } = await this.#own.commit(settle.text, [...(settle.values ?? [])])
     const value = (rows[0] as { readonly recorded: string } | undefined)?.recorded ?? null
     const isOurs = steps.isOurs({ command: 'SELECT', rowCount: 1, value })
     return isOurs ? outcome : this.#readAtomic(draft, { kind: 'lost' })
@@ -147,7 +156,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   /** Was it recorded all the same? Where that can't be seen, `otherwise`. */
   async #readAtomic<Otherwise>({ scope, key, token }: EntryDraft, otherwise: Otherwise) {
-    const entry = await this.find(scope, key).catch(() => undefined)
+    const entry = await this.#replicated.find(scope, key).catch(() => undefined)
     if (entry?.token !== token || !entry.answer) return otherwise
     return { kind: 'recorded', writes: 'committed', answer: entry.answer } as const
   }
@@ -204,14 +213,14 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   /** The connection broke while COMMIT was under way: the entry shows the outcome, if it can be read. */
   async #readOutcome(claim: Claim | null, error: Error): Promise<Outcome> {
-    const entry = claim && (await this.find(claim.scope, claim.key).catch(() => undefined))
+    const entry = claim && (await this.#replicated.find(claim.scope, claim.key).catch(() => undefined))
     const isRecorded = entry?.token === claim?.token && entry?.state === 'done'
     if (!isRecorded || !entry?.answer) return { kind: 'in-doubt', error }
     return { kind: 'recorded', writes: 'committed', answer: entry.answer }
   }
 
   async #isDone({ scope, key, token }: Claim): Promise<boolean> {
-    const entry = await this.find(scope, key)
+    const entry = await this.#replicated.find(scope, key)
     return entry?.token === token && entry.state === 'done'
   }
 

@@ -27,6 +27,7 @@ import {
 export function claimSteps(tables: LedgerTables, transaction: Transaction<PostgresClient>): TransactionSteps {
   const { claim, options, leaseMs, effectLeaseMs } = transaction
   const begin = beginAt(options)
+  const { standby } = tables
   const insist = (locked: Locked): string => insistStatement(tables, locked)
   if (!claim) {
     const none = { settle: () => undefined, isLost: () => false, isOurs: () => true }
@@ -35,6 +36,7 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
       enter: lockedIn,
       insist,
       commit: (_, locked) => [{ text: insist(locked) }],
+      standby,
       ...none,
     }
   }
@@ -46,6 +48,7 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
     settle: (outcome) => moveStatement(tables, claim, { outcome, leaseMs }),
     isLost: () => false,
     isOurs: (result) => result?.value === 'true',
+    standby,
   }
 }
 
@@ -95,6 +98,7 @@ export function atomicSteps(
     // At a stricter isolation level, a key that another transaction has recorded since is a conflict.
     isLost: (error) => postgresCode(error) === LOST_CODE || isConflict(error),
     isOurs: (result) => result?.value === 'true',
+    standby: tables.standby,
   }
 }
 
