@@ -30,6 +30,13 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
 /** Raised where no standby has to confirm a commit, see `synchronous-standby.ts`. Its message is a sentence without a subject. */
 export const NO_STANDBY_CODE = 'HF003'
 
+/** A place in one of our tables that is taken: no key of the caller's. */
+const TAKEN_PLACE = /holdfast_\w+_pkey/
+
+const BEHIND =
+  'cannot give a new row its place: the sequence of the table is behind its rows, as after a cutover by logical ' +
+  'replication. Nothing was written: set the sequence to the highest place by setval, as the runbook says'
+
 /** PgBouncer's code for all that it refuses: only its own words say what that is. */
 const REFUSED_BY_POOLER = '08P01'
 
@@ -55,6 +62,7 @@ export function postgresFailure(error: unknown, subject: string): StorageError {
   const code = postgresCode(error)
   const detail = error instanceof Error ? error.message : String(error)
   const sentence =
+    (code === '23505' && TAKEN_PLACE.test(detail) && BEHIND) ||
     (code && code !== REFUSED_BY_POOLER && SENTENCES.find(([start]) => code.startsWith(start))?.[1]) ||
     WORDS.find(([words]) => words.test(detail))?.[1]
   if (code === NO_STANDBY_CODE) {

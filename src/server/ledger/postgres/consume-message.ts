@@ -23,6 +23,7 @@ import {
   beginAt,
   explainLoss,
   explainWork,
+  IDLE_COLUMN,
   idleLimitMs,
   insistStatement,
   inTime,
@@ -119,7 +120,7 @@ async function consumeOn(
     if (!locked && postgresCode(error) === '55P03') return IN_FLIGHT
     const cause = error instanceof WorkError ? error.error : explainWork(error)
     if (ended) return new WorkError(new EndedTransactionError(cause))
-    const explained = explainLoss(cause, lost(), message.leaseMs)
+    const explained = explainLoss(cause, { lost: lost(), locked, leaseMs: message.leaseMs })
     if (error instanceof WorkError || explained instanceof HoldfastError) return new WorkError(explained)
     throw explained
   }
@@ -243,5 +244,5 @@ function insertText({ functions }: LedgerTables, message: MessageDraft, patience
   const { scope, id, retentionMs, leaseMs } = message
   const idle = leaseMs === undefined ? 'NULL' : idleLimitMs(leaseMs)
   const values = [literal(scope), literal(id), Number(retentionMs), patience ? literal(patience) : 'NULL', idle]
-  return `SELECT ${functions}_consume_v2(${values.join(', ')}) AS locked`
+  return `SELECT ${functions}_consume_v2(${values.join(', ')}) AS locked, ${IDLE_COLUMN}`
 }

@@ -187,7 +187,8 @@ export class OwnTransaction {
 
   /** Rolls everything back. If the work has ended the transaction itself, its writes may be there: `unknown`. */
   async #fail(cause: unknown, wrap = (error: unknown): unknown => error): Promise<TransactionEnd> {
-    const error = wrap(explainLoss(cause, this.#connectionError(), this.#work.leaseMs))
+    const { leaseMs } = this.#work
+    const error = wrap(explainLoss(cause, { lost: this.#connectionError(), locked: this.#locked, leaseMs }))
     const isEnded = cause instanceof EndedTransactionError
     if (isEnded) this.#mayInsist = false
     const end = await this.#rollBack(isEnded ? { kind: 'abandoned' } : KEPT)

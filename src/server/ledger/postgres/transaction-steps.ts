@@ -11,6 +11,7 @@ import type { TransactionSteps } from './own-transaction.ts'
 import {
   beginAt,
   enterStatement,
+  IDLE_COLUMN,
   idleLimitMs,
   insistStatement,
   LOCKED_COLUMN,
@@ -60,6 +61,7 @@ export interface Met {
 
 interface TakenRow {
   readonly taken: string
+  readonly idle: string
 }
 
 /** Around the work of a request that is one transaction. */
@@ -72,7 +74,7 @@ export function atomicSteps(
   const values = [scope, key, fingerprint].map(literal).join(', ')
   let seenToken: string | undefined
   const enter = (row: unknown): Locked | undefined => {
-    const { taken } = row as TakenRow
+    const { taken, idle } = row as TakenRow
     if (taken === 'same' || taken === 'other') {
       met.inFlight = taken
       return undefined
@@ -85,12 +87,12 @@ export function atomicSteps(
       return undefined
     }
     seenToken = found?.entry.token
-    return lockedBy(taken.slice(at + 1))
+    return lockedBy(taken.slice(at + 1), idle)
   }
   const put = (answer: RecordedAnswer, locked?: Locked): PipelinedStatement =>
     putStatement(tables, draft, { answer, seenToken, locked })
   return {
-    begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken`,
+    begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken, ${IDLE_COLUMN}`,
     enter,
     insist: (locked) => insistStatement(tables, locked),
     commit: (answer, locked) => [{ text: takeRole(locked) }, put(answer, locked)],
