@@ -4,6 +4,7 @@ import type { DurablePostgres } from '../../../sql/postgres-steady.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Claim, EntryDraft, FoundEntry, Insertion } from '../port.ts'
+import type { LeaseClock } from './lease-clock.ts'
 import { ENTRY_COLUMNS, inMs, ROW_PATIENCE } from './ledger-functions.ts'
 import {
   answerValues,
@@ -44,12 +45,14 @@ export class ClaimStatements {
   readonly #standby: string
   readonly #shared: DurablePostgres
   readonly #own: DurablePostgres
+  readonly #clock: LeaseClock
 
   /**
    * A claim is made over the connections of the application, as its work is. What keeps or ends a claim goes over our
    * own: it must not wait for the application, which may itself wait for it.
    */
-  constructor(tables: LedgerTables, { shared, own }: Connections) {
+  constructor(tables: LedgerTables, { shared, own }: Connections, clock: LeaseClock) {
+    this.#clock = clock
     this.#entries = tables.entries
     this.#functions = tables.functions
     this.#standby = standbyColumn(tables)
@@ -69,8 +72,9 @@ export class ClaimStatements {
   async #claimOrLook(draft: EntryDraft): Promise<FoundEntry | 'claimed' | undefined> {
     try {
       const { rows } = await this.#shared[draft.durable ? 'commit' : 'query'](this.#claimText(draft))
-      const { seen } = rows[0] as SeenRow
-      return seen === null ? 'claimed' : foundEntry(seen)
+      const { seen, now } = rows[0] as SeenRow & { readonly now: string }
+      this.#clock.observe(Number(now), draft.leaseMs)
+      return seen === null ? 'claimed' : foundEntry(seen, this.#clock)
     } catch (error) {
       // Another transaction holds the row: the key is taken.
       if (postgresCode((error as Error).cause) === '55P03') return this.look(draft.scope, draft.key)
@@ -83,13 +87,13 @@ export class ClaimStatements {
     const { scope, key, fingerprint, method, path, token, external, durable, leaseMs, retentionMs } = draft
     const texts = [scope, key, fingerprint, method, path, token].map(literal)
     const values = [...texts, external === true, Number(leaseMs), Number(retentionMs), durable === true]
-    return `SELECT ${this.#functions}_claim_v1(${values.join(', ')}) AS seen${this.#standby}`
+    return `SELECT ${this.#functions}_claim_v1(${values.join(', ')}) AS seen, ${NOW_COLUMN}${this.#standby}`
   }
 
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {
     const text = `SELECT ${this.#functions}_look_v1($1, $2) AS seen`
     const { seen } = (await this.#own.query(text, [scope, key])).rows[0] as SeenRow
-    return seen === null ? undefined : foundEntry(seen)
+    return seen === null ? undefined : foundEntry(seen, this.#clock)
   }
 
   /** Only while the entry is as it was seen: a claim that was renewed or has begun its effect since is alive. */
@@ -180,11 +184,16 @@ interface FoundRow extends Omit<PostgresEntryRow, 'body'> {
   readonly now: string
 }
 
-export function foundEntry(seen: string): FoundEntry {
+/** A column for `LeaseClock`. */
+export const NOW_COLUMN = `${inMs('clock_timestamp()')} AS now`
+
+export function foundEntry(seen: string, clock: LeaseClock): FoundEntry {
   const row = JSON.parse(seen) as FoundRow
+  const now = Number(row.now)
+  clock.observe(now)
   const body = row.body === null ? null : Buffer.from(row.body, 'base64')
   const entry = postgresEntry({ ...row, body })
-  return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
+  return { entry, now: now - clock.jumpedMs, owner: ownerByLock(entry, row) }
 }
 
 /** The parameters of `FENCED`. */

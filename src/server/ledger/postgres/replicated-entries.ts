@@ -1,6 +1,7 @@
 import type { DurablePostgres } from '../../../sql/postgres-steady.ts'
 import { REPLICATE } from '../../../sql/synchronous-standby.ts'
-import type { Entry } from '../../entry/entry.ts'
+import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
+import type { Claim } from '../port.ts'
 import type { ClaimStatements } from './claim-statements.ts'
 
 const LEVEL = `CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END`
@@ -26,10 +27,11 @@ export class ReplicatedEntries {
     await this.#own.commit(`SELECT set_config('synchronous_commit', ${LEVEL}, true), ${REPLICATE}, ${this.#standby}`)
   }
 
-  /** To see what became of a commit. */
-  async find(scope: string, key: string): Promise<Entry | undefined> {
+  /** To see what became of a commit: the answer that was recorded under this token, if any. */
+  async answerOf({ scope, key, token }: Pick<Claim, 'scope' | 'key' | 'token'>): Promise<RecordedAnswer | undefined> {
     const entry = await this.#statements.find(scope, key)
+    if (entry?.token !== token || entry.state !== 'done') return undefined
     await this.confirm(entry)
-    return entry
+    return entry.answer ?? undefined
   }
 }

@@ -4,7 +4,8 @@ import type { PipelinedStatement } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { AtomicRun, EntryDraft, FoundEntry, Transaction } from '../port.ts'
-import { foundEntry } from './claim-statements.ts'
+import { foundEntry, NOW_COLUMN } from './claim-statements.ts'
+import type { LeaseClock } from './lease-clock.ts'
 import { LOST_CODE } from './ledger-functions.ts'
 import { answerValues, type LedgerTables } from './ledger-tables.ts'
 import type { TransactionSteps } from './own-transaction.ts'
@@ -55,6 +56,7 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
 
 /** What kept the work of an atomic request from being called. */
 export interface Met {
+  readonly clock: LeaseClock
   found?: FoundEntry
   inFlight?: 'same' | 'other'
 }
@@ -62,6 +64,7 @@ export interface Met {
 interface TakenRow {
   readonly taken: string
   readonly idle: string
+  readonly now: string
 }
 
 /** Around the work of a request that is one transaction. */
@@ -74,14 +77,15 @@ export function atomicSteps(
   const values = [scope, key, fingerprint].map(literal).join(', ')
   let seenToken: string | undefined
   const enter = (row: unknown): Locked | undefined => {
-    const { taken, idle } = row as TakenRow
+    const { taken, idle, now } = row as TakenRow
+    met.clock.observe(Number(now), leaseMs)
     if (taken === 'same' || taken === 'other') {
       met.inFlight = taken
       return undefined
     }
     // A line break in JSON is escaped.
     const at = taken.indexOf('\n')
-    const found = at > 0 ? foundEntry(taken.slice(0, at)) : undefined
+    const found = at > 0 ? foundEntry(taken.slice(0, at), met.clock) : undefined
     if (found && !mayReplace(found)) {
       met.found = found
       return undefined
@@ -92,7 +96,7 @@ export function atomicSteps(
   const put = (answer: RecordedAnswer, locked?: Locked): PipelinedStatement =>
     putStatement(tables, draft, { answer, seenToken, locked })
   return {
-    begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken, ${IDLE_COLUMN}`,
+    begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken, ${IDLE_COLUMN}, ${NOW_COLUMN}`,
     enter,
     insist: (locked) => insistStatement(tables, locked),
     commit: (answer, locked) => [{ text: takeRole(locked) }, put(answer, locked)],
