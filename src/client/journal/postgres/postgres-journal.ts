@@ -1,6 +1,7 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { QueueTerms } from '../../../foundation/command-queue.ts'
 import { checkPostgresPlace, MigratedPool } from '../../../sql/migrated-pool.ts'
+import { guardPool } from '../../../sql/pool-events.ts'
 import { newPostgresListener, type PostgresPool } from '../../../sql/postgres-driver.ts'
 import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import type { PeerMessage } from '../../coordination/port.ts'
@@ -94,6 +95,8 @@ class PostgresJournal implements Journal {
 
   constructor(options: PostgresJournalOptions) {
     this.#options = options
+    // Not only when it opens: a connection may die before the first call.
+    if (options.pool) guardPool(options.pool)
     this.#tables = tablesOf(options)
     this.#peers = new PeerChannel(() => newPostgresListener(options), this.#tables.schema.name)
     this.sharedBudget = options.sharedBudget ? new PostgresBudget(() => this.#opened(), this.#tables) : undefined
