@@ -1,4 +1,5 @@
 import { takeTurn } from '../foundation/clock.ts'
+import { SharedTimers } from '../foundation/shared-timers.ts'
 import type { Client } from './client.ts'
 import type { Coordination } from './coordination/port.ts'
 import { Emitter } from './engine/emitter.ts'
@@ -77,6 +78,7 @@ function assemble(platform: Platform, options: ResolvedOptions, given: Pick<Engi
     ...given,
     options,
     clock,
+    sharedTimers: new SharedTimers(clock),
     random,
     fingerprints,
     keeper,

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/classes.ts'
+import { Deadline } from '../foundation/deadline.ts'
 import { newOperationKey } from '../foundation/identity.ts'
 import type { CallContext } from './call-context.ts'
 import type { Call, NewOperation, StoredOperation } from './engine/call/call.ts'
@@ -103,14 +104,17 @@ export function startRetry(settings: CallSettings, retry: RetryTerms): HandleSou
 }
 
 function callOf(
-  { engine, context }: CallSettings,
+  { engine: { clock }, context }: CallSettings,
   limits: ResolvedCall,
   parts: Pick<Call, 'singleAttempt' | 'credentials' | 'keyed' | 'durable' | 'redirect' | 'dropIn'>,
 ): Call {
   return {
     mode: 'call',
     limits,
-    deadlineAt: Math.min(engine.clock.now() + limits.deadlineMs, context.deadlineAt ?? Number.POSITIVE_INFINITY),
+    deadline: new Deadline(
+      clock,
+      Math.min(limits.deadlineMs, (context.deadlineAt ?? Number.POSITIVE_INFINITY) - clock.now()),
+    ),
     singleAttempt: context.doNotRetry === true ? 'outer-retries' : parts.singleAttempt,
     credentials: parts.credentials,
     keyed: parts.keyed,

@@ -67,6 +67,23 @@ export function remainingMs(clock: Clock, since: Moment, ms: number): number {
   return ms - Math.max(moment.now - since.now, moment.elapsed - since.elapsed)
 }
 
+/** How far a machine's clock was set back since the last look. */
+export class SetBack {
+  readonly #clock: Clock
+  #last: Moment
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#last = momentOf(clock)
+  }
+
+  takeMs(): number {
+    const { now, elapsed } = this.#last
+    this.#last = momentOf(this.#clock)
+    return Math.max(0, this.#last.elapsed - elapsed - (this.#last.now - now))
+  }
+}
+
 type After = (ms: number, callback: () => void) => () => void
 
 /** A sleep out of timers. */

@@ -85,7 +85,7 @@ describe('list', () => {
     const file = files.newJournal()
     await leaveBacklog(file, ['/a', '/b', 'https://well.test/c'])
     const now = Date.now()
-    const failing = { failures: 4, failedAt: now - 7000, probeAt: now + 800, at: now }
+    const failing = { failures: 4, failedAt: now - 7000, triedAt: now, probeAt: now + 800, at: now }
     await putLevel(file, { ...failing, pauseMs: 500 })
     const since = new Date(now - 7000).toISOString().replace(/\.\d+/, '')
     const { out, err } = await cli(['list', '--db', file.path], { now: () => now })

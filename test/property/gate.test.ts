@@ -155,7 +155,7 @@ describe('the state of a gate', () => {
       const limits = { ...bounds, breaker: bounds.breaker || BREAKER }
       for (const { before, now: failedAt } of taken) {
         const now = failedAt + limits.breaker.openAfterMs * 2
-        const after = { ...before, failures: 3, failedAt, probe: undefined, probeAt: now }
+        const after = { ...before, failures: 3, failedAt, triedAt: now - 1, probe: undefined, probeAt: now }
         expect(phaseOf(after, limits, now)).toBe('open')
         const late = { now, kind: 'call', outcome: 'success', tookMs: 1, inFlight: 1, random: () => 0.5 } as const
         expect(phaseOf(recordOutcome(after, limits, late), limits, now)).toBe('open')

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { HoldfastEvent } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
 import type { PlainStep } from '../../src/testing/scripted-fetch.ts'
-import { elapse, failure, rowsOf, scenario } from '../support/client-scenario.ts'
+import { seededRandom } from '../../src/testing/seeded-random.ts'
+import { elapse, failure, ORIGIN, rowsOf, scenario } from '../support/client-scenario.ts'
 
 const once = { retry: false } as const
 const changes = (events: readonly HoldfastEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'breaker.changed' ? [`${event.from} -> ${event.to}`] : []))
 
-/** An eighth after `openAfter`, so that a server that was away for just so long is found by a probe. */
+/** Later than `openAfter`: a request that fails then opens it. */
 const OPENS_AFTER_MS = 5625
-const FIRST_PROBE = ['closed -> open', 'open -> half-open', 'half-open -> open']
 
-/** A client whose server fails until it is told otherwise, with its breaker open and the first probe just failed. */
+/** A client whose server fails until it is told otherwise, with its breaker just opened. */
 async function opened(options: Parameters<typeof scenario>[1] = {}) {
   const server = { status: 503 }
   const place = scenario(() => ({ ...server }), { ...once, random: () => 0.5, ...options })
@@ -22,23 +23,43 @@ async function opened(options: Parameters<typeof scenario>[1] = {}) {
 }
 
 describe('the breaker', () => {
-  it('opens when nothing has succeeded for five seconds since the first of three failures', async () => {
+  it('opens when a request fails that was sent five seconds after the first of three failures', async () => {
     const server = { status: 200 }
     const { client, events, clock, fetch } = scenario(() => ({ ...server }), { ...once, random: () => 0.5 })
     await client.post('/a')
     server.status = 503
     for (let i = 0; i < 3; i++) await failure(client.post('/a'))
     const waiting = Promise.all(Array.from({ length: 30 }, () => failure(client.post('/a'))))
-    await clock.advance(OPENS_AFTER_MS - 1)
+    await clock.advance(4999)
     expect(changes(events)).toEqual([])
-    const probes = fetch.calls.length - 4
-    await clock.advance(1)
+    await clock.advance(500)
     expect(changes(events)).toEqual(['closed -> open'])
+    const probes = fetch.calls.length - 4
     const errors = await waiting
     expect(errors.filter((error) => error.reason === 'attempts')).toHaveLength(probes)
     expect(errors.filter((error) => error.reason === 'breaker' && error.effect === 'none')).toHaveLength(30 - probes)
     expect(fetch.calls).toHaveLength(4 + probes)
   })
+
+  it.each([1, 2, 3, 4])(
+    'answers calls that begin a second after a long outage, five in a second (seed %i)',
+    async (seed) => {
+      const clock = manualClock()
+      const endsAt = clock.now() + 10_000
+      const answer = () => ({ status: clock.now() < endsAt ? 503 : 200, delay: 20 })
+      const { client } = scenario(answer, { clock, random: seededRandom(seed) })
+      const late: Promise<unknown>[] = []
+      for (let n = 0; n < 75; n++) {
+        const call = client.post('/a').then(
+          () => 'answered',
+          (error: unknown) => error,
+        )
+        if (clock.now() > endsAt + 1000) late.push(call)
+        await clock.advance(200)
+      }
+      expect(await Promise.all(late)).toEqual(late.map(() => 'answered'))
+    },
+  )
 
   it('stays closed after two failures, however long ago', async () => {
     const { client, events, clock } = scenario(() => ({ status: 503 }), once)
@@ -117,7 +138,7 @@ describe('the breaker', () => {
     const outcomes = await Promise.allSettled([client.post('/a'), client.post('/a'), client.post('/a')])
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
     expect(fetch.calls).toHaveLength(5)
-    expect(changes(events)).toEqual([...FIRST_PROBE, 'open -> half-open', 'half-open -> closed'])
+    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> closed'])
     await client.post('/a')
     expect(fetch.calls).toHaveLength(6)
   })
@@ -128,19 +149,22 @@ describe('the breaker', () => {
     await failure(client.post('/a'))
     expect(await failure(client.post('/a'))).toMatchObject({ name: 'NotSentError', reason: 'breaker' })
     expect(fetch.calls).toHaveLength(5)
-    expect(changes(events)).toEqual([...FIRST_PROBE, 'open -> half-open', 'half-open -> open'])
+    expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> open'])
   })
 
   it('stays half open when a request from before it opened fails while the probe is under way', async () => {
     const server = (call: { readonly url: string }): PlainStep => {
-      if (call.url.endsWith('/late')) return { status: 503, delay: OPENS_AFTER_MS + 100 }
+      if (call.url.endsWith('/late')) return { status: 503, delay: 7125 }
       if (call.url.endsWith('/probe')) return { status: 200, delay: 400 }
       return { status: 503 }
     }
     const { client, clock, fetch, events } = scenario(server, { ...once, random: () => 0.5 })
     const late = failure(client.get('/late'))
     for (let i = 0; i < 3; i++) await failure(client.post('/a'))
-    await clock.advance(OPENS_AFTER_MS)
+    await clock.advance(5025)
+    await failure(client.post('/a'))
+    expect(changes(events)).toEqual(['closed -> open'])
+    await clock.advance(2000)
     const probe = client.get('/probe')
     await clock.advance(100)
     await late
@@ -148,7 +172,27 @@ describe('the breaker', () => {
     expect(await failure(client.get('/a'))).toMatchObject({ reason: 'breaker' })
     await elapse(clock, 300, probe)
     expect(changes(events)).toEqual(['closed -> open', 'open -> half-open', 'half-open -> closed'])
-    expect(fetch.calls).toHaveLength(5)
+    expect(fetch.calls).toHaveLength(6)
+  })
+
+  it('refuses nobody after a quiet while: only a request can tell that a server is still down', async () => {
+    const server = { status: 503 }
+    const { client, clock, events } = scenario(() => ({ ...server }), once)
+    for (let n = 0; n < 3; n++) await failure(client.post('/a'))
+    await clock.advance(6000)
+    server.status = 200
+    const calls = Promise.allSettled(Array.from({ length: 50 }, () => client.post('/a')))
+    const ended = await elapse(clock, 1000, calls)
+    expect(ended.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect(changes(events)).toEqual([])
+  })
+
+  it('is not told of calls that were cut off by their own deadline sooner than the server usually answers', async () => {
+    const { client, clock } = scenario(() => ({ status: 200, delay: 500 }), once)
+    await elapse(clock, 500, client.get('/a'))
+    for (let n = 0; n < 5; n++) await elapse(clock, 100, failure(client.get('/a', { deadline: 100 })))
+    expect(client.origin(ORIGIN)).toMatchObject({ state: 'healthy', reason: undefined })
+    await elapse(clock, 500, client.get('/a'))
   })
 
   it('is not told of a probe that the caller aborted, and gives its slot back', async () => {
@@ -183,8 +227,9 @@ describe('the breaker', () => {
     expect(none.fetch.calls).toHaveLength(14)
     const eager = scenario(() => ({ fault: 'refused' }), { ...once, breaker: { openAfter: 8 } })
     for (let i = 0; i < 3; i++) await failure(eager.client.get('/a'))
-    expect(await elapse(eager.clock, 9, failure(eager.client.get('/a')))).toMatchObject({ reason: 'breaker' })
-    expect(eager.fetch.calls).toHaveLength(3)
+    expect(await elapse(eager.clock, 50, failure(eager.client.get('/a')))).toMatchObject({ reason: 'attempts' })
+    expect(await failure(eager.client.get('/a'))).toMatchObject({ reason: 'breaker' })
+    expect(eager.fetch.calls).toHaveLength(4)
   })
 })
 
@@ -196,15 +241,15 @@ describe('the breaker of a server that says when it will be back', () => {
     const place = scenario(step, { ...once, random: () => 0.5 })
     const { client, clock } = place
     await Promise.all([1, 2, 3].map(() => failure(client.post('/a'))))
-    // The first failed probe of 3,150 ms names the next one.
-    const probe = failure(client.post('/a'))
-    await clock.advance(OPENS_AFTER_MS + 100)
-    await probe
+    // The failed probes of 3,150 and 6,300 ms name the next one.
+    const probes = [failure(client.post('/a')), failure(client.post('/a'))]
+    await clock.advance(8900)
+    await Promise.all(probes)
     const calls = [client.post('/a'), client.post('/a')]
     const ended = Promise.allSettled(calls)
     await clock.advance(400)
     expect(changes(place.events)).toEqual(['closed -> open'])
-    expect(place.fetch.calls).toHaveLength(4)
+    expect(place.fetch.calls).toHaveLength(5)
     return { ...place, server, ended }
   }
 
@@ -213,14 +258,14 @@ describe('the breaker of a server that says when it will be back', () => {
     server.status = 200
     const outcomes = await elapse(clock, 400, ended)
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
-    expect(fetch.calls).toHaveLength(6)
+    expect(fetch.calls).toHaveLength(7)
   })
 
   it('ends them with the first one that finds it still down', async () => {
     const { clock, fetch, ended } = await expected()
     const errors = (await elapse(clock, 400, ended)).map((outcome) => outcome.status === 'rejected' && outcome.reason)
     expect(errors).toMatchObject([{ reason: 'attempts' }, { reason: 'breaker', effect: 'none' }])
-    expect(fetch.calls).toHaveLength(5)
+    expect(fetch.calls).toHaveLength(6)
   })
 
   it('ends calls at once if that is longer than it takes to give a server up', async () => {

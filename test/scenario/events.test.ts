@@ -135,9 +135,10 @@ describe('the events', () => {
     const { client, clock, events } = scenario(() => ({ status: 503 }), {
       retry: false,
       breaker: { openAfter: 8 },
+      random: () => 0.5,
     })
     for (let n = 0; n < 3; n++) await failure(client.post('/a'))
-    await elapse(clock, 9, failure(client.post('/a')))
+    await elapse(clock, 50, failure(client.post('/a')))
     expect(events.find((event) => event.type === 'breaker.changed')).toEqual({
       type: 'breaker.changed',
       at: clock.now(),

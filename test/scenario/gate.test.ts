@@ -136,6 +136,29 @@ describe('a call that waits at its gate', () => {
     await Promise.all(calls)
   })
 
+  it('has no timer of its own either if it is in the journal', async () => {
+    const { place, client, close } = await busy()
+    const timers = place.clock.pending()
+    const calls = times(50, (n) => outcome(client.post('/orders', { body: `${n}` })))
+    await settle(place.clock)
+    expect([place.clock.pending(), place.server.calls.length]).toEqual([timers, 1])
+    await close()
+    await Promise.all(calls)
+  })
+
+  it('is told when the next request goes if it has waited behind others in vain', async () => {
+    const place = neighbourhood()
+    const client = place.client({ limits: { perSecond: 0.1 } })
+    await client.get('/orders')
+    const nextAt = place.clock.now() + 10_000
+    const first = outcome(client.get('/orders', { deadline: '1h' }))
+    const behind = outcome(client.get('/orders', { deadline: '2s' }))
+    await place.clock.advance(2000)
+    expect(await behind).toMatchObject({ error: { reason: 'deadline', retryAt: nextAt } })
+    await place.clock.advance(10_000)
+    expect(await first).toMatchObject({ value: { status: 201 } })
+  })
+
   it('is on disk, and may be had by another client if this one ends', async () => {
     const { place, client, close } = await busy()
     const calls = times(50, (n) => client.post('/orders', { body: `${n}` }))

@@ -83,7 +83,7 @@ describe('a call that fails by its deadline after a blip of its API', () => {
     const error = new IndeterminateError('too late', { effect: 'unknown', reason: 'deadline', operation: { key: KEY } })
     const result = { is: 'error', at: 3000, error } as const
     const fact: CallFact = { plan, process: processOf('A1'), at: 0, accepted: true, result }
-    return judgeBlips(fact, [], { ...PLAN, isQuiet: true, options: {}, troubles: [blip] })
+    return judgeBlips(fact, { ...PLAN, isQuiet: true, options: {}, troubles: [blip] })
   }
 
   it('has failed because of the blip, but for a fetch that no attempt timeout ends', () => {

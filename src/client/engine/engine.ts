@@ -1,5 +1,6 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
+import type { SharedTimers } from '../../foundation/shared-timers.ts'
 import type { Coordination } from '../coordination/port.ts'
 import type { Gates } from '../gate/gates.ts'
 import type { RecordKeeper } from '../journal/record-keeper.ts'
@@ -20,6 +21,7 @@ import type { Session } from './run/session.ts'
 export interface Engine {
   readonly options: ResolvedOptions
   readonly clock: Clock
+  readonly sharedTimers: SharedTimers
   readonly random: Random
   readonly fingerprints: Fingerprints
   readonly keeper: RecordKeeper

@@ -1,7 +1,8 @@
-import { A_TOKEN, balance, spend } from './bucket.ts'
-import { type BudgetLimits, type GateLimits, TUNING } from './gate-limits.ts'
-import { failingStreak, type GateState, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
+import { A_TOKEN, balance, spend, tokenAt } from './bucket.ts'
+import { type GateLimits, TUNING } from './gate-limits.ts'
+import { failingStreak, type GateState, isFlaky, opensAt, phaseOf, type RequestKind, settled } from './gate-state.ts'
 import { standStill } from './pace.ts'
+import { blipMs } from './spread.ts'
 import type { Traffic } from './traffic.ts'
 
 /** One request, and what is on its way before it. */
@@ -41,14 +42,22 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   if (isTooLate(state, limits, question)) return { is: 'late', state, retryAt: waitsUntil }
   if (waitsUntil > now) {
     // Calls and retries that wait must hear of it when the breaker opens.
-    const mayOpen = kind !== 'kept' && phase !== 'open'
-    const opens = mayOpen ? opensAt(state, limits.breaker) : Number.POSITIVE_INFINITY
+    const opens = phase === 'open' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
     return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
   }
   const paid = spaced(pay(state, limits, question), limits, now)
   if (phase === 'healthy') return { is: 'sent', state: paid }
   const pauseMs = state.failedAt === undefined ? state.pauseMs * TUNING.silentFaster : state.pauseMs
-  return { is: 'sent', state: { ...paid, pauseMs, probe: now, probeAt: now, refused: 0 }, probe: now }
+  const hangsSince = state.hangsSince ?? now
+  return { is: 'sent', state: { ...paid, pauseMs, probe: now, probeAt: now, hangsSince, refused: 0 }, probe: now }
+}
+
+/** When a request of this kind may go, as far as that is a matter of time; undefined if only a report can tell. */
+export function nextAt(before: GateState, limits: GateLimits, asking: Asking): number | undefined {
+  const state = stateNow(before, limits, asking)
+  if (isFull(state, limits, asking)) return undefined
+  const at = Math.max(nextProbeAt(state, limits, asking.now), state.nextAt, heldUntil(state, limits, asking))
+  return at > asking.now && at < Number.POSITIVE_INFINITY ? at : undefined
 }
 
 /** As it is for one who asks now. */
@@ -69,13 +78,12 @@ function isTooLate(state: GateState, limits: GateLimits, question: Question): bo
 /** Does nothing hold a call up? */
 export function isPlain(state: GateState, limits: GateLimits, traffic: Traffic): boolean {
   if (state.failures > 0 || state.window !== undefined || state.nextAt > traffic.now || state.spaceMs > 0) return false
-  if (limits.perSecond !== undefined || !hasRoom(limits, traffic)) return false
-  return traffic.unanswered.count < TUNING.silentRequests || !isSilent(state, traffic)
+  return limits.perSecond === undefined && hasRoom(limits, traffic) && !isSilent(state, traffic)
 }
 
-export function hasRoom({ concurrency, connections }: GateLimits, { inFlight, reading }: Traffic): boolean {
-  if (concurrency !== undefined && inFlight >= concurrency) return false
-  return connections === undefined || inFlight + reading < connections()
+export function hasRoom(limits: GateLimits, { inFlight, reading }: Traffic): boolean {
+  const { concurrency = Number.POSITIVE_INFINITY, connections } = limits
+  return inFlight < concurrency && (connections === undefined || inFlight + reading < connections())
 }
 
 /** A call ends at once while the circuit breaker is open. Undefined: it is not open, or a probe is due. */
@@ -87,10 +95,10 @@ export function refuseCall(state: GateState, limits: GateLimits, now: number): (
 
 /** The server has said when it will be back, and that is soon: calls wait for the probe that goes then, and end with it. */
 function isExpected(state: GateState, limits: GateLimits, now: number): boolean {
-  if (state.backAt === undefined || !limits.breaker) return false
+  if (state.backAt === undefined) return false
   if (state.probe !== undefined) return true
   const waitMs = nextProbeAt(state, limits, now) - now
-  return waitMs > 0 && waitMs <= limits.breaker.openAfterMs * TUNING.openLate
+  return waitMs > 0 && waitMs <= blipMs(limits) * TUNING.openLate
 }
 
 function refused(state: GateState, kind: RequestKind, retryAt: number): Answer & { is: 'open' } {
@@ -102,7 +110,8 @@ export function isFull(state: GateState, limits: GateLimits, question: Asking): 
   if (!hasRoom(limits, question)) return true
   const { now, kind, kept, inPhase } = question
   if (kind === 'kept' && kept >= TUNING.mostKept) return true
-  return state.window !== undefined && inPhase >= state.window && phaseOf(state, limits, now) === 'healthy'
+  const { window = Number.POSITIVE_INFINITY } = state
+  return inPhase >= window && phaseOf(state, limits, now) === 'healthy'
 }
 
 /** The next request has its distance from this one. */
@@ -133,8 +142,7 @@ function keptHeldUntil(
 }
 
 function keptAt(state: GateState, { budget }: GateLimits, now: number): number {
-  const kept = balance(state, budget, 'kept')
-  const creditAt = kept >= A_TOKEN ? now : now + timeToToken(kept, budget)
+  const creditAt = tokenAt(balance(state, 'kept'), budget, now)
   return standStill(state, now) ? Math.max(state.keptAt, creditAt) : creditAt
 }
 
@@ -154,10 +162,9 @@ function isSilent({ usualMs, answers }: GateState, { now, unanswered: { count, s
 }
 
 export function nextProbeAt(state: GateState, limits: GateLimits, now: number): number {
-  const phase = phaseOf(state, limits, now)
-  if (phase === 'healthy') return now
+  if (phaseOf(state, limits, now) === 'healthy') return now
   if (state.probe !== undefined) return Math.max(state.nextAt, state.probe + probePlaceMs(state))
-  const isBusy = phase === 'open' && limits.breaker && state.refused >= TUNING.refusedPerProbe
+  const isBusy = limits.breaker && state.refused >= TUNING.refusedPerProbe
   const soonerMs = isBusy ? limits.breaker.openForMs * TUNING.sooner : 0
   return Math.max(state.nextAt, state.probeAt - soonerMs)
 }
@@ -169,27 +176,46 @@ function probePlaceMs({ failedAt, pauseMs }: GateState): number {
 
 /** Until when a request has to wait for a token or its time, whatever the phase is. */
 export function heldUntil(state: GateState, limits: GateLimits, question: Asking): number {
-  const { budget } = limits
   const { now, kind, spreadUntil = now } = question
   if (kind === 'call') return now
   if (kind === 'kept') return keptAt(state, limits, now)
-  const tokenAt = !budget || state.tokens >= A_TOKEN ? now : now + timeToToken(state.tokens, budget)
-  return state.failures > 0 ? Math.max(tokenAt, spreadUntil) : tokenAt
+  const earnedAt = tokenAt(state.tokens, limits.budget, now)
+  return state.failures === 0 ? earnedAt : Math.max(spreadUntil, paidAt(state, limits, { ...question, earnedAt }))
+}
+
+/** While nothing succeeds, one retry at a time may be paid from what is spare. At a server that was flaky, failing may be chance. */
+function paidAt(
+  state: GateState,
+  limits: GateLimits,
+  { now, inFlight, earnedAt }: Pick<Asking, 'now' | 'inFlight'> & { readonly earnedAt: number },
+): number {
+  const spareAt = lastingAt(state, limits)
+  if (spareAt === undefined || (isFlaky(state) && earnedAt <= now)) return earnedAt
+  if (phaseOf(state, limits, now) !== 'healthy') return spareAt
+  return inFlight === 0 ? Math.min(earnedAt, spareAt) : earnedAt
+}
+
+/**
+ * What the bucket can pay for has to last for as long as the longest blip: of the retries that are left, the last goes when
+ * that is over, and each other one a gap before the next.
+ */
+function lastingAt({ failedAt, tokens, spare }: GateState, limits: GateLimits): number | undefined {
+  const { budget, breaker } = limits
+  const left = Math.floor(tokens + spare + 1 - A_TOKEN)
+  if (!budget || !breaker || failedAt === undefined || left < 1) return undefined
+  const lastsMs = blipMs(limits) * TUNING.openLate
+  const gapMs = lastsMs / Math.max(1, budget.burst - TUNING.soonRetries)
+  return failedAt + lastsMs - (left - 1) * gapMs
 }
 
 /** A budget that nothing fills has no token for any retry. */
-export function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
-  if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
+export function isNeverPaid({ tokens, spare }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+  if (!budget || kind !== 'retry' || tokens + spare >= A_TOKEN) return false
   return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }
 
-function timeToToken(tokens: number, budget: BudgetLimits | false): number {
-  if (!budget || budget.rest < 1) return Number.POSITIVE_INFINITY
-  return Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
-}
-
-function pay(state: GateState, limits: GateLimits, { kind, now, random }: Question): GateState {
+function pay(state: GateState, { budget }: GateLimits, { kind, now, random }: Question): GateState {
   if (kind === 'call') return state
-  const paid = { ...state, ...spend(state, limits.budget, kind) }
+  const paid = budget ? { ...state, ...spend(state, kind) } : state
   return kind === 'kept' ? { ...paid, keptAt: now + state.gapMs * 2 * random() } : paid
 }

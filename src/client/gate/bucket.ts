@@ -11,6 +11,8 @@ export type RequestKind = 'call' | 'retry' | 'kept'
 export interface Bucket {
   readonly tokens: number
   readonly credit: number
+  /** For retries that find out alone whether a failing server is back: of `burst`, what the tokens leave. */
+  readonly spare: number
 }
 
 type Budget = BudgetLimits | false
@@ -20,62 +22,66 @@ export const A_TOKEN = 1 - 1e-9
 export const MOST_TOKENS = 1_000_000
 
 export function newBucket(budget: Budget): Bucket {
-  return { tokens: budget ? budget.rest : MOST_TOKENS, credit: 0 }
+  if (!budget) return { tokens: MOST_TOKENS, credit: 0, spare: 0 }
+  return { tokens: budget.rest, credit: 0, spare: budget.burst - budget.rest }
 }
 
 /** What there is for a request of this kind. */
-export function balance({ tokens, credit }: Bucket, budget: Budget, kind: RequestKind): number {
-  if (!budget || kind === 'call') return Number.POSITIVE_INFINITY
+export function balance({ tokens, credit }: Bucket, kind: RequestKind): number {
   return kind === 'kept' ? tokens + credit : tokens
 }
 
-export function spend({ tokens, credit }: Bucket, budget: Budget, kind: RequestKind): Bucket {
-  if (!budget || kind === 'call') return { tokens, credit }
+/** When there is a token if time alone brings it. */
+export function tokenAt(tokens: number, budget: Budget, now: number): number {
+  if (!budget || tokens >= A_TOKEN) return now
+  return budget.rest < 1 ? Number.POSITIVE_INFINITY : now + Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
+}
+
+export function spend({ tokens, credit, spare }: Bucket, kind: 'retry' | 'kept'): Bucket {
   const ofCredit = kind === 'kept' ? Math.min(1, credit) : 0
-  return { tokens: tokens - (1 - ofCredit), credit: credit - ofCredit }
+  const ofSpare = kind === 'retry' ? Math.min(spare, Math.max(0, 1 - tokens)) : 0
+  return { tokens: tokens - (1 - ofCredit - ofSpare), credit: credit - ofCredit, spare: spare - ofSpare }
 }
 
 /** A kept operation gives back what it paid. */
 export function giveBack(bucket: Bucket, budget: Budget, kind: RequestKind): Bucket {
-  return kind === 'kept' ? deposit(bucket, budget, 1) : { tokens: bucket.tokens, credit: bucket.credit }
+  return kind === 'kept' ? deposit(bucket, budget, 1) : bucket
 }
 
 /** After a success. A kept operation that is done shows that there is room for more of them; a call, that there is a server. */
-export function earn({ tokens, credit }: Bucket, budget: Budget, kind: RequestKind): Bucket {
-  if (!budget) return { tokens, credit }
-  if (kind === 'kept') return deposit({ tokens, credit }, budget, 1 + budget.ratio)
-  return { tokens: filled(tokens, budget, budget.ratio), credit }
-}
-
-/** One more kept operation goes, whatever was spent before. */
-export function atLeastOne({ tokens, credit }: Bucket, budget: Budget): Bucket {
-  const lacks = 1 - balance({ tokens, credit }, budget, 'kept')
-  return { tokens, credit: lacks > 0 ? credit + lacks : credit }
+export function earn(bucket: Bucket, budget: Budget, kind: RequestKind): Bucket {
+  if (!budget) return bucket
+  if (kind === 'kept') return deposit(bucket, budget, 1 + budget.ratio)
+  const tokens = filled(bucket.tokens, budget, budget.ratio)
+  return { tokens, credit: bucket.credit, spare: left(bucket.spare, tokens, budget) }
 }
 
 /** After a slow answer there is room for half as many. */
-export function halve({ tokens, credit }: Bucket): Bucket {
-  return { tokens, credit: credit / 2 }
+export function halve({ tokens, credit, spare }: Bucket): Bucket {
+  return { tokens, credit: credit / 2, spare }
 }
 
-/** While nothing succeeds, what was earned at another time does not count. */
-export function withoutCredit({ tokens }: Bucket): Bucket {
-  return { tokens, credit: 0 }
-}
-
-/** Time leads back to what a new client has. */
-export function settledBucket({ tokens, credit }: Bucket, budget: Budget, ms: number): Bucket {
-  if (!budget) return { tokens, credit }
+/** Time leads back to what a new client has. What that leaves of the reserve, and what it takes, is spare. */
+export function settledBucket(bucket: Bucket, budget: Budget, ms: number): Bucket {
+  if (!budget) return bucket
+  const { tokens, credit, spare } = bucket
   const step = (ms / 1000) * budget.reservePerSecond
   const back = tokens + Math.max(-step, Math.min(step, budget.rest - tokens))
-  return { tokens: back, credit: Math.max(0, credit - step) }
+  return { tokens: back, credit: Math.max(0, credit - step), spare: left(spare + step - (back - tokens), back, budget) }
 }
 
-function deposit({ tokens, credit }: Bucket, budget: Budget, amount: number): Bucket {
-  if (!budget) return { tokens, credit }
+function deposit(bucket: Bucket, budget: Budget, amount: number): Bucket {
+  if (!budget) return bucket
+  const { tokens, credit, spare } = bucket
   const after = filled(tokens, budget, amount)
   const rest = credit + amount - (after - tokens)
-  return { tokens: after, credit: Math.max(credit, Math.min(TUNING.mostCredit - after, rest)) }
+  const kept = Math.max(credit, Math.min(TUNING.mostCredit - after, rest))
+  return { tokens: after, credit: kept, spare: left(spare, after, budget) }
+}
+
+/** Tokens and what is spare are no more than `burst` together. */
+function left(spare: number, tokens: number, { burst }: BudgetLimits): number {
+  return Math.max(0, Math.min(spare, burst - tokens))
 }
 
 function filled(tokens: number, { burst }: BudgetLimits, amount: number): number {

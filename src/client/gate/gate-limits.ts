@@ -3,12 +3,12 @@ export interface BudgetLimits {
   readonly ratio: number
   readonly burst: number
   readonly reservePerSecond: number
-  /** What a new client has, and a quiet one comes back to. */
+  /** What a new client has, and a quiet one comes back to: `burst` at most. */
   readonly rest: number
 }
 
 export interface BreakerLimits {
-  /** Without any success for this long since the first failure, the breaker opens. */
+  /** If a request fails that is sent so long after the first of several failures in a row, the breaker opens. */
   readonly openAfterMs: number
   /** The pause between two probes while it is open. */
   readonly openForMs: number
@@ -47,10 +47,14 @@ export const TUNING = {
   longestPauseMs: 500,
   /** A probe without an answer makes room for the next one: a server that hung may be back. */
   probePlaceMs: 500,
-  /** The breaker opens this much later, so that a blip of `openAfter` is survived: the next probe comes after it. */
+  /** A server that said to be back by then, as a share of `openAfter`, is waited for. */
   openLate: 1.125,
+  /** While nothing succeeds, so many retries go when they like; those that the bucket can still pay for then are spread over the rest of a blip. */
+  soonRetries: 2,
+  /** Probes without an answer for this share of `openAfter` have failed. */
+  hangs: 0.4,
   /** If the open breaker has refused so many calls, the next probe comes sooner by this share of `openFor`. */
-  refusedPerProbe: 10,
+  refusedPerProbe: 4,
   sooner: 0.7,
   /** Failures say nothing of now if no request was sent for this long. */
   forgetMs: 10_000,

@@ -1,7 +1,7 @@
 import type { Duration } from '../../foundation/duration.ts'
 
 export interface BreakerOptions {
-  /** Opens when nothing has succeeded for this long since the first of several failures in a row. Default '5s'. */
+  /** Opens when a request fails that was sent so long after the first of several failures in a row, or later. Default '5s'. */
   readonly openAfter?: Duration | undefined
   /** How long it stays open before it lets a probe through, give or take a quarter. Default '2s'. */
   readonly openFor?: Duration | undefined

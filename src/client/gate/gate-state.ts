@@ -9,8 +9,8 @@ export type GatePhase = 'healthy' | 'failing' | 'open'
 /**
  * What a client knows of one origin:
  *
- *               a streak of failures                       no success for `openAfter`
- *               that is no chance                          since the first failure
+ *               a streak of failures                       one more, `openAfter` after
+ *               that is no chance                          the first of them
  *     healthy ─────────────────────────▶ failing ───────────────────────────▶ open
  *        ▲    all is sent; after a       one probe at a time, with a          calls end;
  *        │    failure, a window          growing pause; calls wait            a probe each `openFor`
@@ -25,6 +25,8 @@ export interface GateState extends Bucket, Pace {
   /** Since the last success; and when the first of them came. */
   readonly failures: number
   readonly failedAt?: number | undefined
+  /** When the last request was sent that failed: time without requests is no time without success. */
+  readonly triedAt?: number | undefined
   /** The last success; 0 before the first one. */
   readonly succeededAt: number
   /** The share of successes among the answers, until the last success. */
@@ -33,11 +35,15 @@ export interface GateState extends Bucket, Pace {
   readonly window?: number | undefined
   /** Answers since the last failure while there is a window. */
   readonly calm: number
+  /** How long an answer took, while there is a window, to a request that was alone: no other one made it slow. */
+  readonly aloneMs?: number | undefined
   /** The last pause between two probes, and when the next probe may go. */
   readonly pauseMs: number
   readonly probeAt: number
   /** When the probe that is in flight was sent; it also names the probe. */
   readonly probe?: number | undefined
+  /** Since when probes are sent of which none has ended. */
+  readonly hangsSince?: number | undefined
   /** Calls that the open breaker has refused since the last probe. */
   readonly refused: number
   /** Nothing is sent before this time: the server asked for it, or the last request was a moment ago. */
@@ -49,26 +55,46 @@ export interface GateState extends Bucket, Pace {
   readonly spacedUntil: number
 }
 
-export function newGateState(limits: GateLimits, now: number): GateState {
-  const unbroken = { failures: 0, failedAt: undefined, succeededAt: 0, share: 1, window: undefined, calm: 0 }
-  const unprobed = { pauseMs: 0, probeAt: now, probe: undefined, refused: 0 }
-  const unspaced = { nextAt: now, backAt: undefined, spaceMs: 0, spacedUntil: now }
-  return { ...newBucket(limits.budget), at: now, ...unbroken, ...unprobed, ...unspaced, ...unpaced(now) }
+/** What is known of the failures of an origin that answers. */
+const NO_FAILURES = {
+  failures: 0,
+  failedAt: undefined,
+  triedAt: undefined,
+  pauseMs: 0,
+  probe: undefined,
+  hangsSince: undefined,
+  refused: 0,
+  backAt: undefined,
 }
 
-export function phaseOf({ failures, failedAt, share }: GateState, { breaker }: GateLimits, now: number): GatePhase {
+export const NO_WINDOW = { window: undefined, calm: 0, aloneMs: undefined }
+
+export function newGateState({ budget }: GateLimits, now: number): GateState {
+  const untried = { ...NO_FAILURES, ...NO_WINDOW, probeAt: now, succeededAt: 0, share: 1 }
+  return { ...newBucket(budget), at: now, ...untried, nextAt: now, spaceMs: 0, spacedUntil: now, ...unpaced(now) }
+}
+
+export function phaseOf(state: GateState, { breaker }: GateLimits, now: number): GatePhase {
+  const { failures, share } = state
+  // On the way of every answer: a streak is a logarithm.
   if (failures === 0 || !breaker) return 'healthy'
-  if (now >= opensAt({ failures, failedAt }, breaker)) return 'open'
+  if (now >= opensAt(state, breaker)) return 'open'
   return failures >= failingStreak(share) ? 'failing' : 'healthy'
 }
 
-/** When the breaker opens if nothing succeeds. A probe finds a server that was away for just so long. */
+/**
+ * When the breaker opens if nothing is reported: a request has failed that was sent after `openAfter`, or those that are sent
+ * have had no answer for a while. A server that was away for just so long is found by the one that decides.
+ */
 export function opensAt(
-  { failedAt, failures }: Pick<GateState, 'failedAt' | 'failures'>,
+  { failedAt, triedAt = 0, hangsSince, failures }: GateState,
   breaker: GateLimits['breaker'],
 ): number {
-  const isCounting = breaker && failedAt !== undefined && failures >= TUNING.leastStreak
-  return isCounting ? failedAt + breaker.openAfterMs * TUNING.openLate : Number.POSITIVE_INFINITY
+  if (!breaker || failedAt === undefined || failures < TUNING.leastStreak) return Number.POSITIVE_INFINITY
+  const endsAt = failedAt + breaker.openAfterMs
+  if (triedAt >= endsAt) return endsAt
+  if (hangsSince === undefined) return Number.POSITIVE_INFINITY
+  return Math.max(endsAt, hangsSince + breaker.openAfterMs * TUNING.hangs)
 }
 
 export type BreakerPhase = 'closed' | 'open' | 'half-open'
@@ -86,36 +112,32 @@ export function failingStreak(share: number): number {
   return Math.min(TUNING.longestStreak, Math.max(TUNING.leastStreak, unlikely))
 }
 
-/** The tokens as an onlooker reads them. */
-export function tokensAt(state: GateState, limits: GateLimits, now: number): number {
-  return limits.budget ? settled(state, limits, now).tokens : Number.POSITIVE_INFINITY
+/** Does it fail now and then? Then a streak may be chance, and is no blip. */
+export function isFlaky({ share }: Pick<GateState, 'share'>): boolean {
+  return failingStreak(share) > TUNING.leastStreak
 }
 
 /** What other clients must know of an origin: without it each would spend its own burst. */
 export function isUnwell({ tokens, failures, gapMs }: GateState, budget: BudgetLimits | false): boolean {
-  return failures >= TUNING.leastStreak || gapMs > 0 || (budget !== false && tokens < budget.rest)
+  return failures >= TUNING.leastStreak || gapMs > 0 || (budget && tokens < budget.rest)
 }
 
 /** An answer of any kind shows that there is a server. */
 export function alive(state: GateState): GateState {
-  return { ...state, failures: 0, failedAt: undefined, pauseMs: 0, probe: undefined, refused: 0, backAt: undefined }
+  return { ...state, ...NO_FAILURES }
 }
 
 /** After the time since the last look: the reserve leads back to rest, and old failures are forgotten. */
-export function settled(before: GateState, limits: GateLimits, now: number): GateState {
-  if (now === before.at) return before
-  const state = before.gapMs > 0 || before.failures > 0 ? forgetFailures(forgetGap(before, now), now) : before
+export function settled(before: GateState, { budget }: Pick<GateLimits, 'budget'>, now: number): GateState {
   // A clock that was set back brings nothing and takes nothing; counting goes on from there.
-  if (now < state.at) return setBack(state, now)
-  return { ...state, at: now, ...settledBucket(state, limits.budget, now - state.at) }
+  if (now <= before.at) return now < before.at ? setBack(before, now) : before
+  const state = forgetGap(before, now)
+  const forgotten = now - state.probeAt > TUNING.forgetMs ? NO_FAILURES : undefined
+  return { ...state, ...forgotten, ...settledBucket(state, budget, now - state.at), at: now }
 }
 
 function setBack(state: GateState, now: number): GateState {
   const left = (until: number): number => now + Math.max(0, until - state.at)
   const held = { nextAt: left(state.nextAt), spacedUntil: left(state.spacedUntil) }
   return { ...alive(state), at: now, succeededAt: Math.min(now, state.succeededAt), probeAt: now, ...held }
-}
-
-function forgetFailures(state: GateState, now: number): GateState {
-  return state.failures > 0 && now - state.probeAt > TUNING.forgetMs ? alive(state) : state
 }

@@ -2,7 +2,6 @@ import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
 import type { SharedBudget } from '../journal/port.ts'
 import { keptUntil } from './ask.ts'
-import { atLeastOne, type Bucket } from './bucket.ts'
 import { type GateLimits, PATIENCE_MS } from './gate-limits.ts'
 import { type BreakerPhase, type GateState, newGateState, phaseOf } from './gate-state.ts'
 import { OriginGate } from './origin-gate.ts'
@@ -103,25 +102,25 @@ export class Gates {
   /** The bucket that processes share is empty: then this client has no token either. */
   drain(origin: string): void {
     const gate = this.of(origin)
-    gate.state = { ...gate.state, tokens: 0 }
+    gate.state = { ...gate.state, tokens: 0, spare: 0 }
   }
 
   /** An explicit resume: one kept operation for each origin goes, even without a token, to see how the server is by now. */
   hurry(): void {
-    this.#takeWaitsBack((state) => atLeastOne(state, this.#limits.budget))
+    this.#takeWaitsBack(({ tokens, credit }) => Math.max(credit, 1 - tokens))
   }
 
   /** The network or the user is back: our own pauses between kept operations are over, but each still pays its token. */
   wake(): void {
-    this.#takeWaitsBack(() => ({}))
+    this.#takeWaitsBack(({ credit }) => credit)
   }
 
-  #takeWaitsBack(bucketOf: (state: GateState) => Partial<Bucket>): void {
+  #takeWaitsBack(creditOf: (state: GateState) => number): void {
     const now = this.#terms.clock.now()
     for (const [origin, state] of [...this.#states.entries()]) {
       // Only a breaker that is open holds it.
       const probeAt = phaseOf(state, this.#limits, now) === 'open' ? state.probeAt : now
-      this.#learn(origin, { ...state, ...bucketOf(state), gapMs: 0, keptAt: now, probeAt })
+      this.#learn(origin, { ...state, credit: creditOf(state), gapMs: 0, keptAt: now, probeAt })
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../foundation/clock.ts'
 import type { Random } from '../../foundation/random.ts'
-import { type Answer, ask, isNeverPaid, isPlain, keptUntil, refuseCall } from './ask.ts'
+import { type Answer, ask, isNeverPaid, isPlain, keptUntil, nextAt, refuseCall } from './ask.ts'
 import type { GateLimits } from './gate-limits.ts'
 import {
   type BreakerPhase,
@@ -13,7 +13,7 @@ import {
   type RequestKind,
 } from './gate-state.ts'
 import { type OriginView, viewOrigin } from './origin-view.ts'
-import { type Report, recordOutcome } from './record-outcome.ts'
+import { outcomeOf, type Report, recordOutcome } from './record-outcome.ts'
 import { TrafficCount } from './traffic.ts'
 import { type Departure, type Entry, ORDER, type Sent, type Ticket, WaitingLine } from './waiting-line.ts'
 import { WakeUp } from './wake-up.ts'
@@ -105,7 +105,6 @@ export class OriginGate {
     return isNeverPaid(this.#store.state, this.#options.limits, 'retry')
   }
 
-  /** Nothing is known that a new gate would not know. */
   get isIdle(): boolean {
     return this.#traffic.inFlight === 0 && this.#traffic.reading === 0 && this.#line.length === 0
   }
@@ -125,7 +124,7 @@ export class OriginGate {
 
   /** The ticket is called when its time has come. */
   join(ticket: Ticket): void {
-    this.#line.join(ticket)
+    this.#line.join(ticket, this.#options.clock)
     this.pump()
   }
 
@@ -133,7 +132,9 @@ export class OriginGate {
   refuseCall(): number | undefined {
     const { state } = this.#store
     if (state.failures === 0) return undefined
-    const refusal = refuseCall(state, this.#options.limits, this.#options.clock.now())
+    const now = this.#options.clock.now()
+    this.#tellBreaker(now)
+    const refusal = refuseCall(state, this.#options.limits, now)
     if (refusal) this.#store.state = refusal.state
     return refusal?.retryAt
   }
@@ -149,13 +150,15 @@ export class OriginGate {
   }
 
   /** A request that was sent has ended. */
-  report(sent: Sent, { outcome, tookMs, wish }: Report): void {
-    const inFlight = this.#traffic.end(sent, { isAnswered: outcome !== 'ignored' })
+  report(sent: Sent, report: Report): void {
     const { limits, clock, random } = this.#options
+    const { state } = this.#store
+    const outcome = outcomeOf(state, report)
+    const inFlight = this.#traffic.end(sent, { isAnswered: outcome !== 'ignored' })
     const { kind, probe } = sent
     const now = clock.now()
-    const ended = { now, kind, outcome, tookMs, probe, inFlight, random, wish }
-    this.state = recordOutcome(this.#store.state, limits, ended)
+    this.state = recordOutcome(state, limits, { ...report, now, kind, outcome, probe, inFlight, random })
+    if (state.window === undefined && this.state.window !== undefined) this.#traffic.turnPhase()
     if (probe !== undefined && outcome === 'failure' && this.phase === 'open')
       this.#line.dismissCalls(this.state.probeAt)
     if (this.#line.length > 0) this.pump()
@@ -182,9 +185,12 @@ export class OriginGate {
 
   /** Sends whatever may go, after something has changed. */
   pump(): void {
-    const now = this.#options.clock.now()
+    const { clock, limits } = this.#options
+    const now = clock.now()
     this.#turnPhase(now)
-    if (now >= this.#line.leavesAt) this.#dismissLate(now)
+    const late = now >= this.#line.leavesAt ? this.#line.takeLate(clock) : []
+    for (const one of late)
+      one.called({ is: 'late', retryAt: nextAt(this.state, limits, { ...this.#traffic.at(now), ...one }) })
     while (this.#callNext());
   }
 
@@ -214,7 +220,7 @@ export class OriginGate {
     for (const kind of ORDER) {
       const ticket = this.#line.next(kind, this.#store.state)
       if (!ticket) continue
-      const answer = this.#ask(ticket, now)
+      const answer = this.#ask({ ...ticket, leaveAt: this.#line.leaveAt(ticket) }, now)
       if (answer.is === 'waits') {
         wakeAt = Math.min(wakeAt, answer.until)
         continue
@@ -242,9 +248,5 @@ export class OriginGate {
     const phase = this.#traffic.begin(kind, now)
     if (probe !== undefined) this.#tellBreaker(now)
     return { is: 'sent', kind, phase, probe }
-  }
-
-  #dismissLate(now: number): void {
-    for (const ticket of this.#line.takeLate(now)) ticket.called({ is: 'late', retryAt: undefined })
   }
 }

@@ -12,6 +12,8 @@ export interface Pace {
   readonly answers: number
 }
 
+type Gap = Pick<Pace, 'gapMs' | 'keptAt'>
+
 export interface Moment {
   readonly now: number
   readonly random: () => number
@@ -60,11 +62,11 @@ export function slowDown<State extends Pace>(state: State, { now, random, isSile
 }
 
 /** After a success. What is left of the wait shrinks with the gap. */
-export function quicken<State extends Pace>(state: State, { now, kind, isPrompt }: Success): State {
+export function quicken(state: Gap, { now, kind, isPrompt }: Success): Gap {
   const quicker = QUICKER[isPrompt ? kind : 'call']
   const gapMs = state.gapMs / quicker
   const keptAt = now + Math.max(0, state.keptAt - now) / quicker
-  return { ...state, gapMs: gapMs < NO_GAP_BELOW_MS ? 0 : gapMs, keptAt }
+  return { gapMs: gapMs < NO_GAP_BELOW_MS ? 0 : gapMs, keptAt }
 }
 
 /** A gap that no kept operation has needed for as long as it can be says nothing of now. */
@@ -77,7 +79,16 @@ export function isSlow(state: Pace, tookMs: number): boolean {
   return isLonger(state, tookMs, SLOW)
 }
 
-function isLonger({ answers, usualMs }: Pace, tookMs: number, { times, ms }: typeof SLOW): boolean {
+/** Did it take longer than another one, by more than chance? */
+export function isLater(tookMs: number, usualMs: number): boolean {
+  return isLonger({ answers: 1, usualMs }, tookMs, PROMPT)
+}
+
+function isLonger(
+  { answers, usualMs }: Pick<Pace, 'answers' | 'usualMs'>,
+  tookMs: number,
+  { times, ms }: typeof SLOW,
+): boolean {
   return answers > 0 && tookMs > times * usualMs + ms
 }
 

@@ -2,7 +2,7 @@ import { refuseOption } from '../../configuration/option-checks.ts'
 import { readOptions } from '../../configuration/read-options.ts'
 import { MOST_TOKENS } from './bucket.ts'
 import type { BudgetLimits } from './gate-limits.ts'
-import { type GateState, isUnwell, tokensAt } from './gate-state.ts'
+import { type GateState, isUnwell, settled } from './gate-state.ts'
 
 /** What clients know of each origin, to be shared between them: pass it as their `budget`. */
 export interface RetryBudget {
@@ -74,17 +74,14 @@ export class OriginStates implements RetryBudget {
   }
 
   set(origin: string, state: GateState): void {
-    this.store(origin, () => state).state = state
+    const found = this.#stores.get(origin)
+    if (found) found.state = state
+    else this.#add(origin, state)
   }
 
   /** The place that all gates of this origin share. */
   store(origin: string, first: () => GateState): StoredState {
-    const found = this.#stores.get(origin)
-    if (found) return found
-    const store = { state: first() }
-    this.#stores.set(origin, store)
-    if (this.#stores.size > MOST_ORIGINS) this.#forgetOne(origin)
-    return store
+    return this.#stores.get(origin) ?? this.#add(origin, first())
   }
 
   *entries(): IterableIterator<[origin: string, state: GateState]> {
@@ -92,21 +89,26 @@ export class OriginStates implements RetryBudget {
   }
 
   level(origin: string, now: number): number {
-    if (!this.limits) return Number.POSITIVE_INFINITY
+    const budget = this.limits
+    if (!budget) return Number.POSITIVE_INFINITY
     const state = this.get(origin)
-    return state ? tokensAt(state, { budget: this.limits, breaker: false }, now) : this.limits.rest
+    return state ? settled(state, { budget }, now).tokens : budget.rest
+  }
+
+  #add(origin: string, state: GateState): StoredState {
+    const store = { state }
+    this.#stores.set(origin, store)
+    if (this.#stores.size > MOST_ORIGINS) this.#forgetOne(origin)
+    return store
   }
 
   /** One that is well says no more than none at all. Only if all are unwell, the oldest goes. */
   #forgetOne(but: string): void {
-    let oldest: string | undefined
     for (const [origin, { state }] of this.#stores) {
-      if (origin === but) continue
-      oldest ??= origin
-      if (isUnwell(state, this.limits)) continue
+      if (origin === but || isUnwell(state, this.limits)) continue
       this.#stores.delete(origin)
       return
     }
-    if (oldest !== undefined && this.#stores.size > MOST_UNWELL_ORIGINS) this.#stores.delete(oldest)
+    if (this.#stores.size > MOST_UNWELL_ORIGINS) this.#stores.delete(this.#stores.keys().next().value as string)
   }
 }

@@ -1,10 +1,12 @@
+import { newBucket } from './bucket.ts'
 import { type GateLimits, TUNING } from './gate-limits.ts'
-import { alive, type GateState, settled } from './gate-state.ts'
+import { alive, type GateState, NO_WINDOW, settled } from './gate-state.ts'
 
 const NUMBERS = [
   'tokens',
   'at',
   'credit',
+  'spare',
   'failures',
   'succeededAt',
   'share',
@@ -26,15 +28,18 @@ export interface StoredGate extends GateState {
 export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, now: number): GateState | undefined {
   if (!isStoredGate(stored)) return undefined
   const { limits: _, ...state } = stored
+  const atRest = newBucket(budget)
   const isFailing = stored.failedAt !== undefined && breaker !== false
   return {
     ...state,
-    tokens: budget ? Math.min(stored.tokens, budget.rest) : stored.tokens,
+    tokens: Math.min(stored.tokens, atRest.tokens),
     credit: 0,
+    spare: Math.min(stored.spare, atRest.spare),
     failures: isFailing ? stored.failures : 0,
     failedAt: isFailing ? stored.failedAt : undefined,
-    window: undefined,
-    calm: 0,
+    triedAt: isFailing ? stored.triedAt : undefined,
+    hangsSince: undefined,
+    ...NO_WINDOW,
     probe: undefined,
     refused: 0,
     backAt: undefined,
@@ -48,7 +53,7 @@ export function isStoredGate(value: unknown): value is StoredGate {
   if (typeof value !== 'object' || value === null) return false
   const given = value as Record<string, unknown>
   if (!NUMBERS.every((name) => Number.isFinite(given[name]))) return false
-  return given.failedAt === undefined || Number.isFinite(given.failedAt)
+  return [given.failedAt, given.triedAt].every((time) => time === undefined || Number.isFinite(time))
 }
 
 /**
@@ -63,6 +68,7 @@ export function mergeGates(mine: GateState, theirs: GateState, { limits, now }: 
     ...mergeFailures(own, other, succeededAt),
     tokens: Math.min(own.tokens, other.tokens),
     credit: Math.min(own.credit, other.credit),
+    spare: Math.min(own.spare, other.spare),
     gapMs: theirs.at > mine.at ? other.gapMs : own.gapMs,
     keptAt: Math.max(own.keptAt, other.keptAt),
     nextAt: Math.max(own.nextAt, other.nextAt),
@@ -79,12 +85,13 @@ interface Merging {
 function mergeFailures(mine: GateState, theirs: GateState, succeededAt: number): GateState {
   const isFailing = ({ failedAt = 0 }: GateState): boolean => failedAt > succeededAt
   if (!isFailing(theirs)) return theirs.succeededAt > (mine.failedAt ?? 0) ? alive(mine) : mine
-  const { failures, failedAt, share, pauseMs, probeAt } = theirs
-  if (!isFailing(mine)) return { ...mine, failures, failedAt, share, pauseMs, probeAt }
+  const { failures, failedAt, triedAt, share, pauseMs, probeAt } = theirs
+  if (!isFailing(mine)) return { ...mine, failures, failedAt, triedAt, share, pauseMs, probeAt }
   return {
     ...mine,
     failures: Math.max(mine.failures, failures),
     failedAt: Math.min(mine.failedAt ?? 0, failedAt ?? 0),
+    triedAt: Math.max(mine.triedAt ?? 0, triedAt ?? 0),
     pauseMs: Math.max(mine.pauseMs, pauseMs),
     probeAt: Math.max(mine.probeAt, probeAt),
   }

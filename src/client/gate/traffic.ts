@@ -25,7 +25,7 @@ export class TrafficCount {
   inFlight = 0
   reading = 0
   #kept = 0
-  /** Requests from before a change of phase hold no place in the window: they may hang for long. */
+  /** Requests from before a change of phase, or before there was a window, hold no place in it: they may hang for long. */
   #phase = 0
   #inPhase = 0
   readonly #unanswered = { count: 0, since: 0 }

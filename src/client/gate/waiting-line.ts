@@ -1,3 +1,5 @@
+import { type Clock, type Moment, momentOf } from '../../foundation/clock.ts'
+import { Deadline } from '../../foundation/deadline.ts'
 import type { RequestKind } from './gate-state.ts'
 import type { Traveller } from './traffic.ts'
 
@@ -6,7 +8,7 @@ export interface Departure {
   readonly kind: RequestKind
   /** Of a retry: when it may go if nothing has succeeded meanwhile. */
   readonly spreadUntil?: number | undefined
-  /** It waits until then (epoch ms). */
+  /** It waits until then (epoch ms, as the clock goes when it joins). */
   readonly leaveAt: number
 }
 
@@ -39,13 +41,23 @@ export const ORDER = ['call', 'retry', 'kept'] as const
 export class WaitingLine {
   /** The oldest first. */
   readonly #tickets: Record<RequestKind, Ticket[]> = { call: [], retry: [], kept: [] }
-  /** No ticket that waits leaves before this time. */
-  #leavesAt = Number.POSITIVE_INFINITY
-  /** Counted, since everybody asks for it. */
-  length = 0
+  /** When each of them leaves, wherever the machine's clock is set meanwhile. */
+  readonly #ends = new Map<Ticket, Deadline>()
+  /** No ticket that waits leaves before this one would have. */
+  #first: Deadline | undefined
 
+  get length(): number {
+    return this.#ends.size
+  }
+
+  /** When the next one leaves (epoch ms). */
   get leavesAt(): number {
-    return this.#leavesAt
+    return this.#first?.at ?? Number.POSITIVE_INFINITY
+  }
+
+  /** When this one leaves (epoch ms). */
+  leaveAt(ticket: Ticket): number {
+    return this.#ends.get(ticket)?.at ?? ticket.leaveAt
   }
 
   count(kind: RequestKind): number {
@@ -58,17 +70,18 @@ export class WaitingLine {
     return heads.length > 0 ? Math.min(...heads) : undefined
   }
 
-  join(ticket: Ticket): void {
-    this.length++
+  join(ticket: Ticket, clock: Clock): void {
+    const end = new Deadline(clock, ticket.leaveAt - clock.now())
     this.#tickets[ticket.kind].push(ticket)
-    this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
+    this.#ends.set(ticket, end)
+    this.#first = earlier(this.#first, end, momentOf(clock))
   }
 
   leave(ticket: Ticket): void {
     const queue = this.#tickets[ticket.kind]
     const index = queue.indexOf(ticket)
     if (index < 0) return
-    this.length--
+    this.#ends.delete(ticket)
     queue.splice(index, 1)
   }
 
@@ -87,7 +100,7 @@ export class WaitingLine {
   /** All of a kind leave. */
   dismiss(kind: RequestKind, refusal: Refused): void {
     const all = this.#tickets[kind].splice(0)
-    this.length -= all.length
+    for (const one of all) this.#ends.delete(one)
     for (const one of all) one.called(refusal)
   }
 
@@ -97,19 +110,23 @@ export class WaitingLine {
   }
 
   /** Those whose time is over leave. */
-  takeLate(now: number): Ticket[] {
-    const late: Ticket[] = []
-    this.#leavesAt = Number.POSITIVE_INFINITY
-    for (const kind of ORDER) {
-      this.#tickets[kind] = this.#tickets[kind].filter((ticket) => {
-        if (ticket.leaveAt <= now) late.push(ticket)
-        else this.#leavesAt = Math.min(this.#leavesAt, ticket.leaveAt)
-        return ticket.leaveAt > now
-      })
+  takeLate(clock: Clock): Ticket[] {
+    const moment = momentOf(clock)
+    const late = new Set<Ticket>()
+    this.#first = undefined
+    for (const [ticket, end] of this.#ends) {
+      if (end.leftAt(moment) <= 0) late.add(ticket)
+      else this.#first = earlier(this.#first, end, moment)
     }
-    this.length -= late.length
-    return late
+    if (late.size === 0) return []
+    for (const ticket of late) this.#ends.delete(ticket)
+    for (const kind of ORDER) this.#tickets[kind] = this.#tickets[kind].filter((ticket) => !late.has(ticket))
+    return [...late]
   }
+}
+
+function earlier(first: Deadline | undefined, end: Deadline, moment: Moment): Deadline {
+  return first && first.leftAt(moment) <= end.leftAt(moment) ? first : end
 }
 
 function due({ spreadUntil = 0 }: Ticket): number {

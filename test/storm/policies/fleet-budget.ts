@@ -1,3 +1,4 @@
+import type { Bucket } from '../../../src/client/gate/bucket.ts'
 import type { BudgetLimits } from '../../../src/client/gate/gate-limits.ts'
 import type { World } from './policy.ts'
 
@@ -7,13 +8,16 @@ import type { World } from './policy.ts'
  */
 export type FleetSharing = 'row' | 'levels'
 
+/** What a process tells the others of its bucket. */
+export type Level = Pick<Bucket, 'tokens' | 'spare'>
+
 /** What one process has of the others. */
 export interface FleetLink {
   /** The process's own bucket has paid, and has so much left. */
-  take(left: number, answered: (isGranted: boolean) => void): void
+  take(left: Level, answered: (isGranted: boolean) => void): void
   deposit(amount: number): void
   /** The least that another process was heard to have, since this was last asked. */
-  lowest(): number
+  lowest(): Level
 }
 
 /** What the links of one fleet share. */
@@ -48,6 +52,7 @@ const TRIP_MS = 2
 const REPORT_MS = 100
 const GATHER_MS = 25
 const A_TOKEN = 1 - 1e-9
+const UNHEARD: Level = { tokens: Number.POSITIVE_INFINITY, spare: Number.POSITIVE_INFINITY }
 
 /** As `PostgresBudget` and its statement. */
 class RowLink implements FleetLink {
@@ -64,9 +69,9 @@ class RowLink implements FleetLink {
     this.#world = world
   }
 
-  take(left: number, answered: (isGranted: boolean) => void): void {
+  take(left: Level, answered: (isGranted: boolean) => void): void {
     this.#world.after(TRIP_MS / 2, () => {
-      const isGranted = this.#exchange(left + 1, 1)
+      const isGranted = this.#exchange(left.tokens + 1, 1)
       this.#world.after(TRIP_MS / 2, () => answered(isGranted))
     })
   }
@@ -82,8 +87,8 @@ class RowLink implements FleetLink {
     })
   }
 
-  lowest(): number {
-    return Number.POSITIVE_INFINITY
+  lowest(): Level {
+    return UNHEARD
   }
 
   #exchange(own: number, wanted: 0 | 1): boolean {
@@ -103,8 +108,8 @@ class RowLink implements FleetLink {
 class LevelLink implements FleetLink {
   readonly #place: FleetPlace
   readonly #world: World
-  #heard = Number.POSITIVE_INFINITY
-  #unsent = Number.POSITIVE_INFINITY
+  #heard = UNHEARD
+  #unsent = UNHEARD
 
   constructor(place: FleetPlace, { world }: LinkTerms) {
     this.#place = place
@@ -112,22 +117,26 @@ class LevelLink implements FleetLink {
     place.links.add(this)
   }
 
-  take(left: number, answered: (isGranted: boolean) => void): void {
+  take(left: Level, answered: (isGranted: boolean) => void): void {
     answered(true)
-    if (this.#unsent === Number.POSITIVE_INFINITY) this.#world.after(GATHER_MS + TRIP_MS, () => this.#send())
-    this.#unsent = Math.min(this.#unsent, left)
+    if (this.#unsent === UNHEARD) this.#world.after(GATHER_MS + TRIP_MS, () => this.#send())
+    this.#unsent = lower(this.#unsent, left)
   }
 
   deposit(): void {}
 
-  lowest(): number {
+  lowest(): Level {
     const lowest = this.#heard
-    this.#heard = Number.POSITIVE_INFINITY
+    this.#heard = UNHEARD
     return lowest
   }
 
   #send(): void {
-    for (const link of this.#place.links) if (link !== this) link.#heard = Math.min(link.#heard, this.#unsent)
-    this.#unsent = Number.POSITIVE_INFINITY
+    for (const link of this.#place.links) if (link !== this) link.#heard = lower(link.#heard, this.#unsent)
+    this.#unsent = UNHEARD
   }
+}
+
+function lower(one: Level, other: Level): Level {
+  return { tokens: Math.min(one.tokens, other.tokens), spare: Math.min(one.spare, other.spare) }
 }

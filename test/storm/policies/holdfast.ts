@@ -1,6 +1,7 @@
 import { type GateLimits, PATIENCE_MS } from '../../../src/client/gate/gate-limits.ts'
 import type { BreakerOptions } from '../../../src/client/gate/gate-options.ts'
 
+import { isFlaky } from '../../../src/client/gate/gate-state.ts'
 import { OriginGate } from '../../../src/client/gate/origin-gate.ts'
 import { type BudgetOptions, createRetryBudget, type OriginStates } from '../../../src/client/gate/retry-budget.ts'
 import { spreadUntil } from '../../../src/client/gate/spread.ts'
@@ -172,19 +173,21 @@ class HoldfastClient implements ClientModel {
   }
 
   #hearFleet(): void {
-    const lowest = this.#fleet?.lowest() ?? Number.POSITIVE_INFINITY
+    if (!this.#fleet) return
+    const { tokens, spare } = this.#fleet.lowest()
     const { state } = this.#gate
-    if (lowest < state.tokens) this.#memory.state = { ...state, tokens: lowest }
+    if (tokens >= state.tokens && spare >= state.spare) return
+    this.#memory.state = { ...state, tokens: Math.min(tokens, state.tokens), spare: Math.min(spare, state.spare) }
   }
 
   /** Its own bucket has paid: that is never exceeded for the sake of the fleet's. If the fleet has no token, it has none. */
   #payFleet(run: Run, sent: Sent, fleet: FleetLink): void {
-    fleet.take(this.#gate.state.tokens, (isGranted) => {
+    fleet.take(this.#gate.state, (isGranted) => {
       if (isGranted) {
         this.#send(run, sent)
         return
       }
-      this.#memory.state = { ...this.#gate.state, tokens: 0 }
+      this.#memory.state = { ...this.#gate.state, tokens: 0, spare: 0 }
       this.#gate.report(sent, { outcome: 'ignored', tookMs: 0 })
       this.#enter(run)
     })
@@ -221,7 +224,9 @@ class HoldfastClient implements ClientModel {
       const { limits, resolved } = this.#settings
       const { failedAt = now } = this.#gate.state
       const isSet = !resolved.spreads || floorMs !== undefined
-      run.spreadUntil = isSet ? undefined : spreadUntil({ retry: attemptsMade, now, failedAt }, limits, random)
+      const isLast = attemptsMade + 1 === resolved.maxAttempts && run.mode === 'call' && !isFlaky(this.#gate.state)
+      const next = { retry: attemptsMade, now, failedAt, isLast, deadlineAt }
+      run.spreadUntil = isSet ? undefined : spreadUntil(next, limits, random)
       this.#world.after(decision.delayMs, () => this.#enter(run))
     }
   }

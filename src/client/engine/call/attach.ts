@@ -1,5 +1,6 @@
 import { abortReason, onAbort } from '../../../foundation/abort.ts'
 import { startTimer } from '../../../foundation/clock.ts'
+import type { Deadline } from '../../../foundation/deadline.ts'
 import { waitAtMost, waitFor } from '../../../foundation/wait.ts'
 import { isResponse } from '../../../protocol/stored-message.ts'
 import { operationError } from '../../operation/outcome.ts'
@@ -13,28 +14,27 @@ const ABORT_PATIENCE_MS = 30
 /** A run ends at its deadline by itself, unless the journal gives no answer: its caller waits so long for that. */
 const JOURNAL_PATIENCE_MS = 5000
 
-/** When the caller of a run leaves it; undefined without a deadline. */
-export function leavingTime(deadlineAt: number): number | undefined {
-  return deadlineAt < Number.POSITIVE_INFINITY ? deadlineAt + JOURNAL_PATIENCE_MS : undefined
+/** After how long the caller of a run leaves it. */
+export function patienceMs({ leftMs }: Pick<Deadline, 'leftMs'>): number {
+  return leftMs + JOURNAL_PATIENCE_MS
 }
 
 export interface AttachTerms {
   readonly signal?: AbortSignal | undefined
-  /** When this caller stops waiting. The run goes on. */
-  readonly leaveAt?: number | undefined
+  /** After how long this caller stops waiting. The run goes on. */
+  readonly leaveInMs?: number | undefined
 }
 
 /** The finish of an operation for one more caller, unless that caller leaves before. */
 export function attach(
-  { clock }: Pick<Engine, 'clock'>,
+  { clock, sharedTimers }: Pick<Engine, 'clock' | 'sharedTimers'>,
   operation: LiveOperation,
-  terms: AttachTerms,
+  { signal, leaveInMs = Number.POSITIVE_INFINITY }: AttachTerms,
 ): Promise<Finish> {
-  const { signal, leaveAt } = terms
   operation.callers++
   let isHere = true
   const shared = operation.finished.then((finish) => (isHere ? bindTo(signal, operation.share(finish)) : finish))
-  if (!signal && leaveAt === undefined) return shared
+  if (!signal && leaveInMs === Number.POSITIVE_INFINITY) return shared
   return waitFor(shared, (end) => {
     // Counted out once, whichever way the caller leaves.
     const leave = (instead: () => Finish | Promise<Finish>): void => {
@@ -47,28 +47,22 @@ export function attach(
       leave(() => abandonIfLast(clock, operation, signal as AbortSignal))
     })
     const goLate = (): void => leave(() => keptOf(operation))
-    const cancelTimer = leaveAt === undefined ? undefined : leaveLate(clock, { operation, leaveAt }, goLate)
+    let cancelTimer = sharedTimers.after(leaveInMs, () => {
+      cancelTimer = lastPatience(clock, operation, goLate)
+    })
     return () => {
       stopListening()
-      cancelTimer?.()
+      cancelTimer()
     }
   })
 }
 
-interface Leaving {
-  readonly operation: LiveOperation
-  readonly leaveAt: number
-}
-
 /** A process that stood still may have its answer long after the deadline: the journal has its time all the same. */
-function leaveLate(clock: Engine['clock'], { operation, leaveAt }: Leaving, leave: () => void): () => void {
-  let cancel = startTimer(clock, leaveAt - clock.now(), () => {
-    const { settledAt } = operation.record
-    const left = settledAt === undefined ? 0 : settledAt + JOURNAL_PATIENCE_MS - clock.now()
-    if (left <= 0) return leave()
-    cancel = startTimer(clock, Math.min(left, JOURNAL_PATIENCE_MS), leave)
-  })
-  return () => cancel()
+function lastPatience(clock: Engine['clock'], { record }: LiveOperation, leave: () => void): () => void {
+  const left = record.settledAt === undefined ? 0 : record.settledAt + JOURNAL_PATIENCE_MS - clock.now()
+  if (left > 0) return startTimer(clock, Math.min(left, JOURNAL_PATIENCE_MS), leave)
+  leave()
+  return () => {}
 }
 
 /** A success stands, whether or not the journal has answered that it is written. */

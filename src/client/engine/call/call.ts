@@ -1,3 +1,4 @@
+import { Deadline } from '../../../foundation/deadline.ts'
 import type { WorkTrace } from '../../../observe/port.ts'
 import type { HeaderList } from '../../../protocol/headers.ts'
 import type { Lease, OperationRecord } from '../../operation/record.ts'
@@ -13,7 +14,7 @@ export interface Call {
   /** `resume`: no caller waits for it, so the operation is carried on until its horizon. */
   readonly mode: 'call' | 'resume'
   readonly limits: ResolvedCall
-  readonly deadlineAt: number
+  readonly deadline: Deadline
   /** One attempt only: an outer layer retries, and inner ones are told so; or a second one could be a second effect. */
   readonly singleAttempt: 'outer-retries' | 'at-most-once' | undefined
   /** Undefined on resume: credentials are never persisted. */
@@ -66,7 +67,7 @@ export function resumeCall({ options, clock }: Pick<Engine, 'options' | 'clock'>
   return {
     mode: 'resume',
     limits: options,
-    deadlineAt: clock.now() + options.deadlineMs,
+    deadline: new Deadline(clock, options.deadlineMs),
     singleAttempt: undefined,
     credentials: undefined,
     keyed: true,

@@ -157,7 +157,7 @@ export class Caller implements HandleSource, Waiting {
         const error = this.#refusal()?.error ?? unrecordedError(this.unrecorded, LATE)
         end(() => Promise.reject(error))
       }
-      const cancelTimer = startTimer(clock, this.call.deadlineAt - clock.now(), late)
+      const cancelTimer = startTimer(clock, this.call.deadline.leftMs, late)
       return () => {
         this.#leave = undefined
         stopListening()
@@ -178,13 +178,13 @@ export class Caller implements HandleSource, Waiting {
 
   #refusal(): { readonly error: unknown } | undefined {
     const { signal, unrecorded } = this
-    const { closing, upkeep, clock } = this.#engine
+    const { closing, upkeep } = this.#engine
     if (signal?.aborted) return { error: abortReason(signal) }
     if (closing.aborted) return { error: unrecordedError(unrecorded, CLOSED) }
     // What the caller named may be there from before: the journal is asked first, then it is cancelled there.
     const isCancelled = this.#isCancelled && !unrecorded.named
     if (isCancelled || upkeep.forgets !== this.#forgets) return { error: unrecordedError(unrecorded, ABORTED) }
-    return clock.now() < this.call.deadlineAt ? undefined : { error: unrecordedError(unrecorded, LATE) }
+    return this.call.deadline.isOver ? { error: unrecordedError(unrecorded, LATE) } : undefined
   }
 }
 

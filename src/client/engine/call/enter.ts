@@ -8,7 +8,7 @@ import { LEASE_MS } from '../recover/lease-keeper.ts'
 import { type Finish, LiveOperation } from '../run/live-operation.ts'
 import { SHORTEST_RETENTION_MS } from '../run/settle.ts'
 import { isBeingLeft } from '../run/stop.ts'
-import { type AttachTerms, attach, leavingTime } from './attach.ts'
+import { type AttachTerms, attach, patienceMs } from './attach.ts'
 import type { NewOperation, StoredOperation } from './call.ts'
 import { newRecord } from './call.ts'
 import type { Caller } from './caller.ts'
@@ -149,18 +149,18 @@ function joinLive(engine: Engine, caller: Caller, existing: LiveOperation): Prom
   // Its record may still be on its way to the disk; a failure of that shows in the finish.
   if (existing.onRecord) existing.onRecord.then(accept, () => {})
   else accept()
-  return attach(engine, existing, { signal: caller.signal, leaveAt: caller.call.deadlineAt })
+  return attach(engine, existing, { signal: caller.signal, leaveInMs: caller.call.deadline.leftMs })
 }
 
 function attachTerms({ signal, call }: Caller): AttachTerms {
-  return { signal, leaveAt: leavingTime(call.deadlineAt) }
+  return { signal, leaveInMs: patienceMs(call.deadline) }
 }
 
 function startUnwritten(engine: Engine, caller: Caller, fresh: NewParts): Promise<Finish> {
   const operation = newOperation(engine, caller, fresh)
   caller.join(operation)
   caller.accept('memory')
-  const finish = attach(engine, operation, caller)
+  const finish = attach(engine, operation, { signal: caller.signal })
   void work(engine, operation, caller.call)
   return finish
 }

@@ -26,7 +26,7 @@ export async function joinStored(engine: Engine, operation: LiveOperation, given
   if (!isOpen(existing, call)) return giveRecorded(engine, operation, call)
   // A resume of this client may have taken it up in the meantime.
   const worker = live.byKey(existing.key)
-  if (worker) return operation.finish(await attach(engine, worker, { leaveAt: call.deadlineAt }))
+  if (worker) return operation.finish(await attach(engine, worker, { leaveInMs: call.deadline.leftMs }))
   live.add(operation)
   live.followers.add(operation)
   try {

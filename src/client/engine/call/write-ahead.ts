@@ -170,7 +170,7 @@ export function deadlineOf(
   { call, unrecorded }: Caller,
 ): WriteLimit {
   const limit = { hasPassed: false, cancel: () => {} }
-  limit.cancel = startTimer(clock, call.deadlineAt - clock.now(), () => {
+  limit.cancel = startTimer(clock, call.deadline.leftMs, () => {
     limit.hasPassed = true
     live.remove(operation)
     const why = { reason: 'deadline', because: LATE_WRITE, pending: true } as const

@@ -1,7 +1,7 @@
 import type { Claimant, DueFilter, SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord, ClaimWish } from '../../journal/record-keeper.ts'
 import type { OperationRecord } from '../../operation/record.ts'
-import { claim, enterLane, release } from '../../operation/transition.ts'
+import { acceptedBy, claim, enterLane, release } from '../../operation/transition.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { LEASE_MS } from './lease-keeper.ts'
@@ -30,10 +30,11 @@ export async function claimantAmong(engine: Engine, dead: readonly string[]): Pr
  * A runner that was only slow or asleep may have a caller that still waits: the settlement is kept for `retention`.
  */
 export function takeOver(
-  { coordination }: Engine,
-  { record, previousOwner }: ClaimedRecord,
+  { clock, coordination }: Pick<Engine, 'clock' | 'coordination'>,
+  { record: stored, previousOwner }: ClaimedRecord,
   deadOwners: readonly string[],
 ): OperationRecord {
+  const record = acceptedBy(stored, clock.now())
   const lease = { owner: coordination.owner, epoch: record.epoch, until: record.lease?.until ?? 0 }
   if (previousOwner === null) return claim(record, lease, 0)
   const taken = claim(record, lease, record.inFlightSince === undefined ? 0 : 1)

@@ -63,7 +63,7 @@ export async function follow(engine: Engine, operation: LiveOperation, call?: Ca
     if (isSettled(record)) return { is: 'settled', record }
     const finish = call && (await takeOverAndRun(engine, operation, call))
     if (finish) return finish
-    const left = (call?.deadlineAt ?? Number.POSITIVE_INFINITY) - clock.now()
+    const left = call?.deadline.leftMs ?? Number.POSITIVE_INFINITY
     if (operation.stopOrder || left <= 0) {
       const reason = operation.stopOrder ? 'aborted' : 'deadline'
       return { is: 'kept', record, error: operationError({ record, reason, pending: true }) }

@@ -5,26 +5,28 @@
  * lease of which nobody takes care.
  */
 export class LanesUnderway {
-  readonly #putBacks = new Map<string, Promise<void>[]>()
+  readonly #leaving = new Map<string, Promise<void>[]>()
 
   begin(lane: string): void {
-    this.#putBacks.set(lane, [])
+    this.#leaving.set(lane, [])
   }
 
-  /** False: nobody works through this lane here. */
-  leave(lane: string | undefined, putBack: () => Promise<void>): boolean {
-    const putBacks = lane === undefined ? undefined : this.#putBacks.get(lane)
-    putBacks?.push(putBack())
-    return putBacks !== undefined
+  has(lane: string): boolean {
+    return this.#leaving.has(lane)
   }
 
-  /** Resolves when all that was left to this lane is free again. */
-  async freed(lane: string): Promise<void> {
-    await Promise.all(this.#putBacks.get(lane)?.splice(0) ?? [])
+  /** A pass has come upon one of this lane. `left`: when it is free again, or settled. */
+  leave(lane: string, left: Promise<void>): void {
+    this.#leaving.get(lane)?.push(left)
   }
 
-  /** From now on nobody works through this lane. False: something was left to it meanwhile, which would be overlooked. */
+  /** Resolves when nothing of this lane is in the hands of a pass. */
+  async free(lane: string): Promise<void> {
+    await Promise.all(this.#leaving.get(lane)?.splice(0) ?? [])
+  }
+
+  /** From now on nobody works through this lane. False: a pass has left something to it, which would be overlooked. */
   end(lane: string): boolean {
-    return this.#putBacks.get(lane)?.length === 0 && this.#putBacks.delete(lane)
+    return this.#leaving.get(lane)?.length === 0 && this.#leaving.delete(lane)
   }
 }

@@ -5,7 +5,6 @@ import type { OperationRecord } from '../../operation/record.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { isOffline } from '../run/online.ts'
-import type { Slot } from '../run/slot.ts'
 import {
   adopt,
   claimDue,
@@ -50,11 +49,6 @@ export class Resume {
   readonly report = newReport()
   readonly #engine: Engine
   readonly #slots: Slots
-  readonly #slot: Slot = {
-    release: () => this.#slots.release(),
-    tryTake: () => this.#slots.tryTake(),
-    take: () => this.#slots.take('operation'),
-  }
   readonly #deliveries: Deliveries
   readonly #lanes = new LanesUnderway()
   readonly #signal: AbortSignal
@@ -167,18 +161,28 @@ export class Resume {
   /** Needs a slot, which is released after the operation. False: none is needed. */
   #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
     if (adopt(this.#engine, claimed)) return false
-    if (this.#lanes.leave(claimed.record.lane, () => this.#putBack(claimed))) return false
-    const running: Promise<void> = this.#resumeLane(claimed, terms).finally(() => this.#running.delete(running))
-    this.#running.add(running)
-    return true
+    const { lane, horizonAt } = claimed.record
+    if (lane === undefined || !this.#lanes.has(lane)) {
+      void this.#track(this.#resumeLane(claimed, terms))
+      return true
+    }
+    // Past its horizon an operation is claimed to expire, wherever it stands in its lane.
+    const isOver = horizonAt <= this.#engine.clock.now()
+    const left = isOver ? this.#resumeOne(claimed, terms.dead).then(() => {}) : this.#putBack(claimed)
+    this.#lanes.leave(lane, this.#track(left))
+    return isOver
   }
 
-  async #putBack(claimed: ClaimedRecord): Promise<void> {
-    try {
-      await putBackUntouched(this.#engine, claimed)
-    } catch (error) {
-      this.#engine.upkeep.reportFailure(claimed.record.key, error)
-    }
+  #track(run: Promise<void>): Promise<void> {
+    const running: Promise<void> = run.finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return running
+  }
+
+  #putBack(claimed: ClaimedRecord): Promise<void> {
+    const { key } = claimed.record
+    const report = (error: unknown): void => this.#engine.upkeep.reportFailure(key, error)
+    return putBackUntouched(this.#engine, claimed).catch(report)
   }
 
   /** One operation; then those behind it in its lane, whose turn it is now, one after the other. */
@@ -187,8 +191,6 @@ export class Resume {
     if (lane !== undefined) this.#lanes.begin(lane)
     for (let one: ClaimedRecord | undefined = first; one; ) {
       const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
-      this.#slots.release()
-      this.#oneEnded?.()
       if (lane === undefined) return
       // An operation that holds its lane has nobody behind it to go on with.
       if ((record === undefined || record.holdsLane) && this.#lanes.end(lane)) return
@@ -198,7 +200,7 @@ export class Resume {
 
   async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
     const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
-    operation.slot = this.#slot
+    operation.slot = this.#slots.ofOperation
     try {
       const isLeft = this.#deliveries.bound(operation)
       const record = await resumeOperation(this.#engine, operation)
@@ -209,6 +211,9 @@ export class Resume {
       countIn(this.report, { status: 'pending' })
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
+    } finally {
+      this.#slots.release()
+      this.#oneEnded?.()
     }
   }
 
@@ -216,7 +221,7 @@ export class Resume {
   async #nextInLane(wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
     await this.#slots.take('lane')
     do {
-      await this.#lanes.freed(wanted.lane)
+      await this.#lanes.free(wanted.lane)
       const next = await this.#claimNext(wanted)
       if (next) return next
     } while (!this.#lanes.end(wanted.lane))

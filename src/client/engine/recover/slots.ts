@@ -1,3 +1,5 @@
+import type { Slot } from '../run/slot.ts'
+
 /**
  * A pass looks for operations in the order of acceptance; a lane asks for its next operation; an operation that has waited
  * goes on.
@@ -17,6 +19,13 @@ export class Slots {
   readonly #waiting: Readonly<Record<SlotUser, (() => void)[]>> = { pass: [], lane: [], operation: [] }
   /** Of passes and lanes. */
   #last: SlotUser = 'lane'
+
+  /** As an operation uses them that has one. */
+  readonly ofOperation: Slot = {
+    release: () => this.release(),
+    tryTake: () => this.tryTake(),
+    take: () => this.take('operation'),
+  }
 
   constructor(count: number) {
     this.#free = count

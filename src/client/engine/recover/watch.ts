@@ -1,4 +1,5 @@
 import { onAbort } from '../../../foundation/abort.ts'
+import { SetBack } from '../../../foundation/clock.ts'
 import type { Engine } from '../engine.ts'
 import { isOffline } from '../run/online.ts'
 import { findDeadOwners } from './claiming.ts'
@@ -10,11 +11,14 @@ const LOOK_EVERY_MS = 500
 /** After so long runners that hold a lease are checked for being alive; summed up, since a clock may be set back. */
 const CHECK_EVERY_MS = 5000
 
+/** Clocks are corrected by milliseconds all the time. */
+const SLACK_MS = 1000
+
 /** Keeps resuming until the signal aborts: new pending records, dead runners, coming online, a due time. */
 export async function watch(engine: Engine, concurrency: number, signal: AbortSignal): Promise<ResumeReport> {
   const resume = new Resume(engine, concurrency, signal)
   const { coordination, options } = engine
-  const wait: Wait = { signal, end: undefined }
+  const wait: Wait = { signal, setBack: new SetBack(engine.clock), end: undefined }
   let takesDelaysBack = false
   const stopWaking = coordination.onActive(() => {
     takesDelaysBack = true
@@ -30,7 +34,7 @@ export async function watch(engine: Engine, concurrency: number, signal: AbortSi
       if (takesDelaysBack) engine.gates.wake()
       takesDelaysBack = false
       const end = await passSafely(engine, resume, { dueBy, signal })
-      if (end === 'over') await untilThereIsWork(engine, resume, wait)
+      if (end === 'over' && (await untilThereIsWork(engine, resume, wait)) === 'set back') takesDelaysBack = true
     }
   } finally {
     stopWaking()
@@ -58,11 +62,15 @@ async function passSafely(
 /** A wait that others may end. */
 interface Wait {
   readonly signal: AbortSignal
+  readonly setBack: SetBack
   end: (() => void) | undefined
 }
 
-/** Looks at intervals, without a write, until something is due, another runner calls, or one is found dead. */
-async function untilThereIsWork(engine: Engine, resume: Resume, wait: Wait): Promise<void> {
+/**
+ * Looks at intervals, without a write, until something is due, another runner calls, or one is found dead. `set back`: by the
+ * clock as it goes now, what was put off by the old one may be due.
+ */
+async function untilThereIsWork(engine: Engine, resume: Resume, wait: Wait): Promise<'work' | 'set back'> {
   const controller = new AbortController()
   const stopListening = onAbort(wait.signal, () => controller.abort())
   wait.end = () => controller.abort()
@@ -71,17 +79,18 @@ async function untilThereIsWork(engine: Engine, resume: Resume, wait: Wait): Pro
     for (let pause = LOOK_EVERY_MS, waited = 0; !controller.signal.aborted; ) {
       await engine.clock.sleep(pause, controller.signal)
       waited += pause
+      if (wait.setBack.takeMs() > SLACK_MS) return 'set back'
       const { nextDueAt, owners } = await resume.survey()
       const isDue = nextDueAt !== undefined && nextDueAt <= engine.clock.now()
       const isOff = isOffline(engine)
-      if (isDue && !isOff) return
+      if (isDue && !isOff) return 'work'
       if (isDue) stopCheck ??= wantNetwork(engine)
       // Whatever is due, it waits for the network.
       pause = pauseUntil(engine, isOff ? undefined : nextDueAt)
       if (waited < CHECK_EVERY_MS) continue
       waited = 0
       engine.upkeep.sweep(engine)
-      if ((await findDeadOwners(engine, owners)).length > 0) return
+      if ((await findDeadOwners(engine, owners)).length > 0) return 'work'
     }
   } catch {
     // Ended, stopped, or the journal failed: the next pass finds out.
@@ -90,6 +99,7 @@ async function untilThereIsWork(engine: Engine, resume: Resume, wait: Wait): Pro
     stopListening()
     wait.end = undefined
   }
+  return 'work'
 }
 
 /** What is due belongs to this client's own server, if it has one. */

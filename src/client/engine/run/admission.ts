@@ -1,4 +1,4 @@
-import type { RequestKind } from '../../gate/gate-state.ts'
+import { isFlaky, type RequestKind } from '../../gate/gate-state.ts'
 import type { OriginGate } from '../../gate/origin-gate.ts'
 import { spreadUntil } from '../../gate/spread.ts'
 import type { Entry, Refused, Sent } from '../../gate/waiting-line.ts'
@@ -178,7 +178,11 @@ export class Admission {
     const now = clock.now()
     const isSet = !this.#call.limits.retry.spreads || floorMs !== undefined
     const failedAt = this.#gate.state.failedAt ?? now
-    this.#spreadUntil = isSet ? 0 : spreadUntil({ retry, now, failedAt }, gates.limits, random)
+    const { limits, mode } = this.#call
+    // What a resume goes on with has another run.
+    const isLast = retry + 1 === limits.retry.maxAttempts && mode !== 'resume' && !isFlaky(this.#gate.state)
+    const next = { retry, now, failedAt, isLast, deadlineAt: this.#call.deadline.at }
+    this.#spreadUntil = isSet ? 0 : spreadUntil(next, gates.limits, random)
   }
 
   /** Is the circuit breaker open, or the budget empty for good? Then no retry goes, and none has to wait to be told so. */

@@ -15,7 +15,7 @@ import { saveRecord } from './settle.ts'
 /** What the headers of one attempt are made of, beside the client's options. */
 export interface HeaderParts {
   readonly record: OperationRecord
-  readonly call: Pick<Call, 'credentials' | 'keyed' | 'deadlineAt'>
+  readonly call: Pick<Call, 'credentials' | 'keyed' | 'deadline'>
   /** Of the attempt, from 1. */
   readonly number: number
   readonly startedAt: number
@@ -67,8 +67,8 @@ function ourHeaders({ doNotRetry, keyHeader }: ResolvedOptions, parts: HeaderPar
   if (doNotRetry.send && retries) said.push([doNotRetry.send, 'true'])
   if (doNotRetry.attempt) said.push([doNotRetry.attempt, String(number)])
   if (doNotRetry.timeout) {
-    const leftMs = Math.ceil(Math.min(call.deadlineAt, record.horizonAt) - startedAt)
-    if (call.deadlineAt < Number.POSITIVE_INFINITY && leftMs < LONGEST_TOLD_MS)
+    const leftMs = Math.ceil(Math.min(call.deadline.at, record.horizonAt) - startedAt)
+    if (!call.deadline.isEndless && leftMs < LONGEST_TOLD_MS)
       said.push([doNotRetry.timeout, String(Math.max(0, leftMs))])
   }
   if (doNotRetry.firstSent && call.keyed) said.push([doNotRetry.firstSent, formatHttpDate(record.acceptedAt)])

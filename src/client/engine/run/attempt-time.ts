@@ -14,7 +14,6 @@ export const TIMED_OUT = Symbol('timed out')
 
 export interface AttemptStart {
   readonly call: Call
-  readonly startedAt: number
   /** The answer comes as a stream. The returned function is called when that has ended, or nobody can read it any more. */
   readonly onStream: () => () => void
 }
@@ -39,12 +38,12 @@ export class AttemptTime {
   #isSent = false
   #isWatching = false
 
-  constructor(clock: Clock, operation: LiveOperation, { call, startedAt, onStream }: AttemptStart) {
+  constructor(clock: Clock, operation: LiveOperation, { call, onStream }: AttemptStart) {
     this.#clock = clock
     this.#operation = operation
     this.#call = call
     this.#onStream = onStream
-    const left = call.deadlineAt - startedAt
+    const left = call.deadline.leftMs
     const { attemptTimeoutMs } = call.limits
     this.timeoutName = left < attemptTimeoutMs ? 'deadline' : 'attempt-timeout'
     this.#cancelTimer = this.#startTimer(Math.min(left, attemptTimeoutMs), startTimer)
@@ -97,7 +96,7 @@ export class AttemptTime {
   #keepDeadlineOnly(start: typeof startTimer): void {
     this.#cancelTimer()
     this.timeoutName = 'deadline'
-    this.#cancelTimer = this.#startTimer(this.#call.deadlineAt - this.#clock.now(), start)
+    this.#cancelTimer = this.#startTimer(this.#call.deadline.leftMs, start)
   }
 
   /** An event stream is read for as long as the deadline lets it. */

@@ -42,7 +42,7 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
   const { engine, operation, call } = run
   const { origin } = operation.record.request
   const onStream = (): (() => void) => engine.gates.of(origin).read()
-  const time = new AttemptTime(engine.clock, operation, { call, startedAt: terms.startedAt, onStream })
+  const time = new AttemptTime(engine.clock, operation, { call, onStream })
   try {
     // Who calls says where to; an operation that is only named may be for an origin that is none of this client's.
     const { withheld } = operation.record.request
@@ -60,7 +60,7 @@ export async function attempt(run: AttemptOf, terms: AttemptTerms): Promise<Atte
     if (time.signal.aborted) return faultResult(time.fault(notSent()))
     if (made instanceof Promise || saved instanceof Promise) {
       // Making the headers may have taken long: no attempt starts after the deadline or the horizon.
-      const { deadlineAt } = call
+      const deadlineAt = call.deadline.at
       const late = mayStart({ now: engine.clock.now(), deadlineAt, horizonAt: operation.record.horizonAt })
       if (late !== 'yes') return faultResult(notSent(late))
       // Frozen while the headers were made: another runner may have the operation by now. The next write finds out.

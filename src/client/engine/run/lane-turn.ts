@@ -17,10 +17,9 @@ export function mustTakeTurn({ record }: LiveOperation, { mode, durable }: Call)
 export async function takeTurn(
   { clock, events, keeper, leases, live }: Engine,
   operation: LiveOperation,
-  { deadlineAt }: Call,
+  { deadline }: Call,
 ): Promise<boolean> {
   const { namespace, key, lane = '', horizonAt } = operation.record
-  const until = Math.min(deadlineAt, horizonAt)
   try {
     for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LONGEST_LOOK_MS, pause * 1.5)) {
       if ((await keeper.firstInLane(namespace, lane)) === key) {
@@ -29,11 +28,11 @@ export async function takeTurn(
         // Another client has ended the one before it: its request here is aborted before the next one leaves.
         leases.check(before)
       }
-      const left = until - clock.now()
+      const left = Math.min(deadline.leftMs, horizonAt - clock.now())
       if (left <= 0 || operation.stopOrder) return false
       if (!live.inLanes.has(operation)) {
         live.inLanes.add(operation)
-        events?.emitFor(operation.record, { type: 'operation.waiting', until, reason: 'lane' })
+        events?.emitFor(operation.record, { type: 'operation.waiting', until: clock.now() + left, reason: 'lane' })
       }
       await operation.pause(clock, Math.min(pause, left), 'news')
     }

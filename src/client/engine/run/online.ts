@@ -10,17 +10,23 @@ export function isOffline({ coordination }: Pick<Engine, 'coordination'>): boole
 /** Waits for the network, so that its absence costs no attempt. False: the time was up, or the run was stopped. */
 export async function untilOnline(engine: Engine, operation: LiveOperation, call: Call): Promise<boolean> {
   const { clock, coordination, events, leases, networkCheck } = engine
-  const limitAt = Math.min(call.deadlineAt, operation.record.horizonAt)
+  const { deadline } = call
+  const { horizonAt } = operation.record
+  const leftMs = (): number => Math.min(deadline.leftMs, horizonAt - clock.now())
   const stopListening = coordination.onActive(() => operation.notify())
   const stopWaiting = networkCheck.wanted(operation.record.request.url)
-  events?.emitFor(operation.record, { type: 'operation.waiting', until: limitAt, reason: 'network' })
+  events?.emitFor(operation.record, {
+    type: 'operation.waiting',
+    until: Math.min(deadline.at, horizonAt),
+    reason: 'network',
+  })
   try {
     while (isOffline(engine)) {
-      const left = limitAt - clock.now()
+      const left = leftMs()
       if (left <= 0 || operation.stopOrder) return false
       await operation.pause(clock, left, 'news')
       // The news may be that another tab has ended the operation: its caller here need not wait for the network.
-      const isLate = clock.now() >= limitAt || !isOffline(engine)
+      const isLate = leftMs() <= 0 || !isOffline(engine)
       if (!isLate && !operation.stopOrder && call.durable && !(await leases.prove(operation))) return false
     }
     return true

@@ -21,9 +21,9 @@ export interface Patient {
  */
 export function patientUntil(kind: RequestKind, { engine, operation, call }: Patient): number {
   const now = engine.clock.now()
-  const limitAt = Math.min(call.deadlineAt, operation.record.horizonAt)
+  const limitAt = Math.min(call.deadline.at, operation.record.horizonAt)
   if (kind === 'kept' || call.mode === 'resume') return Math.min(limitAt, now + PATIENCE_MS)
-  const isAtWill = kind === 'retry' && call.deadlineAt === Number.POSITIVE_INFINITY
+  const isAtWill = kind === 'retry' && call.deadline.isEndless
   return isAtWill ? Math.min(limitAt, now + blipMs(engine.gates.limits)) : limitAt
 }
 
@@ -46,6 +46,6 @@ function isFlowing(gate: OriginGate, now: number): boolean {
 /** Why a request has waited in vain. */
 export function reasonOfDelay(kind: RequestKind, gate: OriginGate, { operation, call }: Patient): Reason {
   if (kind === 'retry' && gate.state.tokens < 1) return 'budget'
-  if (kind === 'kept' || call.deadlineAt === Number.POSITIVE_INFINITY) return heldBy(gate)
-  return operation.record.horizonAt <= call.deadlineAt ? 'horizon' : 'deadline'
+  if (kind === 'kept' || call.deadline.isEndless) return heldBy(gate)
+  return operation.record.horizonAt <= call.deadline.at ? 'horizon' : 'deadline'
 }

@@ -16,15 +16,17 @@ export interface EndedAttempt {
   readonly failed: boolean
   /** Stopped by the caller, or by a hook of the caller's. */
   readonly ours: boolean
+  /** What the fault of an attempt without an answer is called. */
+  readonly fault?: string | undefined
   readonly tookMs: number
   readonly now: number
 }
 
 /** What the gate is told of an attempt. What was stopped or refused on this side says nothing about the server. */
-export function reportOf({ facts, failed, ours, tookMs, now }: EndedAttempt): Report {
+export function reportOf({ facts, failed, ours, fault, tookMs, now }: EndedAttempt): Report {
   const isRefusedHere = facts.is === 'fault' && !facts.transient && !facts.lasting
   if (ours || isRefusedHere) return { outcome: 'ignored', tookMs }
-  if (facts.is === 'fault') return { outcome: 'failure', tookMs }
+  if (facts.is === 'fault') return { outcome: fault === 'deadline' ? 'cut' : 'failure', tookMs }
   const wish = serverWish(facts.status, facts.headers, now)
   if (facts.status >= 500) return { outcome: 'failure', tookMs, wish }
   return { outcome: failed ? 'overload' : 'success', tookMs, wish }

@@ -170,7 +170,8 @@ class Run implements RunState {
     const verdict = classify(result.facts, circumstances)
     const failed = verdict.is === 'retry' || (!isReplayable && isRetryable(result.facts, circumstances))
     const ours = operation.stopOrder !== undefined || result.hook !== undefined
-    this.#gate.report({ facts: result.facts, failed, ours, tookMs: now - this.#startedAt, now })
+    const { facts, fault } = result
+    this.#gate.report({ facts, fault, failed, ours, tookMs: now - this.#startedAt, now })
     this.#noteEnd(verdict, now)
     this.#isSending = false
     return verdict
@@ -226,11 +227,16 @@ class Run implements RunState {
   async #retry({ floorMs, reason }: Verdict & { is: 'retry' }): Promise<Finish | undefined> {
     const { engine, operation, call } = this
     const { clock, random, events } = engine
-    const { deadlineAt, dropIn, limits } = call
+    const { deadline, dropIn, limits } = call
     const now = clock.now()
     const maxAttempts = dropIn && !dropIn.isRepeatable() ? this.#attempts : this.#maxAttempts
     const retry = { ...limits.retry, maxAttempts }
-    const standing = { now, deadlineAt, horizonAt: operation.record.horizonAt, previousMs: this.#previousMs }
+    const standing = {
+      now,
+      deadlineAt: deadline.at,
+      horizonAt: operation.record.horizonAt,
+      previousMs: this.#previousMs,
+    }
     const decision = decideRetry({ ...standing, attemptsMade: this.#attempts, retry, floorMs }, random)
     if (decision.do === 'stop') return giveUp(this, decision)
     if (isOffline(engine)) {

@@ -24,9 +24,9 @@ export function isBeingLeft({ stopOrder }: LiveOperation): boolean {
 }
 
 /** Why no attempt may start now, whatever its origin says. */
-export function barred({ stopOrder, record }: LiveOperation, { deadlineAt }: Call, now: number): Stop | undefined {
+export function barred({ stopOrder, record }: LiveOperation, { deadline }: Call, now: number): Stop | undefined {
   if (stopOrder) return { reason: stopOrder.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
   const { horizonAt, notBefore } = record
-  const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt, horizonAt })
+  const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt: deadline.at, horizonAt })
   return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
 }

@@ -1,5 +1,5 @@
 import type { Plan, Trouble } from '../plan.ts'
-import type { CallFact, SentFact } from './facts.ts'
+import type { CallFact } from './facts.ts'
 import type { Violation } from './oracle.ts'
 
 /** What happened before this says nothing about a call. */
@@ -8,16 +8,13 @@ const FORGOTTEN_MS = 15_000
 const LONGEST_BLIP_MS = 5000
 
 /**
- * P6, with the usual options and time enough: while an API is away for five seconds or less, no call fails because of it; and none
- * after that, once its client has had an answer again. Without one, whether there is one is only found out by a request:
- * a client that has spent its tokens and makes no further call has none.
+ * P6, with the usual options and time enough: while an API is away for five seconds or less, no call fails because of it, and none
+ * after that, also if no other call comes to its client.
  */
-export function judgeBlips(fact: CallFact, sents: readonly SentFact[], plan: Plan): Violation | undefined {
+export function judgeBlips(fact: CallFact, plan: Plan): Violation | undefined {
   const { plan: call, result } = fact
   const blip = onlyBlip(fact, plan)
   if (!blip || result?.is !== 'error' || result.error.reason === 'attempts') return undefined
-  const isEarly = result.at < blip.from + LONGEST_BLIP_MS
-  if (!isEarly && !sents.some((sent) => isAnswered(sent, { fact, blip }))) return undefined
   return ['P6', `${call.label} failed (${result.error.reason}) because of a blip of ${blip.until - blip.from} ms`]
 }
 
@@ -33,20 +30,4 @@ function onlyBlip({ plan: call, at, result }: CallFact, plan: Plan): Trouble | u
   // A `client.fetch` has no attempt timeout that its client was not given: no answer takes all of its time.
   const isEndless = blip?.kind === 'hangs' && call.through === 'fetch'
   return blip?.fault === 'api-blips' && others.length === 0 && !isEndless ? blip : undefined
-}
-
-/** Has its client had an answer since the blip was over? */
-function isAnswered(
-  { process, sent, outcome, endedAt }: SentFact,
-  { fact, blip }: { readonly fact: CallFact; readonly blip: Trouble },
-): boolean {
-  if (process !== fact.process || !sent.url.startsWith(`${blip.origin}/`)) return false
-  const failedAt = fact.result?.at ?? 0
-  return (
-    outcome?.kind === 'response' &&
-    outcome.status < 300 &&
-    endedAt !== undefined &&
-    endedAt > blip.until &&
-    endedAt < failedAt
-  )
 }

@@ -13,7 +13,7 @@ export function judgeEnd(oracle: Oracle, plan: Plan, effects: readonly Effect[])
   const honest = isHonest(plan)
   judgeEffects(oracle, { honest, effects })
   for (const call of oracle.calls) judgeCall(oracle, call, honest ? effects : undefined)
-  for (const call of oracle.calls) oracle.breaks(judgeBlips(call, oracle.sents, plan))
+  for (const call of oracle.calls) oracle.breaks(judgeBlips(call, plan))
   for (const violation of judgePromptness(oracle, plan)) oracle.breaks(violation)
   for (const shadow of oracle.shadows.values()) {
     judgeRecord(oracle, shadow)

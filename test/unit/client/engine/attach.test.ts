@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { attach } from '../../../../src/client/engine/call/attach.ts'
 import { LiveOperation } from '../../../../src/client/engine/run/live-operation.ts'
+import { SharedTimers } from '../../../../src/foundation/shared-timers.ts'
 import { manualClock } from '../../../../src/testing/manual-clock.ts'
 import { freshRecord } from '../../../support/shared-record.ts'
 
@@ -11,7 +12,9 @@ describe('a caller whose operation settles at the moment at which it would leave
     const clock = manualClock()
     const operation = new LiveOperation(freshRecord())
     const left: unknown[] = []
-    void attach({ clock }, operation, { leaveAt: clock.now() + 1000 }).then((finish) => left.push(finish.is))
+    void attach({ clock, sharedTimers: new SharedTimers(clock) }, operation, { leaveInMs: 1000 }).then((finish) =>
+      left.push(finish.is),
+    )
     await clock.advance(999)
     operation.record = { ...operation.record, status: 'succeeded', settledAt: clock.now(), response: ANSWER }
     await clock.advance(4900)

@@ -100,7 +100,7 @@ describe('the gates of a client', () => {
     scene.fail(A)
     await scene.clock.advance(5625)
     scene.try(A, 'failure')
-    expect(scene.turns).toEqual([`${A} closed > open`, `${A} open > half-open`, `${A} half-open > open`])
+    expect(scene.turns).toEqual([`${A} closed > open`])
   })
 
   it('are a thousand at most but for those that are in use, and no more is known of what is well', () => {

@@ -52,6 +52,11 @@ class Scene {
     }
   }
 
+  cut(name: string, tookMs: number): void {
+    const sent = this.#sent.get(name)
+    if (sent) this.gate.report(sent, { outcome: 'cut', tookMs })
+  }
+
   /** It succeeds, and the server asks for something. */
   endWith(name: string, wish: ServerWish): void {
     const sent = this.#sent.get(name)
@@ -133,7 +138,7 @@ describe('the gate of an origin', () => {
     const isSent = (entry: string): boolean => entry.endsWith('sent')
     // Probes that are never answered make room for the next one after half a second: a, b and c have gone.
     scene.enter(...numbered(20, 'call '))
-    await scene.clock.advance(5625)
+    await scene.clock.advance(5025)
     const refused = scene.log.filter((entry) => !isSent(entry))
     expect(refused.length + scene.log.filter(isSent).length).toBe(23)
     expect(refused.length).toBeGreaterThan(10)
@@ -315,6 +320,39 @@ describe('the connections of the platform', () => {
     inNode.gate.read()
     inNode.enter('a')
     expect(inNode.log).toEqual(['a sent'])
+  })
+})
+
+describe('a request that was ended by the deadline of its caller', () => {
+  it('says nothing of the server if an answer usually takes longer', () => {
+    const scene = new Scene()
+    scene.enter(...numbered(8))
+    scene.end('success', ...numbered(5))
+    for (const name of numbered(8).slice(5)) scene.cut(name, 100)
+    expect(scene.gate.state).toMatchObject({ failures: 0, window: undefined })
+  })
+
+  it('counts as a failure if one should have come by then, or if there was none yet', () => {
+    const scene = new Scene()
+    scene.enter('a', 'b', 'c')
+    scene.cut('a', 100)
+    expect(scene.gate.state.failures).toBe(1)
+    scene.end('success', 'b')
+    scene.cut('c', 131)
+    expect(scene.gate.state.failures).toBe(1)
+  })
+})
+
+describe('the window that a failure opens', () => {
+  it('has no place for what was sent before it: that may hang for long', () => {
+    const scene = new Scene()
+    scene.enter('warm', ...numbered(20, 'poll '), 'fails')
+    scene.end('success', 'warm')
+    scene.end('failure', 'fails')
+    scene.enter('call')
+    expect(scene.log.at(-1)).toBe('call sent')
+    scene.end('success', 'call', ...numbered(20, 'poll '))
+    expect(scene.gate.inFlight).toBe(0)
   })
 })
 

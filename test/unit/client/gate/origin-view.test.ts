@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { A_TOKEN } from '../../../../src/client/gate/bucket.ts'
 import type { GateLimits } from '../../../../src/client/gate/gate-limits.ts'
 import { type GateState, newGateState } from '../../../../src/client/gate/gate-state.ts'
 import { type OriginView, viewOfUnused, viewOrigin } from '../../../../src/client/gate/origin-view.ts'
 import { type Traffic, TrafficCount } from '../../../../src/client/gate/traffic.ts'
 import { type Ticket, WaitingLine } from '../../../../src/client/gate/waiting-line.ts'
+import { manualClock } from '../../../../src/testing/manual-clock.ts'
 import { GateModel, LIMITS, START } from './gate-model.ts'
 
 const NEW = newGateState(LIMITS, START)
@@ -25,10 +27,11 @@ interface Scene {
 function view({ state = NEW, limits, after = 0, traffic, waiting = [] }: Scene): OriginView {
   const now = START + after
   const line = new WaitingLine()
-  for (const kind of waiting) line.join({ kind, leaveAt: Number.POSITIVE_INFINITY, called: () => {} })
+  for (const kind of waiting) line.join({ kind, leaveAt: Number.POSITIVE_INFINITY, called: () => {} }, CLOCK)
   return viewOrigin(state, { ...LIMITS, ...limits }, { ...new TrafficCount().at(now), ...traffic, line })
 }
 
+const CLOCK = manualClock()
 const HEALTHY = { state: 'healthy', nextAttemptAt: undefined, reason: undefined } as const
 
 describe('the view of an origin', () => {
@@ -53,7 +56,7 @@ describe('the view of an origin', () => {
     ],
     [
       'that is failing, where a retry has no token',
-      { state: { ...FAILING, tokens: 0 }, waiting: ['retry'] },
+      { state: { ...FAILING, tokens: 0, spare: 0 }, waiting: ['retry'] },
       { nextAttemptAt: START + 10_000, reason: `failing since ${PAST}; 1 waits; next request in 10 s` },
     ],
     ['that was failing long ago', { state: FAILING, after: 60_000 }, HEALTHY],
@@ -86,6 +89,21 @@ describe('the view of an origin', () => {
       { reason: "the server's quota is nearly used up; 1 waits; next request in 0.4 s" },
     ],
     [
+      'that was silent, by a state from elsewhere',
+      { state: { ...NEW, failures: 3 } },
+      { state: 'failing', nextAttemptAt: undefined, reason: 'failing' },
+    ],
+    [
+      'that asks to wait, when the time of its quota is just over',
+      { state: { ...NEW, nextAt: START + 400, spaceMs: 500, spacedUntil: START } },
+      { reason: 'the server asks to wait (Retry-After); next request in 0.4 s' },
+    ],
+    [
+      'that asks to wait until a token has come for the retry, too',
+      { state: { ...BROKE, nextAt: START + 5000 }, waiting: ['retry'] },
+      { reason: 'the server asks to wait (Retry-After); 1 waits; next request in 5 s' },
+    ],
+    [
       'that asks to wait longer than its quota would',
       { state: { ...NEW, nextAt: START + 4000, spaceMs: 500, spacedUntil: START + 9000 } },
       { reason: 'the server asks to wait (Retry-After); next request in 4 s' },
@@ -93,6 +111,16 @@ describe('the view of an origin', () => {
     [
       'with a ceiling per second',
       { limits: { perSecond: 2 }, state: { ...NEW, nextAt: START + 500 } },
+      { reason: 'as many as `limits` allows; next request in 0.5 s' },
+    ],
+    [
+      'that asks to wait longer than the ceiling would',
+      { limits: { perSecond: 2 }, state: { ...NEW, nextAt: START + 501 } },
+      { reason: 'the server asks to wait (Retry-After); next request in 0.6 s' },
+    ],
+    [
+      'whose quota leaves as much as the ceiling',
+      { limits: { perSecond: 2 }, state: { ...NEW, nextAt: START + 500, spaceMs: 500, spacedUntil: START + 9000 } },
       { reason: 'as many as `limits` allows; next request in 0.5 s' },
     ],
     [
@@ -114,6 +142,16 @@ describe('the view of an origin', () => {
       'with as many kept operations as it may bear',
       { traffic: { inFlight: 256, inPhase: 256, kept: 256 }, waiting: ['kept'] },
       { reason: '256 kept operations are in flight; 1 waits' },
+    ],
+    [
+      'after a failure, where a kept operation waits',
+      { state: { ...NEW, window: 7.6 }, traffic: { inFlight: 8, inPhase: 8, kept: 8 }, waiting: ['kept'] },
+      { reason: '7 at once after a failure; 1 waits' },
+    ],
+    [
+      'after a failure, where kept operations are many and a call waits',
+      { state: { ...NEW, window: 256 }, traffic: { inFlight: 256, inPhase: 256, kept: 256 }, waiting: ['call'] },
+      { reason: '256 at once after a failure; 1 waits' },
     ],
     [
       'where a retry waits for a token',
@@ -152,8 +190,8 @@ describe('the view of an origin', () => {
   it('of a retry that is spread', () => {
     const line = new WaitingLine()
     const spreadUntil = START + 900
-    line.join({ kind: 'retry', spreadUntil, leaveAt: START + 9000, called: () => {} })
-    const state = new GateModel().end('failure').state
+    line.join({ kind: 'retry', spreadUntil, leaveAt: START + 9000, called: () => {} }, CLOCK)
+    const state = { ...new GateModel().end('failure').state, tokens: A_TOKEN }
     const queue = { ...new TrafficCount().at(START), line }
     expect(viewOrigin(state, LIMITS, queue).reason).toBe(
       'a retry waits until a blip may be over; 1 waits; next request in 0.9 s',

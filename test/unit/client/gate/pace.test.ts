@@ -71,12 +71,12 @@ describe('the gap', () => {
     let state = once
     for (let count = 0; count < 4; count++) state = quicken(state, { now: state.keptAt, kind: 'kept', isPrompt: true })
     expect(state.gapMs).toBe(0)
-    expect(standStill(state, state.keptAt)).toBe(false)
+    expect(standStill({ ...silent, ...state }, state.keptAt)).toBe(false)
   })
 
   it('shrinks by a hundredth with each call that is answered', () => {
     const silent = slowDown(START, { ...moment(), isSilent: true })
-    let state = silent
+    let state: Parameters<typeof quicken>[0] = silent
     for (let count = 0; count < 100; count++) state = quicken(state, { now: NOW, kind: 'call', isPrompt: true })
     expect([state.gapMs, state.keptAt - NOW].map(Math.round)).toEqual([22_183, 22_183])
     expect(quicken(silent, { now: NOW, kind: 'retry', isPrompt: true })).toEqual(

@@ -45,6 +45,12 @@ describe('a failure', () => {
     expect([gapMs(2), gapMs(A_TOKEN), gapMs(0.9)]).toEqual([0, 0, 100])
   })
 
+  it('slows them down although they have credit, unless it is of one of them: no retry is paid from that', () => {
+    const gapMs = (kind: 'retry' | 'kept'): number =>
+      gate({ tokens: 0.9, credit: 5 }).end('failure', { kind }).state.gapMs
+    expect([gapMs('retry'), gapMs('kept')]).toEqual([100, 0])
+  })
+
   it('slows them down in any case if it took as long as a slow answer: the server has too much to do', () => {
     const usual = { tokens: 5, answers: 10, usualMs: 50 }
     expect(gate(usual).end('failure', { tookMs: 250 }).state).toMatchObject({ gapMs: 0 })

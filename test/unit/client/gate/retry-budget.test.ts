@@ -130,6 +130,16 @@ describe('a budget', () => {
     expect([...states.entries()]).toHaveLength(1201)
   })
 
+  test('tells all gates of an origin what it is told', () => {
+    const states = statesOf()
+    const state = newState(states)
+    const place = states.store(A, () => state)
+    expect([place, states.store(A, () => ({ ...state }))]).toEqual([{ state }, place])
+    const poor = { ...state, tokens: 0 }
+    states.set(A, poor)
+    expect([place.state, states.get(A)]).toEqual([poor, poor])
+  })
+
   test('forgets what it was told last for nobody', () => {
     const states = statesOf()
     add(states, 1000, { ...newState(states), tokens: 0 })

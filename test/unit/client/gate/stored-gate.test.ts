@@ -43,6 +43,13 @@ describe('a state from a journal', () => {
     expect(restoreGate({ ...NEW, tokens: 9, credit: 90 }, free, START)).toMatchObject({ tokens: 9, credit: 0 })
   })
 
+  it('has no more that is spare than a new client', () => {
+    const spare = (stored: number, budget = BUDGET): number | undefined =>
+      restoreGate({ ...NEW, spare: stored }, { ...LIMITS, budget }, START)?.spare
+    expect([spare(9), spare(0.5), spare(9, false)]).toEqual([8, 0.5, 0])
+    expect(spare(9, { ratio: 1, burst: 10, reservePerSecond: 1, rest: 10 })).toBe(0)
+  })
+
   it('has no failures if there is no breaker now', () => {
     const without = { ...LIMITS, breaker: false } as const
     expect(restoreGate(FAILING, without, START)).toMatchObject({ failures: 0, failedAt: undefined })
@@ -93,12 +100,13 @@ describe('the state of another tab', () => {
 
   it('brings the smaller bucket, and never tokens', () => {
     const [poor, rich] = [
-      { tokens: 0, credit: 0.5 },
-      { tokens: 9, credit: 8 },
+      { tokens: 0, credit: 0.5, spare: 0.5 },
+      { tokens: 9, credit: 8, spare: 1 },
     ]
     for (const both of [merged({ ...NEW, ...poor }, later(rich)), merged({ ...NEW, ...rich }, later(poor))]) {
       expect(both.tokens).toBeCloseTo(0)
       expect(both.credit).toBeCloseTo(0.5)
+      expect(both.spare).toBeCloseTo(0.5)
     }
   })
 
@@ -123,14 +131,30 @@ describe('the state of another tab', () => {
 
   it('makes the origin failing here, with the pause that its probes have', () => {
     const theirs = { ...FAILING, pauseMs: 200, probeAt: START + 300, share: 0.5, probe: START + 100 }
-    const { failures, failedAt, pauseMs, probeAt, share } = theirs
-    expect(merged(NEW, theirs)).toEqual({ ...NEW, at: NOW, failures, failedAt, pauseMs, probeAt, share })
+    const { failures, failedAt, triedAt, pauseMs, probeAt, share } = theirs
+    expect(merged(NEW, theirs)).toEqual({ ...NEW, at: NOW, failures, failedAt, triedAt, pauseMs, probeAt, share })
   })
 
   it('is the same trouble as mine: it began with the first failure, and its next probe is the later one', () => {
-    const one = { ...FAILING, failures: 2, failedAt: START - 9, pauseMs: 50, probeAt: START + 20, probe: START }
-    const other = { ...FAILING, failures: 30, failedAt: START - 5, pauseMs: 400, probeAt: START + 90, probe: START + 7 }
-    const both = { failures: 30, failedAt: START - 9, pauseMs: 400, probeAt: START + 90 }
+    const one = {
+      ...FAILING,
+      failures: 2,
+      failedAt: START - 9,
+      triedAt: START - 4,
+      pauseMs: 50,
+      probeAt: START + 20,
+      probe: START,
+    }
+    const other = {
+      ...FAILING,
+      failures: 30,
+      failedAt: START - 5,
+      triedAt: START - 3,
+      pauseMs: 400,
+      probeAt: START + 90,
+      probe: START + 7,
+    }
+    const both = { failures: 30, failedAt: START - 9, triedAt: START - 3, pauseMs: 400, probeAt: START + 90 }
     expect(merged(one, other)).toEqual({ ...one, ...both, at: NOW })
     expect(merged(other, one)).toEqual({ ...other, ...both, at: NOW })
   })
