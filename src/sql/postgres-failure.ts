@@ -43,6 +43,9 @@ const REFUSED_BY_POOLER = '08P01'
 /** The driver's messages for a client without a connection. */
 const LOST = /connection terminated|not queryable|client was closed|connection ended/i
 
+/** The transaction is committed on this server, see `synchronous-standby.ts`. */
+const UNREPLICATED = /committed without a synchronous standby/
+
 /** What the driver itself says has no code. */
 const WORDS: readonly (readonly [words: RegExp, sentence: string])[] = [
   [/after calling end on the pool/i, 'cannot be used: the pool has been ended'],
@@ -50,7 +53,7 @@ const WORDS: readonly (readonly [words: RegExp, sentence: string])[] = [
   [/timeout expired|query read timeout/i, 'did not answer in time'],
   [LOST, 'lost the connection'],
   [
-    /committed without a synchronous standby/,
+    UNREPLICATED,
     'committed without a synchronous standby: the wait for it was cancelled, or synchronous_standby_names was emptied ' +
       'meanwhile. A failover may lose what was committed',
   ],
@@ -62,15 +65,13 @@ export function postgresFailure(error: unknown, subject: string): StorageError {
   const code = postgresCode(error)
   const detail = error instanceof Error ? error.message : String(error)
   const sentence =
+    (code === NO_STANDBY_CODE && `${detail}. The option \`requireSynchronousStandby\` is true`) ||
     (code === '23505' && TAKEN_PLACE.test(detail) && BEHIND) ||
     (code && code !== REFUSED_BY_POOLER && SENTENCES.find(([start]) => code.startsWith(start))?.[1]) ||
     WORDS.find(([words]) => words.test(detail))?.[1]
-  if (code === NO_STANDBY_CODE) {
-    return new StorageError(`${subject} ${detail}. The option \`requireSynchronousStandby\` is true`, { cause: error })
-  }
   const suffix = code ? ` (${code})` : ''
   const text = sentence ? `${subject} ${sentence}${suffix}` : `${subject} failed: ${detail}${suffix}`
-  return new StorageError(text, { cause: error })
+  return new StorageError(text, { cause: error, effect: UNREPLICATED.test(detail) ? 'unknown' : 'none' })
 }
 
 /** SQLSTATE, or the platform's code of a broken connection; empty where there is none. */

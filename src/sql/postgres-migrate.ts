@@ -69,9 +69,16 @@ async function migrateOn(client: PostgresQueryable, schema: PostgresSchema): Pro
 /** Another replica, or a vacuum, is at work on the table of an index. */
 class TableBusy extends Error {}
 
-/** Replicas that begin to build an index at the same moment wait for each other, and Postgres refuses all but one. */
+/** Of the catalog: an internal error, in English always. */
+const CHANGED_MEANWHILE = /^tuple concurrently (updated|deleted)$/
+
+/**
+ * Replicas that begin to build an index at the same moment wait for each other, and Postgres refuses all but one. What the others
+ * have begun is taken back while the next one looks at it.
+ */
 function busyIfConflict(error: unknown): 'busy' {
-  if (isConflict(error) || error instanceof TableBusy) return 'busy'
+  const isChanged = error instanceof Error && CHANGED_MEANWHILE.test(error.message)
+  if (isConflict(error) || isChanged || error instanceof TableBusy) return 'busy'
   throw error
 }
 

@@ -109,6 +109,7 @@ describe('a ledger that requires a synchronous standby', () => {
     consumed.catch(() => {})
     await scene.cancelWait()
     await expect(consumed).rejects.toThrow(UNREPLICATED)
+    await expect(consumed).rejects.toMatchObject({ effect: 'unknown' })
     const external = claimed(ledger, { external: true, durable: true })
     external.catch(() => {})
     await scene.cancelWait()
