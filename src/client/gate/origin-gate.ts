@@ -80,7 +80,6 @@ export class OriginGate {
     return this.#line.length
   }
 
-  /** As an operator sees it. */
   get view(): OriginView {
     const { limits, clock } = this.#options
     return viewOrigin(this.#store.state, limits, { ...this.#traffic.at(clock.now()), line: this.#line })
@@ -188,8 +187,7 @@ export class OriginGate {
     const { clock, limits } = this.#options
     const now = clock.now()
     this.#turnPhase(now)
-    const late = now >= this.#line.leavesAt ? this.#line.takeLate(clock) : []
-    for (const one of late)
+    for (const one of now >= this.#line.leavesAt ? this.#line.takeLate(clock) : [])
       one.called({ is: 'late', retryAt: nextAt(this.state, limits, { ...this.#traffic.at(now), ...one }) })
     while (this.#callNext());
   }
