@@ -5,26 +5,12 @@ import type { Claim, LedgerStore, Transaction } from '../../../server/ledger/por
 
 /**
  * The database of a simulated server: it outlives every process that asks it. A transaction whose process has ended is
- * rolled back, and leaves its claim as it is: the store of a process that is gone neither releases nor abandons.
+ * rolled back, and leaves its claim as it is.
  */
 export class DurableLedger {
   readonly store: LedgerStore<MemoryTransaction, EffectReturn> = memoryLedger()
-  /** Tokens of claims whose process ended in the middle of their transaction. */
-  readonly #cut = new Set<string>()
   /** Tokens of claims that are marked, and not locked yet. */
   readonly #marked = new Set<string>()
-
-  constructor() {
-    const { store } = this
-    const release = store.release.bind(store)
-    const abandon = store.abandon.bind(store)
-    store.release = async (claim) => !this.#cut.has(claim.token) && release(claim)
-    store.abandon = async (claim, now, since) => !this.#cut.has(claim.token) && abandon(claim, now, since)
-  }
-
-  cut(claim: Claim): void {
-    this.#cut.add(claim.token)
-  }
 
   /**
    * The first step of an effect where there are two: the entry is marked and has the lease of an open transaction, and

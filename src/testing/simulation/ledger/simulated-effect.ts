@@ -82,15 +82,12 @@ export class SimulatedEffect {
   }
 
   #work(tx: MemoryTransaction): Promise<WorkOutcome> {
-    const { process, durable, account, onEnd } = this.#parts
+    const { process, account, onEnd } = this.#parts
     const { claim } = this.#transaction
     if (claim) account.entered(claim)
     tx.onRollback(() => this.#written.splice(0))
     return new Promise<WorkOutcome>((resolve, reject) => {
-      const cut = (): void => {
-        if (claim) durable.cut(claim)
-        reject(CUT)
-      }
+      const cut = (): void => reject(CUT)
       if (!process.alive) return cut()
       const stopListening = onEnd(cut)
       this.#worked()
