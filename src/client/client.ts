@@ -14,7 +14,10 @@ export interface ResumeOptions {
   /** Keep watching for new pending records, dead runners and due times until `signal` aborts. Default false: one pass. */
   readonly continuous?: boolean | undefined
   readonly signal?: AbortSignal | undefined
-  /** A ceiling for how many operations are sent at once, to all origins together. Each gate learns how many its server takes. */
+  /**
+   * A ceiling for how many operations are sent at once, to all origins together. Each gate learns how many its server takes. A
+   * request without an answer for half a second counts for its own origin only.
+   */
   readonly concurrency?: number | undefined
 }
 

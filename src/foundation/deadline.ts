@@ -1,4 +1,4 @@
-import { type Clock, type Moment, momentOf } from './clock.ts'
+import type { Clock, Moment } from './clock.ts'
 
 /**
  * The end of a time of `ms` that begins now. A machine's clock that is set back does not put it off; one that is set ahead
@@ -6,27 +6,35 @@ import { type Clock, type Moment, momentOf } from './clock.ts'
  */
 export class Deadline {
   readonly #clock: Clock
-  readonly #end: Moment
+  readonly #endsAt: number
+  readonly #endElapsed: number
 
   constructor(clock: Clock, ms: number) {
-    const { now, elapsed } = momentOf(clock)
+    const now = clock.now()
     this.#clock = clock
-    this.#end = { now: now + ms, elapsed: elapsed + ms }
+    this.#endsAt = now + ms
+    this.#endElapsed = (clock.elapsed?.() ?? now) + ms
   }
 
   /** Whole milliseconds, also below 0: a timer for what is left never ends just before it. */
   get leftMs(): number {
-    return this.leftAt(momentOf(this.#clock))
+    return this.leftFrom(this.#clock.now())
+  }
+
+  /** The same where the time (epoch ms) is known already. */
+  leftFrom(now: number): number {
+    const left = Math.min(this.#endsAt - now, this.#endElapsed - (this.#clock.elapsed?.() ?? now))
+    return Math.floor(left)
   }
 
   leftAt({ now, elapsed }: Moment): number {
-    return Math.floor(Math.min(this.#end.now - now, this.#end.elapsed - elapsed))
+    return Math.floor(Math.min(this.#endsAt - now, this.#endElapsed - elapsed))
   }
 
   /** Epoch milliseconds, as the machine's clock goes now. */
   get at(): number {
-    const moment = momentOf(this.#clock)
-    return moment.now + this.leftAt(moment)
+    const now = this.#clock.now()
+    return now + this.leftFrom(now)
   }
 
   get isOver(): boolean {
@@ -35,6 +43,6 @@ export class Deadline {
 
   /** Is there none? */
   get isEndless(): boolean {
-    return this.#end.now === Number.POSITIVE_INFINITY
+    return this.#endsAt === Number.POSITIVE_INFINITY
   }
 }

@@ -37,6 +37,20 @@ describe('a clock that is set back by an hour puts off', () => {
     await ended(place, client, first)
   })
 
+  it('none of what the server is told is left, while the headers of the attempt are made', async () => {
+    const place = neighbourhood()
+    const clock = settableClock(place)
+    const headers = async (): Promise<Record<string, string>> => {
+      await clock.sleep(3000)
+      clock.aheadMs -= HOUR_MS
+      return {}
+    }
+    const call = outcome(place.client({ clock, headers }).post('/orders', { deadline: '10s' }))
+    await place.clock.advance(5000)
+    expect(await call).not.toHaveProperty('error')
+    expect(place.server.calls.map((sent) => sent.headers['request-timeout-ms'])).toEqual(['7000'])
+  })
+
   it('no deadline of a call between two attempts', async () => {
     const place = neighbourhood()
     const clock = settableClock(place)

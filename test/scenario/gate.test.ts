@@ -58,6 +58,39 @@ describe('a resume', () => {
   }, 60_000)
 })
 
+describe('a resume that sends eight at a time', () => {
+  it('is delayed by about a second by ten servers that hang', async () => {
+    const place = neighbourhood()
+    const hung = hanging(10).flatMap((url) => [url, url])
+    await leavePending(place, [...hung, ...times(100, () => HEALTHY)])
+    const before = place.server.calls.length
+    place.server.weather = ({ url }) => (url.startsWith(HEALTHY) ? 'fine' : 'hang-before')
+    const client = place.client({ baseUrl: undefined })
+    void client.resume({ continuous: true, concurrency: 8 })
+    // Many steps: at each, only so many operations follow each other.
+    for (let step = 0; step < 15; step++) await place.clock.advance(100)
+    expect(totalEffects(place.server)).toBe(100)
+    expect(place.server.calls.length - before).toBeLessThanOrEqual(100 + hung.length)
+    void client.close({ grace: 0 })
+    await settle(place.clock)
+  })
+
+  it('never sends more at a time to one server, however long its answers take', async () => {
+    const place = neighbourhood()
+    await leavePending(
+      place,
+      times(60, () => HEALTHY),
+    )
+    const traffic = countTraffic(place)
+    const { weather } = place.server
+    place.server.weather = (call, n) => ({ ...(weather(call, n) as object), delay: 3000 })
+    const resumed = place.client(traffic.options).resume({ concurrency: 8 })
+    await place.clock.advance(60_000)
+    expect(await resumed).toMatchObject({ succeeded: 60 })
+    expect(traffic.most).toBe(8)
+  })
+})
+
 describe('the limits of a caller', () => {
   /** One of each kind that can be sent at any time: a call, a retry, a kept operation, and a call of `client.fetch`. */
   async function everything(place: Neighbourhood, client: TestClient): Promise<void> {

@@ -69,6 +69,11 @@ const NO_FAILURES = {
 
 export const NO_WINDOW = { window: undefined, calm: 0, aloneMs: undefined }
 
+/** Where the state lives. Clients that share a budget share it; each has a queue of its own. */
+export interface GateStore {
+  state: GateState | undefined
+}
+
 export function newGateState({ budget }: GateLimits, now: number): GateState {
   const untried = { ...NO_FAILURES, ...NO_WINDOW, probeAt: now, succeededAt: 0, share: 1 }
   return { ...newBucket(budget), at: now, ...untried, nextAt: now, spaceMs: 0, spacedUntil: now, ...unpaced(now) }

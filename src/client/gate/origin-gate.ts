@@ -7,6 +7,7 @@ import {
   breakerPhaseOf,
   type GatePhase,
   type GateState,
+  type GateStore,
   isUnwell,
   newGateState,
   phaseOf,
@@ -17,11 +18,6 @@ import { outcomeOf, type Report, recordOutcome } from './record-outcome.ts'
 import { TrafficCount } from './traffic.ts'
 import { type Departure, type Entry, ORDER, type Sent, type Ticket, WaitingLine } from './waiting-line.ts'
 import { WakeUp } from './wake-up.ts'
-
-/** Where the state lives. Clients that share a budget share it; each has a queue of its own. */
-export interface GateStore {
-  state: GateState | undefined
-}
 
 export interface GateOptions {
   readonly limits: GateLimits
@@ -80,7 +76,6 @@ export class OriginGate {
     return this.#line.length
   }
 
-  /** As an operator sees it. */
   get view(): OriginView {
     const { limits, clock } = this.#options
     return viewOrigin(this.#store.state, limits, { ...this.#traffic.at(clock.now()), line: this.#line })
@@ -109,12 +104,15 @@ export class OriginGate {
     return this.#traffic.inFlight === 0 && this.#traffic.reading === 0 && this.#line.length === 0
   }
 
+  /** On the way of every call. Undefined: there is more to ask. */
+  enterPlain(kind: RequestKind, now: number): Sent | undefined {
+    return kind === 'call' && this.#isPlain(now) ? this.#admit(kind, { now }) : undefined
+  }
+
   /** The answer if it is known now. Undefined: it has to wait, and joins the queue. */
   enter(request: Departure): Entry | undefined {
     const { kind } = request
     const now = this.#options.clock.now()
-    // On the way of every call.
-    if (kind === 'call' && this.#isPlain(now)) return this.#admit(kind, { now })
     this.#turnPhase(now)
     if (this.#line.count(kind) > 0) return undefined
     const answer = this.#ask(request, now)
@@ -188,8 +186,7 @@ export class OriginGate {
     const { clock, limits } = this.#options
     const now = clock.now()
     this.#turnPhase(now)
-    const late = now >= this.#line.leavesAt ? this.#line.takeLate(clock) : []
-    for (const one of late)
+    for (const one of now >= this.#line.leavesAt ? this.#line.takeLate(clock) : [])
       one.called({ is: 'late', retryAt: nextAt(this.state, limits, { ...this.#traffic.at(now), ...one }) })
     while (this.#callNext());
   }

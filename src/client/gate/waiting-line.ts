@@ -112,16 +112,19 @@ export class WaitingLine {
   /** Those whose time is over leave. */
   takeLate(clock: Clock): Ticket[] {
     const moment = momentOf(clock)
-    const late = new Set<Ticket>()
+    const late: Ticket[] = []
     this.#first = undefined
-    for (const [ticket, end] of this.#ends) {
-      if (end.leftAt(moment) <= 0) late.add(ticket)
-      else this.#first = earlier(this.#first, end, moment)
+    for (const kind of ORDER) {
+      this.#tickets[kind] = this.#tickets[kind].filter((ticket) => {
+        const end = this.#ends.get(ticket)
+        const isLate = end !== undefined && end.leftAt(moment) <= 0
+        if (isLate) late.push(ticket)
+        else if (end) this.#first = earlier(this.#first, end, moment)
+        return !isLate
+      })
     }
-    if (late.size === 0) return []
     for (const ticket of late) this.#ends.delete(ticket)
-    for (const kind of ORDER) this.#tickets[kind] = this.#tickets[kind].filter((ticket) => !late.has(ticket))
-    return [...late]
+    return late
   }
 }
 

@@ -19,8 +19,8 @@ import { Deliveries } from './deliveries.ts'
 import { LanesUnderway } from './lanes-underway.ts'
 import { resumeOperation } from './resume-operation.ts'
 import { countIn, newReport } from './resume-report.ts'
-import { Slots } from './slots.ts'
-import { Sweep } from './sweep.ts'
+import { type HeldSlot, Slots } from './slots.ts'
+import { type Pass, Sweep } from './sweep.ts'
 
 /** How often runners that hold a lease are checked for being alive, also within a long pass. */
 const CHECK_RUNNERS_EVERY_MS = 5000
@@ -30,16 +30,6 @@ const LOOK_AGAIN_MS = 100
 const MOST_CLAIMED = 100
 /** Settlements of one name that are with their handlers at once, at most. */
 const MOST_DELIVERED = 8
-
-/** How far a pass is. */
-interface Pass {
-  readonly dueBy: number
-  readonly sweep: Sweep
-  dead: readonly string[]
-  /** When runners are checked for being alive (epoch ms). */
-  checkAt: number
-  isOver: boolean
-}
 
 /** `cut`: origins that had no room may have some by now, and others may have something new. */
 export type EndOfPass = 'over' | 'cut'
@@ -57,7 +47,7 @@ export class Resume {
 
   constructor(engine: Engine, concurrency: number, signal: AbortSignal) {
     this.#engine = engine
-    this.#slots = new Slots(concurrency)
+    this.#slots = new Slots(concurrency, engine.clock)
     this.#deliveries = new Deliveries({
       engine,
       perName: Math.min(concurrency, MOST_DELIVERED),
@@ -76,7 +66,7 @@ export class Resume {
    */
   async pass(dueBy: number, which: 'one of many' | 'only' = 'only'): Promise<EndOfPass> {
     await this.#engine.keeper.open()
-    const sweep = new Sweep(this.#engine.gates)
+    const sweep = new Sweep(this.#engine.gates, this.#slots)
     const pass: Pass = { sweep, dueBy, dead: [], checkAt: Number.NEGATIVE_INFINITY, isOver: this.#isHalted }
     if (pass.isOver) return 'over'
     await this.#checkRunners(pass)
@@ -90,7 +80,7 @@ export class Resume {
   }
 
   async #fillSlots(pass: Pass): Promise<void> {
-    await this.#slots.take('pass')
+    await this.#slots.take()
     const slots = 1 + this.#slots.takeFree(MOST_CLAIMED - 1)
     let used = 0
     try {
@@ -161,14 +151,16 @@ export class Resume {
   /** Needs a slot, which is released after the operation. False: none is needed. */
   #start(claimed: ClaimedRecord, terms: PassTerms): boolean {
     if (adopt(this.#engine, claimed)) return false
-    const { lane, horizonAt } = claimed.record
+    const { lane, horizonAt, request } = claimed.record
     if (lane === undefined || !this.#lanes.has(lane)) {
       void this.#track(this.#resumeLane(claimed, terms))
       return true
     }
     // Past its horizon an operation is claimed to expire, wherever it stands in its lane.
     const isOver = horizonAt <= this.#engine.clock.now()
-    const left = isOver ? this.#resumeOne(claimed, terms.dead).then(() => {}) : this.#putBack(claimed)
+    const left = isOver
+      ? this.#resumeOne(claimed, this.#slots.hold(request.origin), terms.dead).then(() => {})
+      : this.#putBack(claimed)
     this.#lanes.leave(lane, this.#track(left))
     return isOver
   }
@@ -189,18 +181,23 @@ export class Resume {
   async #resumeLane(first: ClaimedRecord, terms: PassTerms): Promise<void> {
     const { lane } = first.record
     if (lane !== undefined) this.#lanes.begin(lane)
+    const slot = this.#slots.hold(first.record.request.origin)
     for (let one: ClaimedRecord | undefined = first; one; ) {
-      const record: OperationRecord | undefined = await this.#resumeOne(one, terms.dead)
+      const record: OperationRecord | undefined = await this.#resumeOne(one, slot, terms.dead)
       if (lane === undefined) return
       // An operation that holds its lane has nobody behind it to go on with.
       if ((record === undefined || record.holdsLane) && this.#lanes.end(lane)) return
-      one = await this.#nextInLane({ ...terms, lane, after: one.place, limit: 1 })
+      one = await this.#nextInLane(slot, { ...terms, lane, after: one.place, limit: 1 })
     }
   }
 
-  async #resumeOne(claimed: ClaimedRecord, dead: readonly string[]): Promise<OperationRecord | undefined> {
+  async #resumeOne(
+    claimed: ClaimedRecord,
+    slot: HeldSlot,
+    dead: PassTerms['dead'],
+  ): Promise<OperationRecord | undefined> {
     const operation = new LiveOperation(takeOver(this.#engine, claimed, dead))
-    operation.slot = this.#slots.ofOperation
+    operation.slot = slot
     try {
       const isLeft = this.#deliveries.bound(operation)
       const record = await resumeOperation(this.#engine, operation)
@@ -212,20 +209,20 @@ export class Resume {
       this.#engine.upkeep.reportFailure(claimed.record.key, error)
       return undefined
     } finally {
-      this.#slots.release()
+      slot.release()
       this.#oneEnded?.()
     }
   }
 
   /** The lane waits for a slot like everybody else. A claim is the beginning of a run: it is made when there is a slot. */
-  async #nextInLane(wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
-    await this.#slots.take('lane')
+  async #nextInLane(slot: HeldSlot, wanted: Wanted & { readonly lane: string }): Promise<ClaimedRecord | undefined> {
+    await slot.take('lane')
     do {
       await this.#lanes.free(wanted.lane)
       const next = await this.#claimNext(wanted)
       if (next) return next
     } while (!this.#lanes.end(wanted.lane))
-    this.#slots.release()
+    slot.release()
     return undefined
   }
 

@@ -1,4 +1,5 @@
-import type { Gates } from '../../gate/gates.ts'
+import type { Gates, Room } from '../../gate/gates.ts'
+import type { Slots } from './slots.ts'
 
 /** What is claimed next: behind `after`, of these origins only or of all but some. */
 export interface Stretch {
@@ -17,6 +18,7 @@ const LOOK_ELSEWHERE_MS = 500
  */
 export class Sweep {
   readonly #gates: Pick<Gates, 'rooms'>
+  readonly #slots: Pick<Slots, 'rooms'>
   readonly #ofOrigins = new Map<string, number>()
   /** They are done, or left to a later pass: the first cursor, which may be behind them, must not meet them again. */
   readonly #swept = new Set<string>()
@@ -27,8 +29,9 @@ export class Sweep {
   /** Since when the first cursor is at its end (epoch ms). */
   #throughAt: number | undefined
 
-  constructor(gates: Pick<Gates, 'rooms'>) {
+  constructor(gates: Pick<Gates, 'rooms'>, slots: Pick<Slots, 'rooms'>) {
     this.#gates = gates
+    this.#slots = slots
   }
 
   /** Has it gone on for long for origins alone that had no room? Wherever the clock was set meanwhile. */
@@ -39,16 +42,26 @@ export class Sweep {
 
   /** `later`: only for origins that have no room now. */
   next(): Stretch | 'later' | 'over' {
-    const rooms = this.#gates.rooms()
+    const rooms = this.#rooms()
     if (!this.#isThrough) for (const origin of rooms.keys()) this.#set(origin)
     if (this.#wasOfOrigin && !this.#isThrough) return this.#others()
     for (const [origin, after] of this.#ofOrigins) {
       const room = rooms.get(origin)
       if (room === 'full for long') this.#finish(origin)
-      else if (room !== 'full') return { after, origins: [origin], exceptOrigins: [], most: room === 'one' ? 1 : ALL }
+      else if (room !== 'full') return { after, origins: [origin], exceptOrigins: [], most: mostIn(room) }
     }
     if (!this.#isThrough) return this.#others()
     return this.#ofOrigins.size > 0 ? 'later' : 'over'
+  }
+
+  /** What an origin may get now: by its gate, and by the slots that it has for itself alone. */
+  #rooms(): Map<string, Room | number> {
+    const rooms = new Map<string, Room | number>(this.#gates.rooms())
+    for (const [origin, room] of this.#slots.rooms()) {
+      if (room === 0 && rooms.get(origin) !== 'full for long') rooms.set(origin, 'full')
+      else if (!rooms.has(origin)) rooms.set(origin, room)
+    }
+    return rooms
   }
 
   #others(): Stretch {
@@ -76,3 +89,17 @@ export class Sweep {
 }
 
 const ALL = Number.POSITIVE_INFINITY
+
+function mostIn(room: Room | number = ALL): number {
+  return typeof room === 'number' ? room : 1
+}
+
+/** How far a pass is. */
+export interface Pass {
+  readonly dueBy: number
+  readonly sweep: Sweep
+  dead: readonly string[]
+  /** When runners are checked for being alive (epoch ms). */
+  checkAt: number
+  isOver: boolean
+}

@@ -81,17 +81,19 @@ export class Admission {
   }
 
   #enter(kind: RequestKind): Passing {
-    const barred = this.#barred()
-    if (barred) return barred
+    const now = this.#engine.clock.now()
+    const stop = barred(this.#operation, this.#call, now)
+    if (stop) return stop
+    const plain = this.#gate.enterPlain(kind, now)
+    if (plain) return this.#follow(kind, plain, now)
     const leaveAt = patientUntil(kind, this.#patient)
     const departure = { kind, leaveAt, spreadUntil: kind === 'retry' ? this.#spreadUntil : undefined }
     const entry = this.#gate.enter(departure)
-    return entry ? this.#follow(kind, entry) : this.#wait(new Waiting(departure, this.#engine.clock.now()))
+    return entry ? this.#follow(kind, entry, now) : this.#wait(new Waiting(departure, now))
   }
 
   /** Sent, or the reason why not. */
-  #follow(kind: RequestKind, entry: Entry): Passing {
-    const { clock } = this.#engine
+  #follow(kind: RequestKind, entry: Entry, now: number): Passing {
     if (entry.is !== 'sent') return this.#stopFor(kind, entry)
     this.#sent = entry
     const barred = this.#hasWaited ? this.#barred() : undefined
@@ -101,7 +103,7 @@ export class Admission {
     }
     const { sharedBudget } = this.#engine.gates
     if (kind === 'retry' && sharedBudget) return this.#payShared(sharedBudget)
-    return this.#putOnRecord(clock.now())
+    return this.#putOnRecord(now)
   }
 
   #stopFor(kind: RequestKind, { is, retryAt }: Refused): Stop {
@@ -133,7 +135,7 @@ export class Admission {
       if (entry && waitsOn(kind, this.#gate, this.#patient)) return this.#enter(kind)
       return entry ? this.#stopFor(kind, entry) : this.#barred()
     }
-    if (!operation.slot || operation.slot.tryTake()) return this.#follow(kind, entry)
+    if (!operation.slot || operation.slot.tryTake()) return this.#follow(kind, entry, this.#engine.clock.now())
     // Others of its resume came first.
     this.withdraw()
     await operation.slot.take()

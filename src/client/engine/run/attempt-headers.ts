@@ -67,7 +67,8 @@ function ourHeaders({ doNotRetry, keyHeader }: ResolvedOptions, parts: HeaderPar
   if (doNotRetry.send && retries) said.push([doNotRetry.send, 'true'])
   if (doNotRetry.attempt) said.push([doNotRetry.attempt, String(number)])
   if (doNotRetry.timeout) {
-    const leftMs = Math.ceil(Math.min(call.deadline.at, record.horizonAt) - startedAt)
+    // The clock may have been set back while headers were made: then its times are of before.
+    const leftMs = Math.min(call.deadline.leftMs, Math.ceil(record.horizonAt - startedAt))
     if (!call.deadline.isEndless && leftMs < LONGEST_TOLD_MS)
       said.push([doNotRetry.timeout, String(Math.max(0, leftMs))])
   }

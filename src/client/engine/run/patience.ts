@@ -21,7 +21,7 @@ export interface Patient {
  */
 export function patientUntil(kind: RequestKind, { engine, operation, call }: Patient): number {
   const now = engine.clock.now()
-  const limitAt = Math.min(call.deadline.at, operation.record.horizonAt)
+  const limitAt = Math.min(now + call.deadline.leftFrom(now), operation.record.horizonAt)
   if (kind === 'kept' || call.mode === 'resume') return Math.min(limitAt, now + PATIENCE_MS)
   const isAtWill = kind === 'retry' && call.deadline.isEndless
   return isAtWill ? Math.min(limitAt, now + blipMs(engine.gates.limits)) : limitAt

@@ -227,16 +227,11 @@ class Run implements RunState {
   async #retry({ floorMs, reason }: Verdict & { is: 'retry' }): Promise<Finish | undefined> {
     const { engine, operation, call } = this
     const { clock, random, events } = engine
-    const { deadline, dropIn, limits } = call
     const now = clock.now()
-    const maxAttempts = dropIn && !dropIn.isRepeatable() ? this.#attempts : this.#maxAttempts
-    const retry = { ...limits.retry, maxAttempts }
-    const standing = {
-      now,
-      deadlineAt: deadline.at,
-      horizonAt: operation.record.horizonAt,
-      previousMs: this.#previousMs,
-    }
+    const isOnce = call.dropIn?.isRepeatable() === false
+    const retry = { ...call.limits.retry, maxAttempts: isOnce ? this.#attempts : this.#maxAttempts }
+    const { horizonAt } = operation.record
+    const standing = { now, deadlineAt: call.deadline.at, horizonAt, previousMs: this.#previousMs }
     const decision = decideRetry({ ...standing, attemptsMade: this.#attempts, retry, floorMs }, random)
     if (decision.do === 'stop') return giveUp(this, decision)
     if (isOffline(engine)) {

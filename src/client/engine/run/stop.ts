@@ -27,6 +27,6 @@ export function isBeingLeft({ stopOrder }: LiveOperation): boolean {
 export function barred({ stopOrder, record }: LiveOperation, { deadline }: Call, now: number): Stop | undefined {
   if (stopOrder) return { reason: stopOrder.because === 'lease-lost' ? 'lease-lost' : 'aborted' }
   const { horizonAt, notBefore } = record
-  const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt: deadline.at, horizonAt })
+  const answer = mayStart({ now: Math.max(now, notBefore), deadlineAt: now + deadline.leftFrom(now), horizonAt })
   return answer === 'yes' ? undefined : { reason: answer, retryAt: notBefore > now ? notBefore : undefined }
 }

@@ -9,14 +9,15 @@ const ALL = Number.POSITIVE_INFINITY
 /** A sweep, and the origins that have little room now. */
 function scene() {
   const rooms = new Map<string, Room>()
-  const sweep = new Sweep({ rooms: () => rooms })
+  const own = new Map<string, number>()
+  const sweep = new Sweep({ rooms: () => rooms }, { rooms: () => own })
   /** Claims the next stretch, up to this place. */
   const claimTo = (last: number): void => {
     const stretch = sweep.next()
     if (typeof stretch === 'string') throw new Error(stretch)
     sweep.reach(stretch, last)
   }
-  return { sweep, rooms, claimTo }
+  return { sweep, rooms, own, claimTo }
 }
 
 describe('a pass over the journal', () => {
@@ -61,6 +62,19 @@ describe('a pass over the journal', () => {
     claimTo(3)
     claimTo(20)
     expect(sweep.next()).toBe('over')
+  })
+
+  it('takes no more of an origin than its own slots allow', () => {
+    const { sweep, rooms, own, claimTo } = scene()
+    own.set(A, 3)
+    expect(sweep.next()).toEqual({ after: 0, origins: [A], exceptOrigins: [], most: 3 })
+    claimTo(3)
+    own.set(A, 0)
+    expect(passedOver(sweep)).toEqual([A])
+    rooms.set(A, 'one')
+    own.set(A, 2)
+    claimTo(20)
+    expect(sweep.next()).toMatchObject({ origins: [A], most: 1 })
   })
 
   it('gives all of the others every second turn, however many origins have to be spared', () => {

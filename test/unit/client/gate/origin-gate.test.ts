@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GateLimits } from '../../../../src/client/gate/gate-limits.ts'
-import { type GateStore, OriginGate } from '../../../../src/client/gate/origin-gate.ts'
+import type { GateStore } from '../../../../src/client/gate/gate-state.ts'
+import { OriginGate } from '../../../../src/client/gate/origin-gate.ts'
 import type { RequestOutcome, ServerWish } from '../../../../src/client/gate/record-outcome.ts'
 import type { Entry, Sent, Ticket } from '../../../../src/client/gate/waiting-line.ts'
 import { type ManualClock, manualClock } from '../../../../src/testing/manual-clock.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Entry, type Ticket, WaitingLine } from '../../../../src/client/gate/waiting-line.ts'
+import type { Clock } from '../../../../src/foundation/clock.ts'
 import { manualClock } from '../../../../src/testing/manual-clock.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
@@ -15,11 +16,13 @@ function ticket(kind: Ticket['kind'], more: Partial<Ticket> = {}): Named {
   return { kind, leaveAt: FOREVER, called: (entry) => void entries.push(entry), entries, ...more }
 }
 
-const CLOCK = manualClock(0)
-
 function lineOf(...tickets: readonly Ticket[]): WaitingLine {
+  return lineBy(manualClock(0), tickets)
+}
+
+function lineBy(clock: Clock, tickets: readonly Ticket[]): WaitingLine {
   const line = new WaitingLine()
-  for (const one of tickets) line.join(one, CLOCK)
+  for (const one of tickets) line.join(one, clock)
   return line
 }
 
@@ -68,19 +71,31 @@ describe('the line', () => {
     expect([line.length, line.count('call'), line.next('call', WELL)]).toEqual([1, 1, other])
   })
 
-  it('lets those go whose time is over, and knows when the next one wants to', async () => {
+  it('lets those go whose time is over, calls first, and knows when the next one wants to', async () => {
     const clock = manualClock(0)
     const kept = ticket('kept', { leaveAt: 100 })
     const calls = [100, 101, 200].map((leaveAt) => ticket('call', { leaveAt }))
-    const line = new WaitingLine()
-    for (const one of [kept, ...calls]) line.join(one, clock)
+    const line = lineBy(clock, [kept, ...calls])
     expect(line.leavesAt).toBe(100)
     await clock.advance(100)
-    expect(line.takeLate(clock)).toEqual([kept, calls[0]])
+    expect(line.takeLate(clock)).toEqual([calls[0], kept])
     expect([line.leavesAt, line.length, line.count('call'), line.count('kept')]).toEqual([101, 2, 2, 0])
     await clock.advance(100)
     expect(line.takeLate(clock)).toEqual([calls[1], calls[2]])
     expect([line.leavesAt, line.length]).toEqual([FOREVER, 0])
+  })
+
+  it('lets them go at their time also if the clock is set back meanwhile', async () => {
+    const real = manualClock(1000)
+    let aheadMs = 0
+    const clock = { ...real, now: () => real.now() + aheadMs, elapsed: () => real.now() }
+    const [call, other] = [ticket('call', { leaveAt: 1100 }), ticket('call', { leaveAt: 1200 })]
+    const line = lineBy(clock, [call, other])
+    aheadMs = -500
+    expect([line.leavesAt, line.leaveAt(other)]).toEqual([600, 700])
+    await real.advance(100)
+    expect(line.takeLate(clock)).toEqual([call])
+    expect(line.leavesAt).toBe(700)
   })
 
   it('tells all that have a caller that the breaker is open, and keeps those without one', () => {
