@@ -4,7 +4,7 @@ import { endOnce, guardPool } from './pool-events.ts'
 import { openPostgresPool, type PostgresPool } from './postgres-driver.ts'
 import { postgresFailure } from './postgres-failure.ts'
 import { isUpToDate, migratePostgres, type PostgresSchema } from './postgres-migrate.ts'
-import { StandbyCheck } from './standby-check.ts'
+import { checkStandby } from './synchronous-standby.ts'
 
 /** Where a component's tables are. One of `pool` and `connectionString`. */
 export interface PostgresPlace {
@@ -30,7 +30,6 @@ export interface MigratedPoolTerms {
  */
 export class MigratedPool {
   readonly #terms: MigratedPoolTerms
-  readonly #standby: StandbyCheck | undefined
   #own: PostgresPool | undefined
   #opening: Promise<PostgresPool> | undefined
   #shared: Promise<PostgresPool> | undefined
@@ -38,8 +37,7 @@ export class MigratedPool {
 
   constructor(terms: MigratedPoolTerms) {
     this.#terms = terms
-    const { pool, requireSynchronousStandby } = terms.place
-    this.#standby = requireSynchronousStandby ? new StandbyCheck(terms.subject, pool) : undefined
+    const { pool } = terms.place
     if (pool) guardPool(pool)
   }
 
@@ -67,20 +65,12 @@ export class MigratedPool {
       this.#opening = undefined
       throw postgresFailure(error, subject)
     })
-    return this.#standby ? this.#opening.then((pool) => this.#checked(pool)) : this.#opening
-  }
-
-  async #checked(pool: PostgresPool): Promise<PostgresPool> {
-    await this.#standby?.ensure(pool).catch((error: unknown) => {
-      throw postgresFailure(error, this.#terms.subject)
-    })
-    return pool
+    return this.#opening
   }
 
   async close(): Promise<void> {
     this.#closed = true
     await this.#opening?.catch(() => {})
-    this.#standby?.stop()
     const pools = [this.#own, await this.#shared?.catch(() => undefined)]
     this.#own = undefined
     this.#shared = undefined
@@ -93,7 +83,7 @@ export class MigratedPool {
 
   async #open(): Promise<PostgresPool> {
     this.#own ??= await openOwnPool(this.#terms.place)
-    await this.#standby?.ensure(this.#own)
+    if (this.#terms.place.requireSynchronousStandby) await checkStandby(this.#own, this.#terms.subject)
     await this.#prepare(this.#own)
     return this.#own
   }

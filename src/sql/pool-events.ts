@@ -37,12 +37,18 @@ const ignore = (): void => {}
 
 /**
  * The pool replaces a connection that dies. But an `error` event without a listener ends the process: one of the pool, if
- * nobody used the connection, or one of the client, between two statements of the application's own transaction.
+ * nobody used the connection, or one of the client, between two statements of a transaction. Clients that were connected before are
+ * guarded when they are next taken from the pool.
  */
 export function guardPool(pool: object): void {
-  if (guarded.has(pool)) return
-  guarded.add(pool)
-  const emitter = emitterOf(pool)
-  emitter.on?.('error', ignore)
-  emitter.on?.('connect', (client) => void client?.on?.('error', ignore))
+  if (!guard(pool)) return
+  for (const event of ['connect', 'acquire']) emitterOf(pool).on?.(event, (client) => void (client && guard(client)))
+}
+
+/** False: it was guarded before. */
+function guard(emitter: object): boolean {
+  if (guarded.has(emitter)) return false
+  guarded.add(emitter)
+  emitterOf(emitter).on?.('error', ignore)
+  return true
 }

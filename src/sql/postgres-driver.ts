@@ -25,9 +25,6 @@ export interface PostgresPool extends PostgresQueryable {
   readonly waitingCount?: number
   connect(): Promise<PostgresClient>
   end(): Promise<void>
-  /** With each new connection. Pools of other make may not tell. */
-  on?(event: 'connect', listener: () => void): unknown
-  removeListener?(event: 'connect', listener: () => void): unknown
 }
 
 /** A connection outside of every pool, for what needs one of its own. */

@@ -27,11 +27,24 @@ const SENTENCES: readonly (readonly [code: string, sentence: string])[] = [
   ['22021', 'cannot keep a text with a NUL character'],
 ]
 
+/** Raised where no standby has to confirm a commit, see `synchronous-standby.ts`. Its message is a sentence without a subject. */
+export const NO_STANDBY_CODE = 'HF003'
+
+/** A place in one of our tables that is taken: no key of the caller's. */
+const TAKEN_PLACE = /holdfast_\w+_pkey/
+
+const BEHIND =
+  'cannot give a new row its place: the sequence of the table is behind its rows, as after a cutover by logical ' +
+  'replication. Nothing was written: set the sequence to the highest place by setval, as the runbook says'
+
 /** PgBouncer's code for all that it refuses: only its own words say what that is. */
 const REFUSED_BY_POOLER = '08P01'
 
 /** The driver's messages for a client without a connection. */
 const LOST = /connection terminated|not queryable|client was closed|connection ended/i
+
+/** The transaction is committed on this server, see `synchronous-standby.ts`. */
+const UNREPLICATED = /committed without a synchronous standby/
 
 /** What the driver itself says has no code. */
 const WORDS: readonly (readonly [words: RegExp, sentence: string])[] = [
@@ -39,6 +52,11 @@ const WORDS: readonly (readonly [words: RegExp, sentence: string])[] = [
   [/timeout exceeded when trying to connect/i, 'cannot be reached: no connection became free in time'],
   [/timeout expired|query read timeout/i, 'did not answer in time'],
   [LOST, 'lost the connection'],
+  [
+    UNREPLICATED,
+    'committed without a synchronous standby: the wait for it was cancelled, or synchronous_standby_names was emptied ' +
+      'meanwhile. A failover may lose what was committed',
+  ],
 ]
 
 /** Every failure of the store as one StorageError: a sentence, and the driver's own error as its cause. */
@@ -47,11 +65,13 @@ export function postgresFailure(error: unknown, subject: string): StorageError {
   const code = postgresCode(error)
   const detail = error instanceof Error ? error.message : String(error)
   const sentence =
+    (code === NO_STANDBY_CODE && `${detail}. The option \`requireSynchronousStandby\` is true`) ||
+    (code === '23505' && TAKEN_PLACE.test(detail) && BEHIND) ||
     (code && code !== REFUSED_BY_POOLER && SENTENCES.find(([start]) => code.startsWith(start))?.[1]) ||
     WORDS.find(([words]) => words.test(detail))?.[1]
   const suffix = code ? ` (${code})` : ''
   const text = sentence ? `${subject} ${sentence}${suffix}` : `${subject} failed: ${detail}${suffix}`
-  return new StorageError(text, { cause: error })
+  return new StorageError(text, { cause: error, effect: UNREPLICATED.test(detail) ? 'unknown' : 'none' })
 }
 
 /** SQLSTATE, or the platform's code of a broken connection; empty where there is none. */

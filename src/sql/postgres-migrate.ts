@@ -69,9 +69,16 @@ async function migrateOn(client: PostgresQueryable, schema: PostgresSchema): Pro
 /** Another replica, or a vacuum, is at work on the table of an index. */
 class TableBusy extends Error {}
 
-/** Replicas that begin to build an index at the same moment wait for each other, and Postgres refuses all but one. */
+/** Of the catalog: an internal error, in English always. */
+const CHANGED_MEANWHILE = /^tuple concurrently (updated|deleted)$/
+
+/**
+ * Replicas that begin to build an index at the same moment wait for each other, and Postgres refuses all but one. What the others
+ * have begun is taken back while the next one looks at it.
+ */
 function busyIfConflict(error: unknown): 'busy' {
-  if (isConflict(error) || error instanceof TableBusy) return 'busy'
+  const isChanged = error instanceof Error && CHANGED_MEANWHILE.test(error.message)
+  if (isConflict(error) || isChanged || error instanceof TableBusy) return 'busy'
   throw error
 }
 
@@ -94,10 +101,16 @@ export async function versionOf(queryable: PostgresQueryable, schema: PostgresSc
   return version
 }
 
-/** Stops before an index that has to be built outside of the transaction. */
+/**
+ * Stops before an index that has to be built outside of the transaction. The lock of another replica that migrates is waited for,
+ * whatever the role's limit for locks is: that is for rows.
+ */
 async function applySteps(client: PostgresQueryable, schema: PostgresSchema): Promise<ConcurrentIndex | undefined> {
   await client.query(`SET LOCAL idle_in_transaction_session_timeout = '${LONGEST_SILENCE}'`)
-  await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK, schema.name])
+  await client.query('SET LOCAL lock_timeout = 0')
+  // What a step makes keeps the functions and operators that its names mean now.
+  await client.query('SET LOCAL search_path = pg_catalog, pg_temp')
+  await client.query('SELECT pg_advisory_xact_lock($1::integer, hashtext($2::text))', [LOCK, schema.name])
   await client.query(`SET LOCAL lock_timeout = '${TABLE_PATIENCE}'`)
   // Asked for by name first: to create what exists takes a right that a careful role does not have.
   const there = await client.query('SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema.name])

@@ -13,6 +13,12 @@ export function quotedSchema(name: unknown): string {
   return `"${name.replace(/"/g, '""')}"`
 }
 
+/**
+ * For every function: without it, names in its body are those of the caller's `search_path`. A role that may create in a schema
+ * on that path could put a function or an operator of its own in the place of one of Postgres whose arguments fit less well.
+ */
+export const OWN_PATH = 'SET search_path = pg_catalog, pg_temp'
+
 /*
  * Literals, for the places where several statements travel together, or where no parameters can. They mean the same
  * whatever `standard_conforming_strings` is on the connection of the caller's.

@@ -46,7 +46,7 @@ describe('on Postgres, the command line', () => {
     }
     const made = await scene.query(`SELECT 1 FROM pg_namespace WHERE nspname = '${schema}'`)
     expect(made).toEqual([])
-    expect((await on('migrate')).out).toBe('ledger: made, version 2\n')
+    expect((await on('migrate')).out).toBe('ledger: made, version 3\n')
     const ledger = createLedger({ store: postgresLedger({ pool: scene.pool(), schema }), scope: 'acme' })
     const external = ledger.protect(
       async () => {

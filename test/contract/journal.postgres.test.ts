@@ -5,6 +5,7 @@ import { postgresJournal } from '../../src/postgres/index.ts'
 import { journalContract } from '../../src/testing/contracts/journal-contract.ts'
 import { pgBouncerScene } from '../support/pgbouncer-scene.ts'
 import { postgresScene } from '../support/postgres.ts'
+import { headOfStarted, STARTED } from './started.ts'
 
 const scene = postgresScene()
 const bouncer = pgBouncerScene()
@@ -33,4 +34,6 @@ describe.each(places)('the journal in Postgres %s', (_, pool) => {
   const again = (journal: Journal): Journal => onSchema(schemas.get(journal) ?? '')
   const options = { open: () => onSchema(`${scene.schema}_${++count}`), another: again, reopen: again }
   for (const { name, run } of journalContract(options)) it(name, () => expect(run()).resolves.toBeUndefined())
+
+  it('puts on record with a claim what is sent at once', () => expect(headOfStarted(options)).resolves.toBe(STARTED))
 })

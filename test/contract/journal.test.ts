@@ -10,6 +10,7 @@ import { indexedDbJournal } from '../../src/indexeddb/index.ts'
 import { sqliteJournal } from '../../src/sqlite/index.ts'
 import type { JournalContractOptions } from '../../src/testing/contracts/journal/contract-case.ts'
 import { journalContract } from '../../src/testing/contracts/journal-contract.ts'
+import { headOfStarted, STARTED } from './started.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-contract-'))
 let files = 0
@@ -51,5 +52,7 @@ for (const [name, options] of Object.entries(adapters)) {
   describe(`the journal ${name}`, () => {
     for (const { name: promise, run } of journalContract(options))
       it(promise, () => expect(run()).resolves.toBeUndefined())
+
+    it('puts on record with a claim what is sent at once', () => expect(headOfStarted(options)).resolves.toBe(STARTED))
   })
 }

@@ -46,7 +46,9 @@ export async function openPostgres(place: PostgresPlace): Promise<Database> {
 }
 
 async function nowOf(pool: PostgresPool): Promise<number> {
-  const { rows } = await pool.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now')
+  const { rows } = await pool.query(
+    'SELECT (extract(epoch FROM clock_timestamp())::numeric * 1000::numeric)::bigint::text AS now',
+  )
   return Number((rows[0] as { readonly now: string }).now)
 }
 

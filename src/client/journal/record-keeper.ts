@@ -37,6 +37,8 @@ export interface PlacedRecord {
 /** A record whose lease has just been taken, and the runner that held it until now. */
 export interface ClaimedRecord extends PlacedRecord {
   readonly previousOwner: string | null
+  /** The claim has put an attempt on record that begins now. */
+  readonly isStarted?: boolean
 }
 
 export type ClaimWish = Pick<ClaimByKey, 'key' | 'statuses'> & { readonly part?: RecordPart }
@@ -141,7 +143,7 @@ export class RecordKeeper {
     for (const row of rows) {
       const setAside = (): Promise<boolean> => this.#setAside(row, command.owner)
       const record = await this.#orReport(row, this.#codec.decodeChecked(row), setAside)
-      if (record) claimed.push({ place: row.place, record, previousOwner: row.previousOwner })
+      if (record) claimed.push(claimedRecord(row, record, command))
     }
     return { claimed, last: rows.at(-1)?.place ?? command.after }
   }
@@ -245,4 +247,14 @@ export class RecordKeeper {
       return undefined
     }
   }
+}
+
+/** An attempt that a runner before left open is as old as that. Of a claim whose answer was lost, the claimant is the runner before. */
+function claimedRecord(
+  { place, previousOwner }: ClaimedRow,
+  record: OperationRecord,
+  { starts, now, owner }: Pick<ClaimDue, 'starts' | 'now' | 'owner'>,
+): ClaimedRecord {
+  const isStarted = starts && record.inFlightSince === now && (previousOwner === null || previousOwner === owner)
+  return { place, record, previousOwner, isStarted: isStarted === true }
 }

@@ -202,7 +202,7 @@ export function decodeRecord(
     deaths: head.deaths,
     // A journal that does not know lanes gives back none.
     holdsLane: typeof row.laneUntil === 'number',
-    heldBy: head.heldBy,
+    heldBy: head.inFlightSince === undefined ? head.heldBy : undefined,
     settledAt: head.settledAt,
     expiresAt: row.expiresAt ?? undefined,
     overdueAt: head.overdueAt,
@@ -216,6 +216,19 @@ export function decodeRecord(
     lease: row.owner === null ? undefined : { owner: row.owner, epoch: row.epoch, until: row.leaseUntil },
     epoch: row.epoch,
   }
+}
+
+/** Of two names that are the same, JSON takes the last. */
+export const HEAD_IN_FLIGHT = '"inFlightSince":'
+export const HEAD_IGNORES_KEYS = '"honoursKeys":false'
+
+/**
+ * The head of a pending row with an attempt on it that starts now; undefined where that needs a write of its own: another attempt
+ * may be in flight, or the server ignores keys. A text that looks like it, in `metadata`, costs that write, no more.
+ */
+export function startedHead(head: string, now: number): string | undefined {
+  if (!head.endsWith('}') || head.includes(HEAD_IN_FLIGHT) || head.includes(HEAD_IGNORES_KEYS)) return undefined
+  return `${head.slice(0, -1)},${HEAD_IN_FLIGHT}${now}}`
 }
 
 /** How the bodies of a row are stored; undefined in rows of earlier builds. Throws a CodecError as `decodeRecord` does. */

@@ -125,6 +125,12 @@ export function claim(record: OperationRecord, lease: Lease, runnerDied: number)
   return endAttempt(claimed, { startedAt, durationMs: 0, fault: 'interrupted', effect: 'unknown' })
 }
 
+/** Under its new lease, with the attempt that the claim has put on record. */
+export function claimStarted(record: OperationRecord, lease: Lease): OperationRecord {
+  demand(record.inFlightSince !== undefined, 'go on with the attempt of', record)
+  return { ...record, lease, epoch: lease.epoch }
+}
+
 export function settle(record: OperationRecord, settlement: SettlementChange): OperationRecord {
   if (record.status !== 'pending' || !record.lease) throw illegalMove('settle', record)
   if (record.inFlightSince !== undefined) throw illegalMove('settle, with an attempt in flight,', record)

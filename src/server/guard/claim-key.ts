@@ -112,12 +112,14 @@ export function allFingerprints({ fingerprint, otherFingerprints = [] }: KeyRequ
 
 /**
  * An entry that was claimed as external stays so, whatever the handler is declared as by now, and one that is unknown
- * counts as external. A claim that only reconciles keeps the age of the entry.
+ * counts as external. A claim that only reconciles keeps the age of the entry; one that only makes it unknown keeps its token too:
+ * a handler that was taken for dead and is not, because a clock has jumped say, still records what it did.
  */
 function takeOverDraft(entry: Entry, draft: EntryDraft, next: NextStep): EntryDraft {
   if (entry.state === 'done') return draft
   const isExternal = entry.external || entry.state === 'unknown'
-  const taking = next === 'run' ? draft : { ...draft, createdAt: entry.createdAt }
+  const kept = next === 'hold' ? { token: entry.token } : {}
+  const taking = next === 'run' ? draft : { ...draft, ...kept, createdAt: entry.createdAt }
   return isExternal ? { ...taking, external: true, durable: true } : taking
 }
 

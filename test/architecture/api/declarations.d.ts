@@ -1550,8 +1550,6 @@ interface PostgresPool extends PostgresQueryable {
     readonly waitingCount?: number;
     connect(): Promise<PostgresClient>;
     end(): Promise<void>;
-    on?(event: 'connect', listener: () => void): unknown;
-    removeListener?(event: 'connect', listener: () => void): unknown;
 }
 
 interface PostgresQueryable {

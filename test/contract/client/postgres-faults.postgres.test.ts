@@ -96,6 +96,23 @@ describe('a failure of the journal in Postgres', () => {
     expect(await ask(journal, append('x', { id: 'order:held' }))).toEqual({ appended: true })
   })
 
+  it('says that the sequence is behind the rows, as after a cutover by logical replication', async () => {
+    const schema = scene.newSchema()
+    const journal = scene.journalWith({ pool: scene.pool(), schema })
+    await journal.open()
+    await journal.execute(Array.from({ length: 1000 }, (_, at) => append(`before-${at}`)))
+    const sequence = `pg_get_serial_sequence('${schema}.holdfast_operations', 'place')`
+    await scene.query(`SELECT setval(${sequence}, 1, false)`)
+    const queue = journal.queue?.({})
+    const queued = new Promise((resolve, reject) => queue?.push({ command: append('d'), resolve, reject } as never))
+    for (const error of [await failure(journal.execute([append('d')])), await failure(queued)]) {
+      expect(error.message).toMatch(/sequence of the table is behind its rows.*setval/)
+      expect(error).toMatchObject({ effect: 'none' })
+    }
+    await scene.query(`SELECT setval(${sequence}, (SELECT max(place) FROM ${schema}.holdfast_operations))`)
+    expect(await ask(journal, append('d'))).toEqual({ appended: true })
+  })
+
   it('before it is open, and after it is closed, says so', async () => {
     const journal = scene.journal()
     expect((await failure(journal.execute([list()]))).message).toBe('The journal in Postgres is not open')

@@ -102,4 +102,27 @@ describe.each([
     const commits = await scene.query('SELECT DISTINCT name, setting FROM commits ORDER BY name')
     expect(commits).toEqual(rows.map((name) => ({ name, setting: expected })))
   })
+
+  it(`a durable claim whose key went between the insert and the look is committed with ${expected}`, async () => {
+    const schema = `${scene.schema}_${configured}`
+    const pool = scene.pool({ options: `-c synchronous_commit=${configured}` })
+    const ledger = postgresLedger({ pool, schema }) as PgLedger
+    const { key } = await claimed(ledger)
+    // The look of the ledger itself, and right before it what another transaction would do at that moment.
+    await scene.query(`ALTER FUNCTION ${schema}.holdfast_look_v1 RENAME TO real_look;
+      CREATE FUNCTION ${schema}.holdfast_look_v1(p_scope text, p_key text) RETURNS text LANGUAGE plpgsql AS $look$ BEGIN
+        DELETE FROM ${schema}.holdfast_entries WHERE scope = p_scope AND key = p_key;
+        RETURN ${schema}.real_look(p_scope, p_key);
+      END $look$;
+      CREATE TABLE ${schema}.commits (setting text);
+      CREATE FUNCTION ${schema}.note() RETURNS trigger LANGUAGE plpgsql AS $note$ BEGIN
+        INSERT INTO ${schema}.commits VALUES (current_setting('synchronous_commit'));
+        RETURN NULL;
+      END $note$;
+      CREATE CONSTRAINT TRIGGER note AFTER INSERT ON ${schema}.holdfast_entries DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION ${schema}.note()`)
+    await claimed(ledger, { key, external: true, durable: true })
+    expect(await scene.query(`SELECT setting FROM ${schema}.commits`)).toEqual([{ setting: expected }])
+    await scene.query(`DROP SCHEMA ${schema} CASCADE`)
+  })
 })

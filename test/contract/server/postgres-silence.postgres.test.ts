@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { StorageError } from '../../../src/errors/classes.ts'
 import { createLedger, json } from '../../../src/server/index.ts'
@@ -46,7 +47,7 @@ describe('a transaction whose connection is silent for twice the lease', () => {
     expect(next && (await effect(other, next))).toBe('recorded')
     goOn()
     await expect(running).rejects.toThrow(StorageError)
-    await expect(running).rejects.toThrow(/no statement for 1200 ms.*`lease`/)
+    await expect(running).rejects.toThrow(/no statement for 1200ms.*`lease`/)
     expect(await scene.effects(claim.key)).toBe(1)
   })
 
@@ -58,7 +59,7 @@ describe('a transaction whose connection is silent for twice the lease', () => {
     })
     await freed(ledger, claim)
     goOn()
-    await expect(running).rejects.toThrow(/no statement for 1200 ms/)
+    await expect(running).rejects.toThrow(/no statement for 1200ms/)
     await expect(running).rejects.toMatchObject({ cause: expect.objectContaining({ code: '25P03' }) })
     expect(await scene.effects(claim.key)).toBe(0)
   })
@@ -71,6 +72,23 @@ describe('a transaction whose connection is silent for twice the lease', () => {
       return keep()
     }
     expect(await effect(ledger, claim, { work, leaseMs: LEASE_MS })).toBe('recorded')
+  })
+
+  it('names the limit that was in force: that of the role, if it is shorter', async () => {
+    const pool = scene.pool({ options: `-c search_path=${scene.schema} -c idle_in_transaction_session_timeout=20ms` })
+    const ledger = postgresLedger({ pool, schema: scene.schema }) as PgLedger
+    // Until the server has ended the transaction, and so the connection.
+    const idle = (tx: PgTransaction) => new Promise<never>((_, reject) => tx.on('error', reject))
+    const consumption = { work: idle, options: {} }
+    const message = { scope: 'queue', id: randomUUID(), retentionMs: 1000_000, leaseMs: 5000, now: 0 }
+    const atomic = { draft: draft({ leaseMs: 5000 }), mayReplace: () => false, options: {}, work: idle }
+    for (const run of [
+      async () => effect(ledger, await claimed(ledger), { work: idle, leaseMs: 5000 }),
+      () => ledger.consume(message, consumption),
+      () => ledger.atomic(atomic),
+    ]) {
+      await expect(run()).rejects.toThrow(/no statement for 20ms/)
+    }
   })
 
   it('keeps to a shorter time that the database has, and leaves the connection as it was', async () => {
@@ -86,7 +104,6 @@ describe('a transaction whose connection is silent for twice the lease', () => {
         const { rows } = await tx.query('SHOW idle_in_transaction_session_timeout')
         seen.push(rows[0].idle_in_transaction_session_timeout)
       }
-      const { postgresLedger } = await import('../../../src/server/postgres/index.ts')
       const ledger = postgresLedger({ pool, schema: scene.schema }) as PgLedger
       const claim = await claimed(ledger)
       const work = async (tx: PgTransaction) => {
@@ -161,7 +178,7 @@ describe('a message whose connection is silent for twice the lease', () => {
     expect(await other?.once('message', () => 'done', { scope: 'queue' })).toEqual({ duplicate: false, value: 'done' })
     expect(Date.now() - startedAt).toBeLessThan(10 * LEASE_MS)
     goOn()
-    await expect(first).rejects.toThrow(/no statement for 1200 ms/)
+    await expect(first).rejects.toThrow(/no statement for 1200ms/)
   })
 })
 
@@ -185,7 +202,7 @@ describe('a request', () => {
     const ask = () => new Request('http://127.0.0.1/', { method: 'POST', headers: { 'idempotency-key': 'slow' } })
     const refused = await handler(ask())
     expect(refused.status).toBe(503)
-    expect(events).toContainEqual(expect.stringMatching(/no statement for 1200 ms/))
+    expect(events).toContainEqual(expect.stringMatching(/no statement for 1200ms/))
     slow = false
     expect((await handler(ask())).status).toBe(201)
     expect(await scene.effects('slow')).toBe(1)

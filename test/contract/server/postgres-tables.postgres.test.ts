@@ -28,6 +28,7 @@ describe('the tables', () => {
       expect(versions).toEqual([
         { component: 'ledger', version: 1, oldest: 1 },
         { component: 'ledger', version: 2, oldest: 1 },
+        { component: 'ledger', version: 3, oldest: 1 },
       ])
       await dropped(schema)
     }
@@ -63,7 +64,7 @@ describe('the tables', () => {
   it('are left alone where a newer version has made them', async () => {
     const schema = newName()
     await postgresLedger({ pool: scene.pool(), schema }).stats(0)
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 3, 3)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 4, 4)`)
     const ledger = postgresLedger({ pool: scene.pool(), schema })
     await expect(ledger.insert(draft())).rejects.toThrow(StorageError)
     await expect(ledger.insert(draft())).rejects.toThrow('update this installation')
@@ -74,11 +75,11 @@ describe('the tables', () => {
   it('of a newer version are used where that one says that they can be', async () => {
     const schema = newName()
     await postgresLedger({ pool: scene.pool(), schema }).stats(0)
-    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 3, 1)`)
+    await scene.query(`INSERT INTO ${schema}.holdfast_migrations VALUES ('ledger', 4, 1)`)
     const ledger = postgresLedger({ pool: scene.pool(), schema })
     await claimed(ledger)
     expect(await scene.query(`SELECT max(version) AS newest FROM ${schema}.holdfast_migrations`)).toEqual([
-      { newest: 3 },
+      { newest: 4 },
     ])
     await dropped(schema)
   })
@@ -90,7 +91,7 @@ describe('the tables', () => {
       `SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace AND proname LIKE '%_v2'`,
     )
     for (const { name } of second) await scene.query(`DROP FUNCTION ${name}`)
-    await scene.query(`DELETE FROM ${schema}.holdfast_migrations WHERE version = 2`)
+    await scene.query(`DELETE FROM ${schema}.holdfast_migrations WHERE version > 1`)
     const ledger = postgresLedger({ pool: scene.pool(), schema })
     const claim = await claimed(ledger)
     expect(await ledger.complete(claim, answer('done'), 0)).toBe(true)
@@ -98,6 +99,37 @@ describe('the tables', () => {
     await scene.query(`SELECT ${schema}.holdfast_mark_v1('s', 'k', 't'), ${schema}.holdfast_look_v1('s', 'k')`)
     expect(second).toHaveLength(4)
     await dropped(schema)
+  })
+
+  it('of version 2 get functions with a search path of their own, which its replicas call too', async () => {
+    const schema = newName()
+    await postgresLedger({ pool: scene.pool(), schema }).stats(0)
+    const functions = () =>
+      scene.query<{ name: string; path: string | null }>(
+        `SELECT oid::regprocedure::text AS name, array_to_string(proconfig, ' ') AS path FROM pg_proc
+         WHERE pronamespace = '${schema}'::regnamespace ORDER BY name`,
+      )
+    await scene.query(`DROP FUNCTION ${schema}.holdfast_standby_v1()`)
+    for (const { name } of await functions()) await scene.query(`ALTER FUNCTION ${name} RESET ALL`)
+    await scene.query(`DELETE FROM ${schema}.holdfast_migrations WHERE version > 2`)
+    const old = await functions()
+    await claimed(postgresLedger({ pool: scene.pool(), schema }))
+    const now = await functions()
+    expect(now.filter(({ name }) => !name.includes('standby')).map(({ name }) => name)).toEqual(
+      old.map(({ name }) => name),
+    )
+    expect(new Set(now.map(({ path }) => path))).toEqual(new Set(['search_path=pg_catalog, pg_temp']))
+    await dropped(schema)
+  })
+
+  it('are made by one of several replicas that start at once, whatever limit for locks their role has', async () => {
+    for (let round = 0; round < 3; round++) {
+      const schema = newName()
+      const hasty = () => postgresLedger({ pool: scene.pool({ options: '-c lock_timeout=1ms' }), schema })
+      await Promise.all(Array.from({ length: 8 }, () => hasty().stats(0)))
+      await dropped(schema)
+    }
+    expect(count).toBeGreaterThan(3)
   })
 
   it('are not made by a ledger that was told so, but by the call that it names', async () => {

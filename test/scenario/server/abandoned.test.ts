@@ -46,6 +46,24 @@ describe('an operation whose handler died', () => {
     expect(shop.orders).toEqual([])
   })
 
+  it('and that was not dead, since a clock had jumped, records what it did', async () => {
+    const shop = protectedShop({}, { external: true })
+    const other = protectedShop({ store: shop.store }, { external: true })
+    const held = gate()
+    const first = shop.serve(async (_, { key }) => {
+      await held.opened
+      return json({ ordered: key }, { status: 201 })
+    })(ask('k'))
+    await settleDown(shop.clock)
+    await other.clock.advance('90s')
+    expect(await typeOf(await other.placeOrder(ask('k')))).toBe('outcome-unknown')
+    await shop.clock.advance('30s')
+    held.open()
+    expect((await first).status).toBe(201)
+    expect((await other.placeOrder(ask('k'))).status).toBe(201)
+    expect(other.orders).toEqual([])
+  })
+
   it('runs again all the same where that was said', async () => {
     const shop = protectedShop({}, { external: true, onAbandoned: 'rerun' })
     await die(shop, 'k')

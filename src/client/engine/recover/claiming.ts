@@ -1,7 +1,7 @@
 import type { Claimant, DueFilter, SurveyResult } from '../../journal/port.ts'
 import type { ClaimedRecord, ClaimWish } from '../../journal/record-keeper.ts'
 import type { OperationRecord } from '../../operation/record.ts'
-import { acceptedBy, claim, enterLane, release } from '../../operation/transition.ts'
+import { acceptedBy, claim, claimStarted, enterLane, release, withdrawAttempt } from '../../operation/transition.ts'
 import type { Engine } from '../engine.ts'
 import { LiveOperation } from '../run/live-operation.ts'
 import { LEASE_MS } from './lease-keeper.ts'
@@ -31,11 +31,12 @@ export async function claimantAmong(engine: Engine, dead: readonly string[]): Pr
  */
 export function takeOver(
   { clock, coordination }: Pick<Engine, 'clock' | 'coordination'>,
-  { record: stored, previousOwner }: ClaimedRecord,
+  { record: stored, previousOwner, isStarted }: ClaimedRecord,
   deadOwners: readonly string[],
 ): OperationRecord {
   const record = acceptedBy(stored, clock.now())
   const lease = { owner: coordination.owner, epoch: record.epoch, until: record.lease?.until ?? 0 }
+  if (isStarted) return claimStarted(record, lease)
   if (previousOwner === null) return claim(record, lease, 0)
   const taken = claim(record, lease, record.inFlightSince === undefined ? 0 : 1)
   const isGone = deadOwners.includes(previousOwner) && !coordination.mayReturn?.(previousOwner)
@@ -135,15 +136,17 @@ export async function claimDue(engine: Engine, { dead, ...wanted }: Wanted) {
   // What waits at a gate need not be what a resume may send: a caller may have asked for it by its key.
   const origins = asked === '*' || allowed === '*' ? asked : asked.filter((origin) => allowed.includes(origin))
   const self = await claimantAmong(engine, dead)
-  return engine.keeper.claim({ ...self, ...due, deliverNames: [], ...wanted, origins })
+  return engine.keeper.claim({ ...self, ...due, deliverNames: [], ...wanted, origins, starts: true })
 }
 
 /** Gives a claim back as it was found. */
-export async function putBackUntouched({ keeper }: Engine, { record }: Pick<ClaimedRecord, 'record'>): Promise<void> {
+export async function putBackUntouched({ keeper }: Engine, { record, isStarted }: Claimed): Promise<void> {
   const { fence } = new LiveOperation(record)
   const { dueAt, heldBy } = record
-  await keeper.commit(release(record, { dueAt, heldBy }), fence)
+  await keeper.commit(release(isStarted ? withdrawAttempt(record) : record, { dueAt, heldBy }), fence)
 }
+
+type Claimed = Pick<ClaimedRecord, 'record' | 'isStarted'>
 
 /** Those of the owners that certainly no longer run. */
 export async function findDeadOwners({ coordination }: Engine, owners: readonly string[]): Promise<readonly string[]> {

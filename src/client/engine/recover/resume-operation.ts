@@ -1,5 +1,5 @@
 import type { OperationRecord } from '../../operation/record.ts'
-import { carryOn, park, release } from '../../operation/transition.ts'
+import { carryOn, park, release, withdrawAttempt } from '../../operation/transition.ts'
 import { resumeCall } from '../call/call.ts'
 import type { Engine } from '../engine.ts'
 import type { LiveOperation } from '../run/live-operation.ts'
@@ -19,7 +19,7 @@ export async function resumeOperation(engine: Engine, operation: LiveOperation):
   const { record } = operation
   if (engine.clock.now() < record.horizonAt) {
     if (wasClaimedToExpire(record)) {
-      await putBackUntouched(engine, operation)
+      await putBackUntouched(engine, { record, isStarted: record.inFlightSince !== undefined })
       return record
     }
     if (record.deaths >= DEATHS_UNTIL_PARKED) return putBack(engine, operation, 'poison')
@@ -44,7 +44,8 @@ async function putBack(engine: Engine, operation: LiveOperation, reason: 'poison
   const { horizonAt } = operation.record
   const until = reason === 'poison' ? horizonAt : Math.min(horizonAt, engine.clock.now() + LOOK_AGAIN_MS)
   const isParked = reason === 'poison'
-  const record = isParked ? park(operation.record) : release(operation.record, { dueAt: until, heldBy: reason })
+  const unsent = operation.record.inFlightSince === undefined ? operation.record : withdrawAttempt(operation.record)
+  const record = isParked ? park(unsent) : release(unsent, { dueAt: until, heldBy: reason })
   await engine.keeper.commit(record, operation.fence)
   engine.events?.emitFor(record, { type: 'operation.waiting', until, reason })
   return record

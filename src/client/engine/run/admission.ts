@@ -65,6 +65,7 @@ export class Admission {
     const delayMs = this.#operation.record.notBefore - clock.now()
     if (kind !== 'retry' && delayMs > 0 && !this.#barred()) await this.#operation.pause(clock, delayMs)
     if (isOffline(this.#engine)) {
+      await this.#takeOffRecord()
       // A call that is not journaled is tried once: a service worker may have the answer.
       const isTried = this.#call.durable || kind === 'retry'
       if (isTried && !(await this.untilOnline())) return { reason: 'network' }
@@ -142,7 +143,7 @@ export class Admission {
     return this.#enter(kind)
   }
 
-  /** Accepted as if it were sent at once, it waits: after a crash it must not count as one that may have arrived. */
+  /** Accepted or claimed as if it were sent at once, it waits: after a crash it must not count as one that may have arrived. */
   async #takeOffRecord(): Promise<void> {
     const operation = this.#operation
     if (operation.record.inFlightSince === undefined) return

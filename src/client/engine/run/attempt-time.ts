@@ -6,8 +6,10 @@ import type { Call } from '../call/call.ts'
 import { boundedStream } from './answer-rest.ts'
 import type { LiveOperation } from './live-operation.ts'
 
-/** A signal that outlives the answers it can end lets go of those that are gone. */
+/** A signal that outlives the answers it can end lets go of those that are gone: nothing here may hold one of them. */
 const unreadAnswers = new FinalizationRegistry<() => void>((stop) => stop())
+/** What ends an answer lives as long as the answer. */
+const endOf = new WeakMap<ReadableStream, Cancellation>()
 
 /** What a wait gives that ran out of time. */
 export const TIMED_OUT = Symbol('timed out')
@@ -113,9 +115,11 @@ export class AttemptTime {
     this.#keepDeadlineOnly(startBackgroundTimer)
     this.#isWatching = true
     this.#operation.listen(undefined)
-    const stop = onAbort(signal, () => this.signal.abort(signal?.reason))
-    if (response.body) unreadAnswers.register(response.body, stop)
-    else stop()
+    if (!response.body) return
+    endOf.set(response.body, this.signal)
+    const end = new WeakRef(this.signal)
+    const stop = onAbort(signal, () => end.deref()?.abort(signal?.reason))
+    unreadAnswers.register(response.body, stop)
   }
 
   /** The time goes on while a large answer is being read. */

@@ -15,10 +15,11 @@ CREATE UNLOGGED TABLE ${budgets} (
 ) WITH (fillfactor = 50)`
 }
 
-const NOW = 'extract(epoch FROM clock_timestamp()) * 1000'
+/** Every value has the type that its operator has: the statement runs on the caller's `search_path`. */
+const NOW = '(extract(epoch FROM clock_timestamp())::float8 * 1000::float8)'
 
 /** Ten times a tenth is a token, whatever floating point makes of it. */
-const TAKEN = 'least($7::integer, floor(level + 1e-9)::integer)'
+const TAKEN = 'least($7::integer, floor(level + 1e-9::float8)::integer)'
 
 /**
  * $1 origin, $2 the level of the caller's own bucket, $3 burst, $4 rest, $5 reserve per second, $6 what successes have earned, $7 how
@@ -28,11 +29,11 @@ const TAKEN = 'least($7::integer, floor(level + 1e-9)::integer)'
 export function exchangeText(budgets: string): string {
   return `
 INSERT INTO ${budgets} AS b (origin, tokens, at, granted)
-SELECT $1, level - ${TAKEN}, ${NOW}, ${TAKEN} FROM (SELECT least($2::float8, $3::float8) AS level) first
+SELECT $1, level - (${TAKEN})::float8, ${NOW}, ${TAKEN} FROM (SELECT least($2::float8, $3::float8) AS level) first
 ON CONFLICT (origin) DO UPDATE SET (tokens, at, granted) = (
-  SELECT level - ${TAKEN}, now_at, ${TAKEN} FROM (
+  SELECT level - (${TAKEN})::float8, now_at, ${TAKEN} FROM (
     SELECT now_at, least($3::float8, $6::float8 + greatest(b.tokens,
-      least($4::float8, b.tokens + greatest(0, now_at - b.at) / 1000 * $5::float8))) AS level
+      least($4::float8, b.tokens + greatest(0::float8, now_at - b.at) / 1000::float8 * $5::float8))) AS level
     FROM (SELECT ${NOW} AS now_at) clock) paid_in)
 RETURNING granted, tokens`
 }
@@ -41,5 +42,5 @@ RETURNING granted, tokens`
 export const LEVEL_LASTS_MS = 300_000
 
 export function pruneText(budgets: string): string {
-  return `DELETE FROM ${budgets} WHERE at < ${NOW} - ${LEVEL_LASTS_MS}`
+  return `DELETE FROM ${budgets} WHERE at < ${NOW} - ${LEVEL_LASTS_MS}::float8`
 }

@@ -1,3 +1,4 @@
+import { HEAD_IGNORES_KEYS, HEAD_IN_FLIGHT } from '../../operation/codec.ts'
 import { RECORD_VERSION } from '../port.ts'
 import { moved, rowOf, texts } from './function-text.ts'
 import { isBehind } from './lane-clauses.ts'
@@ -89,21 +90,26 @@ export function claimByKey(operations: string): string {
 function handOutClaimed(operations: string): string {
   return `
       IF p_again THEN
-        RETURN QUERY SELECT at, (${rowOf('o')} || jsonb_build_object('previousOwner', o.owner))::text, o.body, o.response_body
+        RETURN QUERY SELECT at, ${rowOf('o', "'previousOwner', o.owner")}, o.body, o.response_body
         FROM ${operations} o WHERE o.namespace = c->>'namespace' AND o.held_place > 0 AND o.owner = c->>'owner'
           AND o.claim = (c->>'claim')::uuid ORDER BY o.held_place;
         IF FOUND THEN CONTINUE; END IF;
       END IF;`
 }
 
+/** The rule of `claimedHead`. */
+const STARTED = `CASE WHEN c ? 'starts' AND before.status = 'pending' AND before.owner IS NULL AND right(before.head, 1) = '}'
+            AND strpos(before.head, '${HEAD_IN_FLIGHT}') = 0 AND strpos(before.head, '${HEAD_IGNORES_KEYS}') = 0
+            THEN left(before.head, -1) || ',${HEAD_IN_FLIGHT}' || (c->>'now') || '}' ELSE before.head END`
+
 /** Of the rows at `places`, which this transaction has locked. */
 function takeLeases(operations: string): string {
   return `RETURN QUERY WITH taken AS (
         UPDATE ${operations} o SET owner = c->>'owner', lease_until = ${moved('leaseUntil')}, epoch = o.epoch + 1,
-          claim = (c->>'claim')::uuid
+          claim = (c->>'claim')::uuid, head = ${STARTED}
         FROM ${operations} before WHERE before.place = ANY (places) AND o.place = before.place
         RETURNING o.*, before.owner AS previous
       )
-      SELECT at, (${rowOf('o')} || jsonb_build_object('previousOwner', o.previous))::text, o.body, o.response_body
+      SELECT at, ${rowOf('o', "'previousOwner', o.previous")}, o.body, o.response_body
       FROM taken o ORDER BY o.place;`
 }

@@ -1,3 +1,6 @@
+import { NO_STANDBY_CODE } from '../../../sql/postgres-failure.ts'
+import { OWN_PATH } from '../../../sql/postgres-text.ts'
+
 /*
  * Runs the commands of a batch in one transaction, each in a subtransaction of its own: one that fails, or whose row
  * another transaction holds, is left out. `failure` is the SQLSTATE of such a command, and `answer` its message.
@@ -15,9 +18,9 @@ interface Names {
 
 export function eachFunction({ runBatch, runEach }: Names): string {
   return `
-CREATE FUNCTION ${runEach}(p_now bigint, p_again boolean, p_patience text, p_commands jsonb, p_bodies bytea[])
+CREATE OR REPLACE FUNCTION ${runEach}(p_now bigint, p_again boolean, p_patience text, p_commands jsonb, p_bodies bytea[])
 RETURNS TABLE (at integer, answer text, bytes bytea, response_bytes bytea, failure text)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $journal$
+LANGUAGE plpgsql ${OWN_PATH} AS $journal$
 DECLARE
   c jsonb;
   lane jsonb;
@@ -32,7 +35,7 @@ BEGIN
       RETURN QUERY SELECT b.at, b.answer, b.bytes, b.response_bytes, NULL::text
         FROM ${runBatch}(p_now, p_again, NULL, jsonb_build_array(c), p_bodies) b;
     EXCEPTION
-      WHEN serialization_failure OR deadlock_detected THEN RAISE;
+      WHEN serialization_failure OR deadlock_detected OR SQLSTATE '${NO_STANDBY_CODE}' THEN RAISE;
       WHEN OTHERS THEN
         at := coalesce(c->>'at', c->'rows'->0->>'at')::integer;
         answer := SQLERRM; failure := SQLSTATE; bytes := NULL; response_bytes := NULL;

@@ -13,13 +13,14 @@ export function movedBack(column: string): string {
   return `coalesce(nullif(${column}, 0) - shift, 0)`
 }
 
-/** The row `o` without its bodies, in the words of the port. */
-export function rowOf(o: string): string {
-  return `jsonb_build_object('place', ${o}.place, 'version', ${o}.version, 'namespace', ${o}.namespace,
+/** The row `o` without its bodies, in the words of the port, as text: no jsonb is made of it, which would cost twice as much. */
+export function rowOf(o: string, more = ''): string {
+  return `json_build_object('place', ${o}.place, 'version', ${o}.version, 'namespace', ${o}.namespace,
         'key', ${o}.key, 'id', ${o}.id, 'name', ${o}.name, 'lane', ${o}.lane, 'origin', ${o}.origin, 'status', ${o}.status,
         'owner', ${o}.owner, 'epoch', ${o}.epoch, 'leaseUntil', ${movedBack(`${o}.lease_until`)},
         'dueAt', ${movedBack(`${o}.due_at`)}, 'notBefore', ${movedBack(`${o}.not_before`)},
-        'laneUntil', ${o}.lane_until - shift, 'deliveryDue', ${o}.delivery_due, 'expiresAt', ${o}.expires_at - shift, 'head', ${o}.head)`
+        'laneUntil', ${o}.lane_until - shift, 'deliveryDue', ${o}.delivery_due, 'expiresAt', ${o}.expires_at - shift,
+        'head', ${o}.head${more && `, ${more}`})::text`
 }
 
 export function texts(field: string): string {

@@ -31,12 +31,22 @@ export interface BatchLine {
   readonly response_bytes: Uint8Array | null
 }
 
+/** How the commands of a batch are put together, see `batch-groups.ts`, and whether they insist on a standby. */
+export interface Encoding {
+  readonly grouping: typeof grouped
+  readonly insists: boolean
+}
+
 /** Throws a StorageError where a command cannot be stored. */
-export function encodeBatch(commands: readonly JournalCommand[], grouping = grouped): EncodedBatch {
+export function encodeBatch(
+  commands: readonly JournalCommand[],
+  { grouping = grouped, insists = false }: Partial<Encoding> = {},
+): EncodedBatch {
   const bodies: Uint8Array[] = []
   const keep = (body: Uint8Array | null): number | null => body && bodies.push(body)
   const encoded = commands.map((command, at) => ({ ...encodeCommand(command, keep), at, ...yielding(command) }))
-  return { commands: JSON.stringify(grouping(encoded)), bodies }
+  const first = insists ? [{ do: 'insist' }] : []
+  return { commands: JSON.stringify([...first, ...grouping(encoded)]), bodies }
 }
 
 function yielding(command: JournalCommand): { readonly yields?: true } {
@@ -113,8 +123,8 @@ function encodeClaim(claim: ClaimDue | ClaimByKey): EncodedCommand {
     deadOwners: claim.deadOwners.map(safeText),
   }
   if ('key' in claim) return named(claim, { do: 'claim-key', key: safeText(claim.key), ...claimant })
-  const { limit, dueBy, lane = null } = claim
-  const bounds = { limit: bounded(limit), dueBy: whole(dueBy), lane: safeText(lane) }
+  const { limit, dueBy, lane = null, starts } = claim
+  const bounds = { limit: bounded(limit), dueBy: whole(dueBy), lane: safeText(lane), starts }
   return named(claim, { ...claimant, ...encodeFilter(claim), ...bounds })
 }
 

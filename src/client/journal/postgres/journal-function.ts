@@ -1,3 +1,5 @@
+import { OWN_PATH } from '../../../sql/postgres-text.ts'
+import { insistOnStandby, REPLICATE } from '../../../sql/synchronous-standby.ts'
 import { claimByKey, claimDue } from './claim-branches.ts'
 import { firstInLane, lockLanes } from './lane-clauses.ts'
 import { list, listPending, listUndelivered, read, survey } from './read-branches.ts'
@@ -58,12 +60,13 @@ BEGIN
   ${lockLanes(operations)}
   FOR c IN SELECT e.value FROM jsonb_array_elements(p_commands) e LOOP
     at := (c->>'at')::integer; answer := NULL; bytes := NULL; response_bytes := NULL;
-    IF c ? 'yields' AND NOT pg_try_advisory_xact_lock(hashtextextended(c->>'key', ${LOCK_SEED})) THEN
+    IF c ? 'yields' AND NOT pg_try_advisory_xact_lock(pg_catalog.hashtextextended(c->>'key', ${LOCK_SEED}::bigint)) THEN
       at := coalesce(at, (c->'rows'->0->>'at')::integer); answer := 'true'; RETURN NEXT;
       CONTINUE;
     END IF;
     now_at := (c->>'now')::bigint + shift;
     CASE c->>'do'
+    WHEN 'insist' THEN${insist()}
     WHEN 'append' THEN${append(operations)}
     WHEN 'change' THEN${change(operations)}
     WHEN 'renew' THEN${renew(operations)}
@@ -85,11 +88,20 @@ END $journal$`
 }
 
 /**
+ * Before all other commands of a batch that has to be on a standby. With `p_again`, what was committed before has to be there too,
+ * although this batch may write nothing.
+ */
+function insist(): string {
+  return `${insistOnStandby(['off', 'local'])}
+      IF p_again THEN PERFORM ${REPLICATE}; END IF;`
+}
+
+/**
  * Every statement here has an index that is right for it. With statistics that are missing or old, and a plan that is
  * kept, Postgres would read the whole table for a survey.
  */
 const PLANS = `SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-  SET enable_mergejoin = off`
+  SET enable_mergejoin = off ${OWN_PATH}`
 
 /** Other users of advisory locks hash other texts, most of them without a seed. */
 const LOCK_SEED = 0x6c65_7665

@@ -14,9 +14,15 @@ export interface JournalTables {
   /** Runs each command of a batch on its own: see `each-function.ts`. */
   readonly runEach: string
   readonly schema: PostgresSchema
+  /** What is written has to be on a standby too. */
+  readonly requiresStandby: boolean
 }
 
-export function journalTables(name: string): JournalTables {
+interface Required {
+  readonly requireSynchronousStandby?: boolean | undefined
+}
+
+export function journalTables(name: string, { requireSynchronousStandby = false }: Required = {}): JournalTables {
   const quotedName = quotedSchema(name)
   const operations = `${quotedName}.holdfast_operations`
   const runBatch = `${quotedName}.holdfast_journal_v1`
@@ -31,12 +37,15 @@ export function journalTables(name: string): JournalTables {
     journalFunction({ operations, runBatch }),
     // Since a claim names the origins that its client may send to, and the names whose handlers are busy.
     journalFunction({ operations, runBatch }),
+    // Since both have a search path of their own, a batch may insist on a standby, and a sequence behind its rows is told apart.
+    `${journalFunction({ operations, runBatch })};${eachFunction({ runBatch, runEach })}`,
   ]
   return {
     operations,
     budgets,
     runBatch,
     runEach,
+    requiresStandby: requireSynchronousStandby,
     schema: { component: 'journal', name, quotedName, steps, oldest: 1 },
   }
 }

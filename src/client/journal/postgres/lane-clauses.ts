@@ -12,7 +12,8 @@ const LANE_SEED = 4_011_968
 export function lockLanes(operations: string): string {
   return `IF jsonb_path_exists(p_commands, '$[*].rows[*] ? (@.do == "append" && @.lane != null)') THEN
     PERFORM pg_advisory_xact_lock(lanes.lock) FROM (
-      SELECT DISTINCT hashtextextended(concat_ws(chr(31), ${literal(operations)}, e->>'namespace', e->>'lane'), ${LANE_SEED}) AS lock
+      SELECT DISTINCT pg_catalog.hashtextextended(concat_ws(chr(31), ${literal(operations)}, e->>'namespace', e->>'lane'),
+        ${LANE_SEED}::bigint) AS lock
       FROM jsonb_path_query(p_commands, '$[*].rows[*] ? (@.do == "append" && @.lane != null)') e ORDER BY lock) lanes;
   END IF;`
 }

@@ -40,8 +40,8 @@ function runnerOf(transaction: unknown): StatementRunner {
 }
 
 /** With literals: the transaction of a library that stands between may take a text only. */
-function appendStatement({ runBatch }: JournalTables, commands: readonly JournalCommand[]): string {
-  const { commands: encoded, bodies } = encodeBatch(commands)
+function appendStatement({ runBatch, requiresStandby }: JournalTables, commands: readonly JournalCommand[]): string {
+  const { commands: encoded, bodies } = encodeBatch(commands, { insists: requiresStandby })
   const bytes = bodies.map(bytesLiteral)
   return `SELECT at, answer, NULL AS bytes, NULL AS response_bytes
     FROM ${runBatch}(NULL, false, NULL, ${literal(encoded)}::jsonb, ARRAY[${bytes.join(', ')}]::bytea[])`

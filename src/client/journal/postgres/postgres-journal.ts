@@ -1,6 +1,7 @@
 import { StorageError } from '../../../errors/classes.ts'
 import type { QueueTerms } from '../../../foundation/command-queue.ts'
 import { checkPostgresPlace, MigratedPool } from '../../../sql/migrated-pool.ts'
+import { guardPool } from '../../../sql/pool-events.ts'
 import { newPostgresListener, type PostgresPool } from '../../../sql/postgres-driver.ts'
 import { postgresFailure } from '../../../sql/postgres-failure.ts'
 import type { PeerMessage } from '../../coordination/port.ts'
@@ -35,7 +36,8 @@ export interface PostgresJournalOptions {
   readonly migrate?: boolean | undefined
   /**
    * Refuses to work where a confirmed commit may be lost by a failover: on a server that is in recovery, that has no
-   * `synchronous_standby_names`, or where the role's `synchronous_commit` is `off` or `local`.
+   * `synchronous_standby_names`, or where the role's `synchronous_commit` is `off` or `local`. Each batch asks again, and one that
+   * did not wait for a standby to the end is in doubt.
    * @default false
    */
   readonly requireSynchronousStandby?: boolean | undefined
@@ -75,8 +77,8 @@ export async function migratePostgresJournal(
   }
 }
 
-function tablesOf({ schema = 'holdfast' }: PostgresJournalOptions): JournalTables {
-  return journalTables(schema)
+function tablesOf({ schema = 'holdfast', ...options }: PostgresJournalOptions): JournalTables {
+  return journalTables(schema, options)
 }
 
 function poolOf(place: PostgresJournalOptions, { schema }: JournalTables): MigratedPool {
@@ -94,6 +96,8 @@ class PostgresJournal implements Journal {
 
   constructor(options: PostgresJournalOptions) {
     this.#options = options
+    // Not only when it opens: a connection may die before the first call.
+    if (options.pool) guardPool(options.pool)
     this.#tables = tablesOf(options)
     this.#peers = new PeerChannel(() => newPostgresListener(options), this.#tables.schema.name)
     this.sharedBudget = options.sharedBudget ? new PostgresBudget(() => this.#opened(), this.#tables) : undefined

@@ -20,7 +20,7 @@ export function read(operations: string): string {
 
 export function list(operations: string): string {
   return `
-      RETURN QUERY SELECT at, ${rowOf('o')}::text, o.body, o.response_body FROM ${operations} o
+      RETURN QUERY SELECT at, ${rowOf('o')}, o.body, o.response_body FROM ${operations} o
       WHERE o.namespace = c->>'namespace' AND o.place > (c->>'after')::bigint
         AND (c->>'status' IS NULL OR o.status = c->>'status') ORDER BY o.place LIMIT (c->>'limit')::integer;`
 }
@@ -43,7 +43,7 @@ function listOpen(operations: string, where: string): string {
   return `
       places := ARRAY(SELECT p.place FROM (${first('waiting_place')} UNION ALL ${first('held_place')}) p
         ORDER BY p.place LIMIT (c->>'limit')::integer);
-      RETURN QUERY SELECT at, ${rowOf('o')}::text, o.body, o.response_body FROM ${operations} o
+      RETURN QUERY SELECT at, ${rowOf('o')}, o.body, o.response_body FROM ${operations} o
       WHERE o.place = ANY (places) ORDER BY o.place;`
 }
 

@@ -2,7 +2,7 @@ import { StorageError } from '../../../errors/classes.ts'
 import { systemClock } from '../../../foundation/clock.ts'
 import type { PostgresPool } from '../../../sql/postgres-driver.ts'
 import { isHeldError, postgresCode } from '../../../sql/postgres-failure.ts'
-import type { JournalCommand, JournalResult } from '../port.ts'
+import { type JournalCommand, type JournalResult, READS } from '../port.ts'
 import { apart, grouped } from './batch-groups.ts'
 import { decodeEach, type EachLine, type EachResult, NotDone } from './each-result.ts'
 import { type BatchLine, decodeAnswers, encodeBatch, whole } from './journal-batch.ts'
@@ -81,27 +81,40 @@ function isOneCommandsFault({ cause }: StorageError): boolean {
   return cause === undefined || isHeldError(cause) || /^(22|23|54)/.test(postgresCode(cause))
 }
 
-function sendingOf(pool: PostgresPool, { runBatch: name }: JournalTables, batch: Batch): Sending {
-  const text = `SELECT at, answer, bytes, response_bytes FROM ${name}($1, $2, $3, $4, $5)`
-  return { pool, text, ...valuesOf(batch, ROW_PATIENCE, grouped) }
+function sendingOf(pool: PostgresPool, tables: JournalTables, batch: Batch): Sending {
+  const text = `SELECT at, answer, bytes, response_bytes FROM ${tables.runBatch}($1, $2, $3, $4, $5)`
+  return { pool, text, ...valuesOf(tables, batch, { patience: ROW_PATIENCE, grouping: grouped }) }
 }
 
-function sendingEach(pool: PostgresPool, { runEach: name }: JournalTables, batch: Batch): Sending {
-  const text = `SELECT at, answer, bytes, response_bytes, failure FROM ${name}($1, $2, $3, $4, $5)`
-  return { pool, text, ...valuesOf(batch, EACH_PATIENCE, apart) }
+function sendingEach(pool: PostgresPool, tables: JournalTables, batch: Batch): Sending {
+  const text = `SELECT at, answer, bytes, response_bytes, failure FROM ${tables.runEach}($1, $2, $3, $4, $5)`
+  return { pool, text, ...valuesOf(tables, batch, { patience: EACH_PATIENCE, grouping: apart }) }
+}
+
+interface Sharing {
+  readonly patience: string
+  readonly grouping: typeof grouped
 }
 
 function valuesOf(
+  tables: JournalTables,
   { commands, now }: Batch,
-  patience: string,
-  grouping: typeof grouped,
+  { patience, grouping }: Sharing,
 ): Omit<Sending, 'pool' | 'text'> {
-  const { commands: encoded, bodies } = encodeBatch(commands, grouping)
+  const readsOnly = commands.every((command) => READS.has(command.do))
+  const insists = tables.requiresStandby && !readsOnly
+  const { commands: encoded, bodies } = encodeBatch(commands, { grouping, insists })
   const clock = now === undefined ? null : whole(now)
   return {
-    commands,
+    readsOnly,
+    standby: insists ? standbyCall(tables) : undefined,
     values: [clock, false, patience, encoded, bodies],
     valuesAgain: [clock, true, patience, encoded, bodies],
     giveUpAt: systemClock.now() + LIMIT_MS,
   }
+}
+
+/** For `replicated`. */
+function standbyCall({ runBatch: name }: JournalTables): string {
+  return `count(*) FROM ${name}(NULL, false, NULL, '[{"do":"insist"}]'::jsonb, '{}'::bytea[])`
 }

@@ -4,7 +4,7 @@ import { waitAtMost } from '../../../foundation/wait.ts'
 import { borrowed } from '../../../sql/postgres-borrow.ts'
 import type { PostgresPool, PostgresResult } from '../../../sql/postgres-driver.ts'
 import { isAnswered, isConflict, postgresFailure } from '../../../sql/postgres-failure.ts'
-import { type JournalCommand, READS } from '../port.ts'
+import { replicated } from '../../../sql/synchronous-standby.ts'
 
 /** The subject of error messages. */
 export const SUBJECT = 'The journal in Postgres'
@@ -21,7 +21,9 @@ const DOUBT_PAUSE_MS = 100
 export interface Sending {
   readonly pool: PostgresPool
   readonly text: string
-  readonly commands: readonly JournalCommand[]
+  readonly readsOnly: boolean
+  /** As for `replicated`. */
+  readonly standby: string | undefined
   readonly values: unknown[]
   /** The values with `p_again`: what it did when it was sent before counts as done now. */
   readonly valuesAgain: unknown[]
@@ -42,19 +44,26 @@ export async function sendStatement(sending: Sending): Promise<readonly unknown[
     return await withoutConflict(() => send(sending, sending.values))
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw postgresFailure(error, SUBJECT)
-    const readsOnly = sending.commands.every((command) => READS.has(command.do))
-    const failure = readsOnly ? postgresFailure(error.cause, SUBJECT) : unanswered(error.cause)
+    const failure = sending.readsOnly ? postgresFailure(error.cause, SUBJECT) : unanswered(error.cause)
     return await askAgain(sending, failure)
   }
 }
 
-async function send({ pool, text, giveUpAt }: Sending, values: unknown[]): Promise<readonly unknown[]> {
+async function send({ pool, text, standby, giveUpAt }: Sending, values: unknown[]): Promise<readonly unknown[]> {
   const patienceMs = giveUpAt - systemClock.now()
-  const { rows } = await borrowed(pool, ({ client }) => sent(client.query(text, values), giveUpAt), patienceMs)
+  const { rows } = await borrowed(
+    pool,
+    ({ client }) =>
+      sent(
+        replicated(client, standby, () => client.query(text, values)),
+        giveUpAt,
+      ),
+    patienceMs,
+  )
   return rows
 }
 
-/** The statement was sent, and was not answered: its connection broke, or is silent. */
+/** The statement was sent, and was not answered: its connection broke, or is silent. Or its commit may be on no standby. */
 class LostAnswer extends Error {}
 
 async function sent(answer: Promise<PostgresResult>, giveUpAt: number): Promise<PostgresResult> {

@@ -18,7 +18,7 @@ import {
   type SurveyResult,
   type Write,
 } from '../port.ts'
-import { refuseUnstorable } from '../row-commands.ts'
+import { claimedHead, refuseUnstorable } from '../row-commands.ts'
 import {
   appendValues,
   changeValues,
@@ -135,9 +135,12 @@ function findByKey(statements: SqliteStatements, command: ClaimByKey): unknown[]
   return statements.findByKey.all({ ...claimantValues(command), key: command.key, statuses })
 }
 
-function takeLease(statements: SqliteStatements, row: PlacedRow, { owner, leaseUntil }: Claimant): ClaimedRow {
-  statements.takeLease.run(owner, leaseUntil, row.place)
-  return { ...row, owner, leaseUntil, epoch: row.epoch + 1, previousOwner: row.owner }
+function takeLease(statements: SqliteStatements, row: PlacedRow, claim: ClaimDue | ClaimByKey): ClaimedRow {
+  const { owner, leaseUntil } = claim
+  const head = 'key' in claim ? row.head : claimedHead(row, claim)
+  if (head === row.head) statements.takeLease.run(owner, leaseUntil, row.place)
+  else statements.takeLeaseAndStart.run(owner, leaseUntil, head, row.place)
+  return { ...row, owner, leaseUntil, head, epoch: row.epoch + 1, previousOwner: row.owner }
 }
 
 function claimantValues({ namespace, now, leaseUntil, deadOwners }: Claimant): Record<string, unknown> {

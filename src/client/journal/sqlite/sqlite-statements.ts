@@ -53,6 +53,8 @@ const SOURCES = {
   findByKey: `${ROWS} WHERE namespace = @namespace AND key = @key AND ${CLAIMABLE} AND ${FREE}
     AND status IN (SELECT value FROM json_each(@statuses))`,
   takeLease: 'UPDATE holdfast_operations SET owner = ?, lease_until = ?, epoch = epoch + 1 WHERE place = ?',
+  takeLeaseAndStart:
+    'UPDATE holdfast_operations SET owner = ?, lease_until = ?, head = ?, epoch = epoch + 1 WHERE place = ?',
   byId: `${ROWS} WHERE namespace = ? AND id = ?`,
   byKey: `${ROWS} WHERE namespace = ? AND key = ?`,
   // The first page finds the rows of a small namespace among many others.

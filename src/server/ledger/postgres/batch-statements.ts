@@ -4,7 +4,8 @@ import { ENTRY_VERSION, type Entry } from '../../entry/entry.ts'
 import type { LedgerGauges, LedgerStats } from '../../entry/upkeep.ts'
 import { inPages, type Page } from '../in-pages.ts'
 import type { EntriesQuery, EntryPlace, Reaped, ReapOptions } from '../port.ts'
-import { ABANDON } from './claim-statements.ts'
+import { ABANDON, NOW_COLUMN } from './claim-statements.ts'
+import type { LeaseClock } from './lease-clock.ts'
 import { ENTRY_COLUMNS, inMs } from './ledger-functions.ts'
 import { type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
 
@@ -16,11 +17,15 @@ const NOW = '(SELECT clock_timestamp())'
 /** Rows of a newer version are never changed. */
 const KNOWN = `version <= ${ENTRY_VERSION}`
 
-/** Whether a handler is inside of an effect all the same shows when the row is locked. */
-const LAPSED = `state = 'running' AND lease_until <= ${NOW}`
+/** Whether a handler is inside of an effect all the same shows when the row is locked. `jumpedMs`: see `LeaseClock`. */
+function lapsed(jumpedMs = 0): string {
+  return `state = 'running' AND lease_until <= ${NOW} - ${jumpedMs}::float8 * interval '1 millisecond'`
+}
 
 /** Done, or a claim under which nothing can have been done outside. */
-const PAST_RETENTION = `expires_at <= ${NOW} AND ${KNOWN} AND (state = 'done' OR (${LAPSED} AND NOT external))`
+function pastRetention(jumpedMs = 0): string {
+  return `expires_at <= ${NOW} AND ${KNOWN} AND (state = 'done' OR (${lapsed(jumpedMs)} AND NOT external))`
+}
 
 /** Where the next batch of a pass begins: each would otherwise read over all that the batches before it have deleted. */
 export interface ReapPlace {
@@ -36,9 +41,12 @@ export interface ReapPlace {
 export async function reapRows(
   queryable: PostgresQueryable,
   tables: LedgerTables,
-  { limit, onAbandoned, place }: ReapOptions & { readonly place: ReapPlace },
+  { limit, onAbandoned, place, clock }: ReapOptions & { readonly place: ReapPlace; readonly clock: LeaseClock },
 ): Promise<Reaped> {
   const { entries, messages } = tables
+  const { rows: looked } = await queryable.query(`SELECT ${NOW_COLUMN}`)
+  clock.observe(Number((looked[0] as { readonly now: string }).now))
+  const { jumpedMs } = clock
   const deleteFrom = async (text: string, values: unknown[]): Promise<DeletedRows> => {
     const counted = `WITH gone AS (${text} RETURNING expires_at)
       SELECT count(*)::text AS count, max(expires_at)::text AS last FROM gone`
@@ -50,14 +58,14 @@ export async function reapRows(
   let left = limit - Number(read.count)
   place.messagesFrom = nextPlace(left, read)
   if (left > 0) {
-    const due = locked('id', entries, `${from} AND ${PAST_RETENTION} ORDER BY expires_at`)
+    const due = locked('id', entries, `${from} AND ${pastRetention(jumpedMs)} ORDER BY expires_at`)
     const gone = await deleteFrom(`DELETE FROM ${entries} WHERE ${due}`, [left, place.entriesFrom])
     left -= Number(gone.count)
     place.entriesFrom = nextPlace(left, gone)
   }
   const deleted = limit - left
   const abandon = `UPDATE ${entries} SET ${ABANDON}
-    WHERE ${locked('id', entries, `external_until <= ${NOW} AND ${LAPSED} AND ${KNOWN} ORDER BY external_until`)}
+    WHERE ${locked('id', entries, `external_until <= ${NOW} AND ${lapsed(jumpedMs)} AND ${KNOWN} ORDER BY external_until`)}
     RETURNING ${ENTRY_COLUMNS}`
   const abandoned = left > 0 ? (await queryable.query(abandon, [left])).rows : []
   for (const row of abandoned) onAbandoned?.(postgresEntry(row as PostgresEntryRow))
@@ -86,7 +94,7 @@ export async function countRows(queryable: PostgresQueryable, tables: LedgerTabl
     SELECT entry.*, message.*, (entry.over + message.over)::text AS expired
     FROM (SELECT count(*) FILTER (WHERE state = 'running')::text AS running,
         count(*) FILTER (WHERE state = 'done')::text AS done, count(*) FILTER (WHERE state = 'unknown')::text AS unknown,
-        count(*) FILTER (WHERE ${PAST_RETENTION}) AS over FROM ${tables.entries}) entry,
+        count(*) FILTER (WHERE ${pastRetention()}) AS over FROM ${tables.entries}) entry,
       (SELECT count(*)::text AS messages, count(*) FILTER (WHERE expires_at <= ${NOW}) AS over
         FROM ${tables.messages}) message`)
   const { running, done, unknown, expired, messages } = rows[0] as Record<keyof LedgerStats, string>

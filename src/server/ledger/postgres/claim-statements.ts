@@ -1,11 +1,18 @@
 import { StorageError } from '../../../errors/classes.ts'
-import type { PostgresQueryable } from '../../../sql/postgres-driver.ts'
 import { postgresCode } from '../../../sql/postgres-failure.ts'
+import type { DurablePostgres } from '../../../sql/postgres-steady.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { ENTRY_VERSION, type Entry, type RecordedAnswer } from '../../entry/entry.ts'
 import type { Claim, EntryDraft, FoundEntry, Insertion } from '../port.ts'
+import type { LeaseClock } from './lease-clock.ts'
 import { ENTRY_COLUMNS, inMs, ROW_PATIENCE } from './ledger-functions.ts'
-import { answerValues, type LedgerTables, type PostgresEntryRow, postgresEntry } from './ledger-tables.ts'
+import {
+  answerValues,
+  type LedgerTables,
+  type PostgresEntryRow,
+  postgresEntry,
+  standbyColumn,
+} from './ledger-tables.ts'
 
 /** An uncommitted claim may be rolled back between two statements, but hardly this often. */
 const MOST_ROUNDS = 20
@@ -26,24 +33,29 @@ function settings(durable: 'durable' | 'not durable' | '$10::boolean'): string {
 
 /** The connections of the application, and those of the ledger. */
 export interface Connections {
-  readonly shared: PostgresQueryable
-  readonly own: PostgresQueryable
+  readonly shared: DurablePostgres
+  readonly own: DurablePostgres
 }
 
 /** The statements on one entry, each in a transaction of its own. */
 export class ClaimStatements {
   readonly #entries: string
   readonly #functions: string
-  readonly #shared: PostgresQueryable
-  readonly #own: PostgresQueryable
+  /** Fails where a standby is required and none has to confirm. */
+  readonly #standby: string
+  readonly #shared: DurablePostgres
+  readonly #own: DurablePostgres
+  readonly #clock: LeaseClock
 
   /**
    * A claim is made over the connections of the application, as its work is. What keeps or ends a claim goes over our
    * own: it must not wait for the application, which may itself wait for it.
    */
-  constructor({ entries, functions }: LedgerTables, { shared, own }: Connections) {
-    this.#entries = entries
-    this.#functions = functions
+  constructor(tables: LedgerTables, { shared, own }: Connections, clock: LeaseClock) {
+    this.#clock = clock
+    this.#entries = tables.entries
+    this.#functions = tables.functions
+    this.#standby = standbyColumn(tables)
     this.#shared = shared
     this.#own = own
   }
@@ -59,9 +71,10 @@ export class ClaimStatements {
 
   async #claimOrLook(draft: EntryDraft): Promise<FoundEntry | 'claimed' | undefined> {
     try {
-      const { rows } = await this.#shared.query(this.#claimText(draft))
-      const { seen } = rows[0] as SeenRow
-      return seen === null ? 'claimed' : foundEntry(seen)
+      const { rows } = await this.#shared[draft.durable ? 'commit' : 'query'](this.#claimText(draft))
+      const { seen, now } = rows[0] as SeenRow & { readonly now: string }
+      this.#clock.observe(Number(now), draft.leaseMs)
+      return seen === null ? 'claimed' : foundEntry(seen, this.#clock)
     } catch (error) {
       // Another transaction holds the row: the key is taken.
       if (postgresCode((error as Error).cause) === '55P03') return this.look(draft.scope, draft.key)
@@ -74,13 +87,13 @@ export class ClaimStatements {
     const { scope, key, fingerprint, method, path, token, external, durable, leaseMs, retentionMs } = draft
     const texts = [scope, key, fingerprint, method, path, token].map(literal)
     const values = [...texts, external === true, Number(leaseMs), Number(retentionMs), durable === true]
-    return `SELECT ${this.#functions}_claim_v1(${values.join(', ')}) AS seen`
+    return `SELECT ${this.#functions}_claim_v1(${values.join(', ')}) AS seen, ${NOW_COLUMN}${this.#standby}`
   }
 
   async look(scope: string, key: string): Promise<FoundEntry | undefined> {
     const text = `SELECT ${this.#functions}_look_v1($1, $2) AS seen`
     const { seen } = (await this.#own.query(text, [scope, key])).rows[0] as SeenRow
-    return seen === null ? undefined : foundEntry(seen)
+    return seen === null ? undefined : foundEntry(seen, this.#clock)
   }
 
   /** Only while the entry is as it was seen: a claim that was renewed or has begun its effect since is alive. */
@@ -97,9 +110,9 @@ export class ClaimStatements {
         body = NULL, body_omitted = false, version = ${ENTRY_VERSION},
         unknown_since = NULL, external_until = CASE WHEN $7::boolean THEN now + $8::float8 * interval '1 millisecond' END
       FROM settings, free, (SELECT clock_timestamp() AS now) clock
-      WHERE entry.id = free.id RETURNING entry.attempt::text AS attempt`
+      WHERE entry.id = free.id RETURNING entry.attempt::text AS attempt${this.#standby}`
     const seen = [found.token, found.state, found.inEffect, String(found.leaseUntil), draft.createdAt ?? null]
-    const { rows } = await this.#shared.query(text, [...draftValues(draft), ...seen])
+    const { rows } = await this.#shared[draft.durable ? 'commit' : 'query'](text, [...draftValues(draft), ...seen])
     const row = rows[0] as { readonly attempt: string } | undefined
     return row && claimOf(draft, Number(row.attempt))
   }
@@ -134,8 +147,8 @@ export class ClaimStatements {
   }
 
   async complete(claim: Claim, answer: RecordedAnswer): Promise<boolean> {
-    const text = `SELECT ${this.#functions}_record_v2($1, $2, $3, $4::smallint, $5, $6, $7, NULL)::text AS recorded`
-    const { rows } = await this.#own.query(text, [...fenceValues(claim), ...answerValues(answer)])
+    const text = `SELECT ${this.#functions}_record_v2($1, $2, $3, $4::smallint, $5, $6, $7, NULL)::text AS recorded${this.#standby}`
+    const { rows } = await this.#own.commit(text, [...fenceValues(claim), ...answerValues(answer)])
     return (rows[0] as { readonly recorded: string }).recorded === 'true'
   }
 
@@ -148,8 +161,8 @@ export class ClaimStatements {
     const text = `WITH ${settings('durable')}
       UPDATE ${this.#entries} SET state = 'unknown', external_until = NULL, unknown_since =
         coalesce('epoch'::timestamptz + $4::float8 * interval '1 millisecond', clock_timestamp())
-      FROM settings WHERE ${FENCED}`
-    return (await this.#own.query(text, [...fenceValues(claim), since ?? null])).rowCount === 1
+      FROM settings WHERE ${FENCED} RETURNING true${this.#standby}`
+    return (await this.#own.commit(text, [...fenceValues(claim), since ?? null])).rowCount === 1
   }
 
   async find(scope: string, key: string): Promise<Entry | undefined> {
@@ -171,11 +184,16 @@ interface FoundRow extends Omit<PostgresEntryRow, 'body'> {
   readonly now: string
 }
 
-export function foundEntry(seen: string): FoundEntry {
+/** A column for `LeaseClock`. */
+export const NOW_COLUMN = `${inMs('clock_timestamp()')} AS now`
+
+export function foundEntry(seen: string, clock: LeaseClock): FoundEntry {
   const row = JSON.parse(seen) as FoundRow
+  const now = Number(row.now)
+  clock.observe(now)
   const body = row.body === null ? null : Buffer.from(row.body, 'base64')
   const entry = postgresEntry({ ...row, body })
-  return { entry, now: Number(row.now), owner: ownerByLock(entry, row) }
+  return { entry, now: now - clock.jumpedMs, owner: ownerByLock(entry, row) }
 }
 
 /** The parameters of `FENCED`. */

@@ -11,17 +11,19 @@ import { isAnswered, isConflict, postgresCode } from '../../../sql/postgres-fail
 import { type PipelinedStatement, queryTogether } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import { runWithValues } from '../../../sql/statement-runner.ts'
+import { replicated } from '../../../sql/synchronous-standby.ts'
 import { type Consumed, consumedByHolder } from '../../entry/consumed.ts'
 import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { Consumption, MessageDraft, StatementRunner } from '../port.ts'
 import { afterSavepoint, givenClient, RELEASE, rollBackToSavepoint } from './given-transaction.ts'
-import { failureOf, type LedgerTables, SUBJECT } from './ledger-tables.ts'
+import { failureOf, type LedgerTables, SUBJECT, standbyStatements } from './ledger-tables.ts'
 import { MessageWatch, type WatchedMessages } from './message-watch.ts'
 import { HELD } from './second-functions.ts'
 import {
   beginAt,
   explainLoss,
   explainWork,
+  IDLE_COLUMN,
   idleLimitMs,
   insistStatement,
   inTime,
@@ -105,7 +107,9 @@ async function consumeOn(
     const work = (): Promise<string | null> => whileConnected(consumption.work(client))
     const value = locked ? await runWork(work) : await inTime(recordedValue(client, tables, message))
     const end = locked ? endStatements(tables, message, { locked, value }) : []
-    const results = await inTime(queryTogether(client, [...end, { text: 'COMMIT' }]))
+    // Of a duplicate too: the first delivery may be committed here, and nowhere else. The insert has locked its row, and waits.
+    const statements = [...end, ...standbyStatements(tables), { text: 'COMMIT' }]
+    const results = await inTime(replicated(client, tables.standby, () => queryTogether(client, statements)))
     if (results.at(-1)?.command === 'COMMIT')
       return begun === HELD ? consumedByHolder(HELD) : { duplicate: !locked, value }
     throw new StorageError(`${SUBJECT} rolled the transaction back: a statement in it had failed`)
@@ -116,7 +120,7 @@ async function consumeOn(
     if (!locked && postgresCode(error) === '55P03') return IN_FLIGHT
     const cause = error instanceof WorkError ? error.error : explainWork(error)
     if (ended) return new WorkError(new EndedTransactionError(cause))
-    const explained = explainLoss(cause, lost(), message.leaseMs)
+    const explained = explainLoss(cause, { lost: lost(), locked, leaseMs: message.leaseMs })
     if (error instanceof WorkError || explained instanceof HoldfastError) return new WorkError(explained)
     throw explained
   }
@@ -219,7 +223,7 @@ export async function consumeGiven<Tx>(
       ? await runWork(() => work(options.transaction as Tx))
       : await recordedValue(client, tables, message)
     const end = locked ? endStatements(tables, message, { locked, value }) : []
-    await runWithValues(client, [...end, { text: RELEASE }])
+    await runWithValues(client, [...end, ...standbyStatements(tables), { text: RELEASE }])
     return row === HELD ? consumedByHolder(HELD) : { duplicate: !locked, value }
   } catch (error) {
     const undone: unknown = await rollBackToSavepoint(client).catch((cause: unknown) => cause)
@@ -240,5 +244,5 @@ function insertText({ functions }: LedgerTables, message: MessageDraft, patience
   const { scope, id, retentionMs, leaseMs } = message
   const idle = leaseMs === undefined ? 'NULL' : idleLimitMs(leaseMs)
   const values = [literal(scope), literal(id), Number(retentionMs), patience ? literal(patience) : 'NULL', idle]
-  return `SELECT ${functions}_consume_v2(${values.join(', ')}) AS locked`
+  return `SELECT ${functions}_consume_v2(${values.join(', ')}) AS locked, ${IDLE_COLUMN}`
 }

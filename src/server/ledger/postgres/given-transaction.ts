@@ -7,7 +7,7 @@ import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
 import type { Claim, StatementRunner, TransactOptions } from '../port.ts'
-import type { LedgerTables } from './ledger-tables.ts'
+import { type LedgerTables, standbyStatements } from './ledger-tables.ts'
 import {
   enterStatement,
   explainWork,
@@ -116,7 +116,7 @@ export class GivenTransaction {
   async #keep(claim: Claim | null, answer: RecordedAnswer, locked: Locked | undefined): Promise<void> {
     const record = claim &&
       locked && [{ text: takeRole(locked) }, recordStatement(this.#tables, { claim, answer, locked })]
-    await this.#afterWork([...(record ?? []), { text: RELEASE }])
+    await this.#afterWork([...(record ?? []), ...standbyStatements(this.#tables), { text: RELEASE }])
   }
 
   /** Undoes the work alone. The row stays locked until the caller ends the transaction. */

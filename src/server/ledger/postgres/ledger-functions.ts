@@ -1,15 +1,19 @@
+import { OWN_PATH } from '../../../sql/postgres-text.ts'
 import { ENTRY_VERSION } from '../../entry/entry.ts'
 
 /*
  * The statements of every request, as functions: Postgres keeps the plans of a function for as long as a connection
  * lives, behind any pooler. Sent as text, each statement would be planned anew, which costs more than to run it.
  *
- * Their names end with a version: a library that needs other functions makes its own, beside those of its predecessor.
+ * Their names end with a version: a library that needs other functions makes its own, beside those of its predecessor. A
+ * function that takes and gives the same is replaced: the libraries of a deploy, the old one and the new one, both call it.
+ *
+ * Every value has the type that its function or operator has: what stands outside of a function runs on the caller's `search_path`.
  */
 
 /** A time as epoch milliseconds, as text: an application may have changed how the driver reads numbers and dates. */
 export function inMs(time: string): string {
-  return `floor(extract(epoch FROM ${time}) * 1000)::bigint::text`
+  return `floor(extract(epoch FROM ${time})::numeric * 1000::numeric)::bigint::text`
 }
 
 export const ENTRY_COLUMNS = `scope, key, fingerprint, method, path, state, token, attempt::text AS attempt,
@@ -57,22 +61,21 @@ export function ledgerFunctions(names: FunctionNames): string {
  */
 function claim({ entries, functions }: FunctionNames): string {
   return `
-CREATE FUNCTION ${functions}_claim_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
+CREATE OR REPLACE FUNCTION ${functions}_claim_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
   p_token text, p_external boolean, p_lease_ms float8, p_retention_ms float8, p_durable boolean)
-RETURNS text LANGUAGE plpgsql AS $claim$
+RETURNS text LANGUAGE plpgsql ${OWN_PATH} AS $claim$
 DECLARE
   moment timestamptz;
   setting text;
+  level text := current_setting('synchronous_commit');
   seen text;
 BEGIN
   setting := set_config('lock_timeout', '${COMMIT_PATIENCE}', true);
-  IF NOT p_durable THEN
-    setting := set_config('synchronous_commit', 'off', true);
-  ELSIF current_setting('synchronous_commit') = 'off' THEN
-    setting := set_config('synchronous_commit', 'on', true);
-  END IF;
+  IF NOT p_durable THEN level := 'off'; ELSIF level = 'off' THEN level := 'on'; END IF;
   FOR round IN 1..20 LOOP
     moment := clock_timestamp();
+    -- Each time: a look has set it to off for the whole transaction.
+    setting := set_config('synchronous_commit', level, true);
     INSERT INTO ${entries} (scope, key, fingerprint, method, path, token, external, state, attempt, in_effect,
       created_at, lease_until, expires_at, external_until, version)
     VALUES (p_scope, p_key, p_fingerprint, p_method, p_path, p_token, p_external, 'running', 1, false, moment,
@@ -93,7 +96,7 @@ END $claim$`
  */
 function look({ entries, functions }: FunctionNames): string {
   return `
-CREATE FUNCTION ${functions}_look_v1(p_scope text, p_key text) RETURNS text LANGUAGE plpgsql AS $look$
+CREATE OR REPLACE FUNCTION ${functions}_look_v1(p_scope text, p_key text) RETURNS text LANGUAGE plpgsql ${OWN_PATH} AS $look$
 DECLARE
   setting text;
 BEGIN
@@ -108,7 +111,7 @@ END $look$`
  * the role that may write to the ledger's tables, which the work may change with SET LOCAL ROLE. A function that gives
  * several columns would cost a third more.
  */
-export const LOCKED = `txid_current() || ' ' || current_setting('role')`
+export const LOCKED = `txid_current()::text || ' ' || current_setting('role')`
 
 /**
  * Before the work. `mark` is committed on its own; `enter` locks the row for as long as the transaction lasts, and gives
@@ -120,22 +123,22 @@ export const LOCKED = `txid_current() || ' ' || current_setting('role')`
 function enter({ entries, functions }: FunctionNames): string {
   const fenced = `scope = p_scope AND key = p_key AND token = p_token AND state = 'running'`
   return `
-CREATE FUNCTION ${functions}_mark_v1(p_scope text, p_key text, p_token text) RETURNS void LANGUAGE plpgsql AS $mark$
+CREATE OR REPLACE FUNCTION ${functions}_mark_v1(p_scope text, p_key text, p_token text) RETURNS void LANGUAGE plpgsql ${OWN_PATH} AS $mark$
 DECLARE
   setting text;
 BEGIN
   setting := set_config('synchronous_commit', 'off', true);
   UPDATE ${entries} SET in_effect = true WHERE ${fenced} AND NOT in_effect;
 END $mark$;
-CREATE FUNCTION ${functions}_limit_idle_v1(p_ms integer) RETURNS text LANGUAGE plpgsql AS $limit$
+CREATE OR REPLACE FUNCTION ${functions}_limit_idle_v1(p_ms integer) RETURNS text LANGUAGE plpgsql ${OWN_PATH} AS $limit$
 DECLARE
   theirs text := current_setting('${IDLE}');
 BEGIN
-  IF theirs <> '0' AND theirs::interval <= p_ms * interval '1 millisecond' THEN RETURN NULL; END IF;
+  IF theirs <> '0' AND theirs::interval <= p_ms::float8 * interval '1 millisecond' THEN RETURN NULL; END IF;
   RETURN set_config('${IDLE}', p_ms::text, true);
 END $limit$;
-CREATE FUNCTION ${functions}_enter_v1(p_scope text, p_key text, p_token text, p_idle_ms integer)
-RETURNS text LANGUAGE plpgsql AS $enter$
+CREATE OR REPLACE FUNCTION ${functions}_enter_v1(p_scope text, p_key text, p_token text, p_idle_ms integer)
+RETURNS text LANGUAGE plpgsql ${OWN_PATH} AS $enter$
 DECLARE
   setting text;
 BEGIN
@@ -152,14 +155,14 @@ END $enter$`
  */
 function record({ entries, functions }: FunctionNames): string {
   return `
-CREATE FUNCTION ${functions}_insist_v1(p_xid text) RETURNS void LANGUAGE plpgsql AS $insist$
+CREATE OR REPLACE FUNCTION ${functions}_insist_v1(p_xid text) RETURNS void LANGUAGE plpgsql ${OWN_PATH} AS $insist$
 BEGIN
   IF txid_current_if_assigned()::text IS DISTINCT FROM p_xid THEN
     RAISE EXCEPTION 'The transaction was ended' USING ERRCODE = '${ENDED_CODE}';
   END IF;
 END $insist$;
-CREATE FUNCTION ${functions}_record_v1(p_scope text, p_key text, p_token text, p_status smallint, p_headers text,
-  p_body bytea, p_body_omitted boolean, p_xid text) RETURNS boolean LANGUAGE plpgsql AS $record$
+CREATE OR REPLACE FUNCTION ${functions}_record_v1(p_scope text, p_key text, p_token text, p_status smallint, p_headers text,
+  p_body bytea, p_body_omitted boolean, p_xid text) RETURNS boolean LANGUAGE plpgsql ${OWN_PATH} AS $record$
 DECLARE
   setting text;
 BEGIN
@@ -188,25 +191,25 @@ END $record$`
  */
 function atomic({ entries, functions }: FunctionNames): string {
   return `
-CREATE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer)
-RETURNS text LANGUAGE plpgsql AS $take$
+CREATE OR REPLACE FUNCTION ${functions}_take_v1(p_scope text, p_key text, p_fingerprint text, p_idle_ms integer)
+RETURNS text LANGUAGE plpgsql ${OWN_PATH} AS $take$
 DECLARE
   setting text;
   seen text := '';
   place text := p_scope || chr(31) || p_key;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended(place || chr(31) || p_fingerprint, ${LOCK_SEED})) THEN
+  IF NOT pg_try_advisory_xact_lock(pg_catalog.hashtextextended(place || chr(31) || p_fingerprint, ${LOCK_SEED}::bigint)) THEN
     RETURN 'same';
   END IF;
-  IF NOT pg_try_advisory_xact_lock(hashtextextended(place, ${LOCK_SEED})) THEN RETURN 'other'; END IF;
+  IF NOT pg_try_advisory_xact_lock(pg_catalog.hashtextextended(place, ${LOCK_SEED}::bigint)) THEN RETURN 'other'; END IF;
   setting := ${functions}_limit_idle_v1(p_idle_ms);
   PERFORM FROM ${entries} WHERE scope = p_scope AND key = p_key;
   IF FOUND THEN seen := coalesce(${found(entries)}, ''); END IF;
   RETURN seen || chr(10) || ${LOCKED};
 END $take$;
-CREATE FUNCTION ${functions}_put_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
+CREATE OR REPLACE FUNCTION ${functions}_put_v1(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
   p_token text, p_retention_ms float8, p_status smallint, p_headers text, p_body bytea, p_body_omitted boolean,
-  p_seen_token text, p_xid text) RETURNS boolean LANGUAGE plpgsql AS $put$
+  p_seen_token text, p_xid text) RETURNS boolean LANGUAGE plpgsql ${OWN_PATH} AS $put$
 DECLARE
   moment timestamptz := clock_timestamp();
 BEGIN

@@ -5,7 +5,7 @@ import type { PostgresSchema } from '../../../sql/postgres-migrate.ts'
 import { quotedSchema } from '../../../sql/postgres-text.ts'
 import type { Entry, RecordedAnswer } from '../../entry/entry.ts'
 import { ledgerFunctions } from './ledger-functions.ts'
-import { secondFunctions } from './second-functions.ts'
+import { secondFunctions, standbyFunction } from './second-functions.ts'
 
 /** The subject of error messages. */
 export const SUBJECT = 'The ledger in Postgres'
@@ -22,18 +22,39 @@ export interface LedgerTables {
   /** The beginning of the name of each function: see `ledger-functions.ts`. */
   readonly functions: string
   readonly schema: PostgresSchema
+  /** A call that fails where commits do not wait for a standby; undefined where they need not. */
+  readonly standby: string | undefined
 }
 
-export function ledgerTables(name: string): LedgerTables {
+interface Required {
+  readonly requireSynchronousStandby?: boolean | undefined
+}
+
+export function ledgerTables(name: string, { requireSynchronousStandby }: Required = {}): LedgerTables {
   const quotedName = quotedSchema(name)
   const entries = `${quotedName}.holdfast_entries`
   const messages = `${quotedName}.holdfast_messages`
   const functions = `${quotedName}.holdfast`
+  const standby = `${functions}_standby_v1`
+  const names = { entries, functions, messages }
   const steps = [
-    `${firstTables(entries, messages)};${ledgerFunctions({ entries, functions })}`,
-    secondFunctions({ entries, functions, messages }),
+    `${firstTables(entries, messages)};${ledgerFunctions(names)}`,
+    secondFunctions(names),
+    // All of them again, since they have a search path of their own, and a claim keeps its level of commit.
+    [ledgerFunctions(names), secondFunctions(names), standbyFunction(standby)].join(';'),
   ]
-  return { entries, messages, functions, schema: { component: 'ledger', name, quotedName, steps, oldest: 1 } }
+  const schema = { component: 'ledger', name, quotedName, steps, oldest: 1 }
+  return { entries, messages, functions, schema, standby: requireSynchronousStandby ? `${standby}()` : undefined }
+}
+
+/** The call as a further column of a SELECT. */
+export function standbyColumn({ standby }: LedgerTables): string {
+  return standby === undefined ? '' : `, ${standby} AS standby`
+}
+
+/** The call as a statement, before what commits. */
+export function standbyStatements({ standby }: LedgerTables): readonly { readonly text: string }[] {
+  return standby === undefined ? [] : [{ text: `SELECT ${standby}` }]
 }
 
 /**

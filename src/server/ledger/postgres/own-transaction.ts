@@ -3,6 +3,7 @@ import type { Borrowed } from '../../../sql/postgres-borrow.ts'
 import { type PostgresClient, queryAll } from '../../../sql/postgres-driver.ts'
 import { isAnswered, isConflict, postgresCode, postgresFailure } from '../../../sql/postgres-failure.ts'
 import { type PipelinedResult, type PipelinedStatement, queryTogether } from '../../../sql/postgres-pipeline.ts'
+import { replicated } from '../../../sql/synchronous-standby.ts'
 import { EndedTransactionError } from '../../entry/ended-transaction.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { Outcome, WorkOutcome } from '../../entry/outcome.ts'
@@ -51,6 +52,8 @@ export interface TransactionSteps {
   isLost(error: unknown): boolean
   /** By the result of `settle`. */
   isOurs(result: PipelinedResult | undefined): boolean
+  /** As for `replicated`: what is recorded has to be on a standby. */
+  readonly standby: string | undefined
 }
 
 /** The work, and what is common to all ways around it. */
@@ -129,10 +132,12 @@ export class OwnTransaction {
 
   /** The COMMIT is reached only in the transaction that we began, and only if the answer was recorded. */
   async #commit(outcome: Extract<WorkOutcome, { kind: 'recorded' }>): Promise<TransactionEnd> {
-    const statements = [...this.#steps.commit(outcome.answer, this.#locked as Locked), { text: 'COMMIT' }]
+    const { standby } = this.#steps
+    const record = this.#steps.commit(outcome.answer, this.#locked as Locked)
+    const statements = [...record, ...insist(standby), { text: 'COMMIT' }]
     const wasLost = this.#connectionError() !== undefined
     try {
-      const results = await inTime(queryTogether(this.#client, statements))
+      const results = await inTime(replicated(this.#client, standby, () => queryTogether(this.#client, statements)))
       if (results.at(-1)?.command === 'COMMIT') return { outcome }
       const error = new StorageError('Postgres rolled the transaction back')
       return { outcome: KEPT, unsettled: KEPT, thrown: { error } }
@@ -149,9 +154,12 @@ export class OwnTransaction {
 
   async #rollBack(outcome: WorkOutcome): Promise<TransactionEnd> {
     const settle = this.#steps.settle(outcome)
-    const statements = settle ? [...ROLL_BACK_AND_BEGIN, settle, { text: 'COMMIT' }] : [{ text: 'ROLLBACK' }]
+    const standby = settle && isDurable(outcome) ? this.#steps.standby : undefined
+    const statements = settle
+      ? [...ROLL_BACK_AND_BEGIN, ...insist(standby), settle, { text: 'COMMIT' }]
+      : [{ text: 'ROLLBACK' }]
     try {
-      const results = await this.#endWork(statements)
+      const results = await replicated(this.#client, standby, () => this.#endWork(statements))
       return !settle || this.#steps.isOurs(results.at(-2)) ? { outcome } : LOST
     } catch (error) {
       if (error instanceof EndedTransactionError) return this.#fail(error)
@@ -179,7 +187,8 @@ export class OwnTransaction {
 
   /** Rolls everything back. If the work has ended the transaction itself, its writes may be there: `unknown`. */
   async #fail(cause: unknown, wrap = (error: unknown): unknown => error): Promise<TransactionEnd> {
-    const error = wrap(explainLoss(cause, this.#connectionError(), this.#work.leaseMs))
+    const { leaseMs } = this.#work
+    const error = wrap(explainLoss(cause, { lost: this.#connectionError(), locked: this.#locked, leaseMs }))
     const isEnded = cause instanceof EndedTransactionError
     if (isEnded) this.#mayInsist = false
     const end = await this.#rollBack(isEnded ? { kind: 'abandoned' } : KEPT)
@@ -187,6 +196,14 @@ export class OwnTransaction {
     // The rollback may have found that the work had ended the transaction.
     return { ...end, thrown: end.thrown ?? { error } }
   }
+}
+
+function insist(standby: string | undefined): readonly PipelinedStatement[] {
+  return standby === undefined ? [] : [{ text: `SELECT ${standby}` }]
+}
+
+function isDurable({ kind }: WorkOutcome): boolean {
+  return kind === 'recorded' || kind === 'abandoned'
 }
 
 /** A constraint of the work's own rows that is checked at the commit stays as it is. */

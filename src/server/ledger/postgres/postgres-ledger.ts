@@ -24,7 +24,8 @@ export interface PostgresLedgerOptions<Pool extends PostgresPool = PostgresPool>
   readonly migrate?: boolean | undefined
   /**
    * Refuses to work where a confirmed commit may be lost by a failover: on a server that is in recovery, that has no
-   * `synchronous_standby_names`, or where the role's `synchronous_commit` is `off` or `local`.
+   * `synchronous_standby_names`, or where the role's `synchronous_commit` is `off` or `local`. Each commit asks again, and one that
+   * did not wait for a standby to the end is in doubt.
    * @default false
    */
   readonly requireSynchronousStandby?: boolean | undefined

@@ -35,11 +35,13 @@ import { ClaimStatements } from './claim-statements.ts'
 import { consumeGiven, consumeOwn, forgetMessage } from './consume-message.ts'
 import { eraseRows } from './erase-statements.ts'
 import { GivenTransaction } from './given-transaction.ts'
+import { LeaseClock } from './lease-clock.ts'
 import { LedgerPool } from './ledger-pool.ts'
 import { failureOf, type LedgerTables, ledgerTables, SUBJECT } from './ledger-tables.ts'
 import type { WatchedMessages } from './message-watch.ts'
 import { OwnTransaction, type OwnWork, type TransactionEnd, type TransactionSteps } from './own-transaction.ts'
 import type { PostgresLedgerOptions } from './postgres-ledger.ts'
+import { ReplicatedEntries } from './replicated-entries.ts'
 import { atomicSteps, claimSteps, type Met } from './transaction-steps.ts'
 
 /** Times are the server's own: the `now` of a caller is not used. */
@@ -52,22 +54,27 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   readonly #shared: SteadyPostgres
   /** Over our own: what keeps or ends a claim. */
   readonly #own: SteadyPostgres
+  readonly #clock = new LeaseClock()
   readonly #statements: ClaimStatements
+  readonly #replicated: ReplicatedEntries
   readonly #reapPlace: ReapPlace = { entriesFrom: FROM_THE_START, messagesFrom: FROM_THE_START }
   readonly #watched: WatchedMessages = new Map()
   readonly #background = new Set<Promise<unknown>>()
 
   constructor(options: PostgresLedgerOptions) {
-    this.#tables = ledgerTables(options.schema ?? 'holdfast')
+    this.#tables = ledgerTables(options.schema ?? 'holdfast', options)
     this.#pool = new LedgerPool(options, this.#tables)
-    this.#shared = new SteadyPostgres(this.#pool.get, SUBJECT)
-    this.#own = new SteadyPostgres(this.#pool.own, SUBJECT)
-    this.#statements = new ClaimStatements(this.#tables, { shared: this.#shared, own: this.#own })
+    this.#shared = new SteadyPostgres(this.#pool.get, SUBJECT, this.#tables.standby)
+    this.#own = new SteadyPostgres(this.#pool.own, SUBJECT, this.#tables.standby)
+    this.#statements = new ClaimStatements(this.#tables, { shared: this.#shared, own: this.#own }, this.#clock)
+    this.#replicated = new ReplicatedEntries(this.#statements, this.#own, this.#tables.standby)
   }
 
   async insert(draft: EntryDraft): Promise<Insertion> {
     const leave = this.#queue.enter(await this.#pool.get(), draft.patienceMs)
-    return this.#statements.insert(draft).finally(leave)
+    const insertion = await this.#statements.insert(draft).finally(leave)
+    if (insertion.kind === 'found') await this.#replicated.confirm(insertion.found.entry)
+    return insertion
   }
 
   takeOver(found: Entry, draft: EntryDraft): Promise<Claim | undefined> {
@@ -95,7 +102,7 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   }
 
   reap(options: ReapOptions): Promise<Reaped> {
-    return reapRows(this.#shared, this.#tables, { ...options, place: this.#reapPlace })
+    return reapRows(this.#shared, this.#tables, { ...options, place: this.#reapPlace, clock: this.#clock })
   }
 
   entries(query: EntriesQuery): AsyncGenerator<Entry> {
@@ -127,29 +134,31 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   async atomic(run: AtomicRun<Tx>): Promise<AtomicOutcome> {
     const own = run as unknown as AtomicRun<PostgresClient>
     const { draft, work } = own
-    const met: Met = {}
+    const met: Met = { clock: this.#clock }
     const steps = atomicSteps(this.#tables, own, met)
     const { leaseMs, patienceMs } = draft
     const end = await this.#run(steps, { work, leaseMs }, patienceMs)
-    if (met.found) return { kind: 'found', found: met.found }
+    if (met.found) {
+      await this.#replicated.confirm(met.found.entry)
+      return { kind: 'found', found: met.found }
+    }
     if (met.inFlight) return { kind: 'in-flight', request: met.inFlight }
     if (end.thrown) throw end.thrown.error
     const outcome = end.outcome as Exclude<Outcome, { kind: 'uncommitted' | 'abandoned' }>
-    if (outcome.kind === 'in-doubt') return this.#readAtomic(draft, { ...outcome, error: failureOf(outcome.error) })
+    if (outcome.kind === 'in-doubt') return this.#readOutcome(draft, { ...outcome, error: failureOf(outcome.error) })
     const settle = end.unsettled && steps.settle(end.unsettled)
     if (!settle || outcome.kind !== 'recorded') return outcome
     // The connection broke after the rollback: once more, on another one.
-    const { rows } = await this.#own.query(settle.text, [...(settle.values ?? [])])
+    const { rows } = await this.#own.commit(settle.text, [...(settle.values ?? [])])
     const value = (rows[0] as { readonly recorded: string } | undefined)?.recorded ?? null
     const isOurs = steps.isOurs({ command: 'SELECT', rowCount: 1, value })
-    return isOurs ? outcome : this.#readAtomic(draft, { kind: 'lost' })
+    return isOurs ? outcome : this.#readOutcome(draft, { kind: 'lost' })
   }
 
   /** Was it recorded all the same? Where that can't be seen, `otherwise`. */
-  async #readAtomic<Otherwise>({ scope, key, token }: EntryDraft, otherwise: Otherwise) {
-    const entry = await this.find(scope, key).catch(() => undefined)
-    if (entry?.token !== token || !entry.answer) return otherwise
-    return { kind: 'recorded', writes: 'committed', answer: entry.answer } as const
+  async #readOutcome<Otherwise>(claim: Pick<Claim, 'scope' | 'key' | 'token'>, otherwise: Otherwise) {
+    const answer = await this.#replicated.answerOf(claim).catch(() => undefined)
+    return answer ? ({ kind: 'recorded', writes: 'committed', answer } as const) : otherwise
   }
 
   async #run(steps: TransactionSteps, work: OwnWork, patienceMs?: number): Promise<TransactionEnd> {
@@ -185,7 +194,10 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
 
   async #finish(end: TransactionEnd, { claim, leaseMs }: Transaction<PostgresClient>): Promise<Outcome> {
     const { outcome, unsettled, thrown } = end
-    if (outcome.kind === 'in-doubt') return this.#readOutcome(claim, failureOf(outcome.error))
+    if (outcome.kind === 'in-doubt') {
+      const inDoubt = { ...outcome, error: failureOf(outcome.error) }
+      return claim ? this.#readOutcome(claim, inDoubt) : inDoubt
+    }
     const isOurs = !claim || !unsettled || (await this.#settle(claim, unsettled, leaseMs))
     if (!isOurs) return { kind: 'lost' }
     if (thrown) throw thrown.error
@@ -195,24 +207,12 @@ export class PostgresStore<Tx> implements LedgerStore<Tx, EffectReturn> {
   /** Again, on a connection of our own. False if the claim was lost. */
   async #settle(claim: Claim, outcome: WorkOutcome, leaseMs: number | undefined): Promise<boolean> {
     // The first try may have been committed although its connection broke.
-    if (outcome.kind === 'recorded') return (await this.complete(claim, outcome.answer)) || (await this.#isDone(claim))
+    if (outcome.kind === 'recorded')
+      return (await this.complete(claim, outcome.answer)) || (await this.#replicated.answerOf(claim)) !== undefined
     // Its lock is gone with the connection: without a whole lease, another request would take it for dead.
     if (outcome.kind === 'kept') return this.#statements.keep(claim, leaseMs)
     await (outcome.kind === 'released' ? this.release(claim) : this.abandon(claim)).catch(() => {})
     return true
-  }
-
-  /** The connection broke while COMMIT was under way: the entry shows the outcome, if it can be read. */
-  async #readOutcome(claim: Claim | null, error: Error): Promise<Outcome> {
-    const entry = claim && (await this.find(claim.scope, claim.key).catch(() => undefined))
-    const isRecorded = entry?.token === claim?.token && entry?.state === 'done'
-    if (!isRecorded || !entry?.answer) return { kind: 'in-doubt', error }
-    return { kind: 'recorded', writes: 'committed', answer: entry.answer }
-  }
-
-  async #isDone({ scope, key, token }: Claim): Promise<boolean> {
-    const entry = await this.find(scope, key)
-    return entry?.token === token && entry.state === 'done'
   }
 
   async #transactGiven({ claim, work, options }: Transaction<Tx>): Promise<Outcome> {

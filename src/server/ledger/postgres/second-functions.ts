@@ -1,3 +1,5 @@
+import { OWN_PATH } from '../../../sql/postgres-text.ts'
+import { insistOnStandby } from '../../../sql/synchronous-standby.ts'
 import { heldKey } from '../../entry/consumed.ts'
 import { type FunctionNames, LOCKED } from './ledger-functions.ts'
 
@@ -25,8 +27,8 @@ export function secondFunctions({
   const putArguments = `p_scope, p_key, p_fingerprint, p_method, p_path, p_token, p_retention_ms, p_status, p_headers, p_body,
     p_body_omitted, p_seen_token, p_xid`
   return `
-CREATE FUNCTION ${functions}_mark_v2(p_scope text, p_key text, p_token text, p_lease_ms float8)
-RETURNS void LANGUAGE plpgsql AS $mark$
+CREATE OR REPLACE FUNCTION ${functions}_mark_v2(p_scope text, p_key text, p_token text, p_lease_ms float8)
+RETURNS void LANGUAGE plpgsql ${OWN_PATH} AS $mark$
 DECLARE
   setting text;
   until timestamptz := clock_timestamp() + p_lease_ms * interval '1 millisecond';
@@ -35,25 +37,25 @@ BEGIN
   UPDATE ${entries} SET in_effect = true, lease_until = coalesce(until, lease_until),
     external_until = CASE WHEN external THEN coalesce(until, external_until) END WHERE ${fenced};
 END $mark$;
-CREATE FUNCTION ${functions}_record_v2(p_scope text, p_key text, p_token text, p_status smallint, p_headers text,
-  p_body bytea, p_body_omitted boolean, p_xid text) RETURNS boolean LANGUAGE plpgsql AS $record$
+CREATE OR REPLACE FUNCTION ${functions}_record_v2(p_scope text, p_key text, p_token text, p_status smallint, p_headers text,
+  p_body bytea, p_body_omitted boolean, p_xid text) RETURNS boolean LANGUAGE plpgsql ${OWN_PATH} AS $record$
 DECLARE
   setting text;
 BEGIN
   ${COMMIT_TO_DISK}
   RETURN ${functions}_record_v1(${recordArguments});
 END $record$;
-CREATE FUNCTION ${functions}_put_v2(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
+CREATE OR REPLACE FUNCTION ${functions}_put_v2(p_scope text, p_key text, p_fingerprint text, p_method text, p_path text,
   p_token text, p_retention_ms float8, p_status smallint, p_headers text, p_body bytea, p_body_omitted boolean,
-  p_seen_token text, p_xid text) RETURNS boolean LANGUAGE plpgsql AS $put$
+  p_seen_token text, p_xid text) RETURNS boolean LANGUAGE plpgsql ${OWN_PATH} AS $put$
 DECLARE
   setting text;
 BEGIN
   ${COMMIT_TO_DISK}
   RETURN ${functions}_put_v1(${putArguments});
 END $put$;
-CREATE FUNCTION ${functions}_consume_v2(p_scope text, p_id text, p_retention_ms float8, p_patience text, p_idle_ms integer)
-RETURNS text LANGUAGE plpgsql AS $consume$
+CREATE OR REPLACE FUNCTION ${functions}_consume_v2(p_scope text, p_id text, p_retention_ms float8, p_patience text, p_idle_ms integer)
+RETURNS text LANGUAGE plpgsql ${OWN_PATH} AS $consume$
 DECLARE
   theirs text := current_setting('lock_timeout');
   setting text;
@@ -72,4 +74,18 @@ BEGIN
   IF p_idle_ms IS NOT NULL THEN setting := ${functions}_limit_idle_v1(p_idle_ms); END IF;
   RETURN ${LOCKED};
 END $consume$`
+}
+
+/**
+ * For `requireSynchronousStandby`: fails where commits do not wait for a standby. The functions above raise the level of `off` for
+ * what they commit, so that only `local` is refused here. Null otherwise.
+ */
+export function standbyFunction(standby: string): string {
+  return `
+CREATE OR REPLACE FUNCTION ${standby}() RETURNS text LANGUAGE plpgsql ${OWN_PATH} AS $standby$
+DECLARE
+  setting text;
+BEGIN${insistOnStandby(['local'])}
+  RETURN NULL;
+END $standby$`
 }

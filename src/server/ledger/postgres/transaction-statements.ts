@@ -44,23 +44,31 @@ export interface Locked {
   readonly role: string
   /** Shows later that it is still the same transaction. */
   readonly xid: string
+  /** How long it may be idle, in the words of Postgres. */
+  readonly idleLimit: string | undefined
 }
 
-/** As `LOCKED` gives it. */
-export function lockedBy(text: string): Locked {
+/** As `LOCKED` gives it, and `IDLE_COLUMN`. */
+export function lockedBy(text: string, idleLimit?: string): Locked {
   const at = text.indexOf(' ')
-  return { xid: text.slice(0, at), role: text.slice(at + 1) }
+  return { xid: text.slice(0, at), role: text.slice(at + 1), idleLimit }
 }
 
 interface LockedRow {
   readonly locked: string | null
+  readonly idle?: string
 }
 
 /** Undefined where there is no row, or the claim was lost. */
 export function lockedIn(row: unknown): Locked | undefined {
-  const text = (row as LockedRow | undefined)?.locked
-  return text ? lockedBy(text) : undefined
+  const { locked, idle } = (row ?? { locked: null }) as LockedRow
+  return locked ? lockedBy(locked, idle) : undefined
 }
+
+const IDLE = 'idle_in_transaction_session_timeout'
+
+/** A further column of what locks: read after that has set the limit. */
+export const IDLE_COLUMN = `current_setting('${IDLE}') AS idle`
 
 export const LOCKED_COLUMN = `${LOCKED} AS locked`
 
@@ -72,7 +80,7 @@ export function markStatement({ functions }: LedgerTables, claim: Claim, leaseMs
 /** For `lockedIn`. */
 export function enterStatement({ functions }: LedgerTables, claim: Claim, leaseMs?: number | undefined): string {
   const idle = leaseMs === undefined ? 'NULL' : idleLimitMs(leaseMs)
-  return `SELECT ${functions}_enter_v1(${fenceLiterals(claim)}, ${idle}) AS locked`
+  return `SELECT ${functions}_enter_v1(${fenceLiterals(claim)}, ${idle}) AS locked, ${IDLE_COLUMN}`
 }
 
 function fenceLiterals({ scope, key, token }: Claim): string {
@@ -173,8 +181,6 @@ export function inTime<T>(statement: Promise<T>): Promise<T> {
   return waitAtMost(systemClock, statement, { ms: OWN_LIMIT_MS, late })
 }
 
-const IDLE = 'idle_in_transaction_session_timeout'
-
 /** Settings of Postgres are 32-bit integers. */
 const LONGEST_MS = 2_147_483_647
 
@@ -187,16 +193,23 @@ export function idleLimitMs(leaseMs: number): number {
  * What the end of a connection says. An error of its own if the server has ended an idle transaction; `lost`, which came
  * between two statements, as a failure of the store; any other error as it is.
  */
-export function explainLoss(error: unknown, lost: Error | undefined, leaseMs: number | undefined): unknown {
+export function explainLoss(error: unknown, { lost, locked, leaseMs }: Loss): unknown {
   // The server's message reaches the driver between two statements, or as the answer to one that was just sent.
   const cause = [lost, error].find((each) => postgresCode(each) === '25P03')
   if (leaseMs === undefined || !cause || !isLostConnection(error)) {
     return lost && error === lost ? postgresFailure(lost, SUBJECT) : error
   }
+  const limit = locked?.idleLimit ?? `${idleLimitMs(leaseMs)}ms`
   return new StorageError(
-    `${SUBJECT} ended the transaction (25P03): it got no statement for ${idleLimitMs(leaseMs)} ms. Nothing of it is ` +
-      'kept. Wait for slow things outside of the transaction, or make the `lease` of the ledger longer: the limit is twice ' +
-      `the lease, or ${IDLE} of the database where that is shorter`,
+    `${SUBJECT} ended the transaction (25P03): it got no statement for ${limit}. Nothing of it is ` +
+      'kept. Wait for slow things outside of the transaction, or make the limit longer: it is twice the `lease` of the ' +
+      `ledger, or ${IDLE} of the database or the role where that is shorter`,
     { cause },
   )
+}
+
+interface Loss {
+  readonly lost: Error | undefined
+  readonly locked: Locked | undefined
+  readonly leaseMs: number | undefined
 }

@@ -4,13 +4,15 @@ import type { PipelinedStatement } from '../../../sql/postgres-pipeline.ts'
 import { literal } from '../../../sql/postgres-text.ts'
 import type { RecordedAnswer } from '../../entry/entry.ts'
 import type { AtomicRun, EntryDraft, FoundEntry, Transaction } from '../port.ts'
-import { foundEntry } from './claim-statements.ts'
+import { foundEntry, NOW_COLUMN } from './claim-statements.ts'
+import type { LeaseClock } from './lease-clock.ts'
 import { LOST_CODE } from './ledger-functions.ts'
 import { answerValues, type LedgerTables } from './ledger-tables.ts'
 import type { TransactionSteps } from './own-transaction.ts'
 import {
   beginAt,
   enterStatement,
+  IDLE_COLUMN,
   idleLimitMs,
   insistStatement,
   LOCKED_COLUMN,
@@ -27,6 +29,7 @@ import {
 export function claimSteps(tables: LedgerTables, transaction: Transaction<PostgresClient>): TransactionSteps {
   const { claim, options, leaseMs, effectLeaseMs } = transaction
   const begin = beginAt(options)
+  const { standby } = tables
   const insist = (locked: Locked): string => insistStatement(tables, locked)
   if (!claim) {
     const none = { settle: () => undefined, isLost: () => false, isOurs: () => true }
@@ -35,6 +38,7 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
       enter: lockedIn,
       insist,
       commit: (_, locked) => [{ text: insist(locked) }],
+      standby,
       ...none,
     }
   }
@@ -46,17 +50,21 @@ export function claimSteps(tables: LedgerTables, transaction: Transaction<Postgr
     settle: (outcome) => moveStatement(tables, claim, { outcome, leaseMs }),
     isLost: () => false,
     isOurs: (result) => result?.value === 'true',
+    standby,
   }
 }
 
 /** What kept the work of an atomic request from being called. */
 export interface Met {
+  readonly clock: LeaseClock
   found?: FoundEntry
   inFlight?: 'same' | 'other'
 }
 
 interface TakenRow {
   readonly taken: string
+  readonly idle: string
+  readonly now: string
 }
 
 /** Around the work of a request that is one transaction. */
@@ -69,25 +77,26 @@ export function atomicSteps(
   const values = [scope, key, fingerprint].map(literal).join(', ')
   let seenToken: string | undefined
   const enter = (row: unknown): Locked | undefined => {
-    const { taken } = row as TakenRow
+    const { taken, idle, now } = row as TakenRow
+    met.clock.observe(Number(now), leaseMs)
     if (taken === 'same' || taken === 'other') {
       met.inFlight = taken
       return undefined
     }
     // A line break in JSON is escaped.
     const at = taken.indexOf('\n')
-    const found = at > 0 ? foundEntry(taken.slice(0, at)) : undefined
+    const found = at > 0 ? foundEntry(taken.slice(0, at), met.clock) : undefined
     if (found && !mayReplace(found)) {
       met.found = found
       return undefined
     }
     seenToken = found?.entry.token
-    return lockedBy(taken.slice(at + 1))
+    return lockedBy(taken.slice(at + 1), idle)
   }
   const put = (answer: RecordedAnswer, locked?: Locked): PipelinedStatement =>
     putStatement(tables, draft, { answer, seenToken, locked })
   return {
-    begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken`,
+    begin: `${beginAt(options)}; SELECT ${tables.functions}_take_v1(${values}, ${idleLimitMs(leaseMs)}) AS taken, ${IDLE_COLUMN}, ${NOW_COLUMN}`,
     enter,
     insist: (locked) => insistStatement(tables, locked),
     commit: (answer, locked) => [{ text: takeRole(locked) }, put(answer, locked)],
@@ -95,6 +104,7 @@ export function atomicSteps(
     // At a stricter isolation level, a key that another transaction has recorded since is a conflict.
     isLost: (error) => postgresCode(error) === LOST_CODE || isConflict(error),
     isOurs: (result) => result?.value === 'true',
+    standby: tables.standby,
   }
 }
 

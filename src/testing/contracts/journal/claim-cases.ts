@@ -70,6 +70,28 @@ export const claimCases: Record<string, CaseBody> = {
     expectSame(keysOf(await run(claimCommand(dead))), 'before by a clock that was set back', 'the rows')
     expectSame(await run(claimByKey('after', dead)), [], 'by its key')
   },
+  'claim: may put on record that what it takes is sent at once': async ({ run, batch }) => {
+    await batch(append('asked'), append('plain'))
+    const [taken] = await run(claimCommand({ limit: 1, starts: true }))
+    const head = taken?.head ?? ''
+    const isStarted = head !== '{"method":"POST"}'
+    if (isStarted) expectSame(JSON.parse(head), { method: 'POST', inFlightSince: NOW }, 'the head')
+    expectSame((await run(read('asked')))?.head, head, 'the head that is kept')
+    expectSame((await run(claimCommand()))[0]?.head, '{"method":"POST"}', 'the head of one that was not to start')
+  },
+  'claim: puts no attempt on what was held, is settled, has one, may be unreadable, or ignores keys': async (place) => {
+    const { run, batch } = place
+    const heads = ['{"inFlightSince":5,"effect":"none"}', '{"honoursKeys":false,"effect":"none"}', 'not JSON']
+    await batch(held('held', { leaseUntil: NOW }), settled('settled', { deliveryDue: true }))
+    await batch(...heads.map((head, at) => append(`head ${at}`, { head })))
+    const rows = await run(claimCommand({ starts: true, deliverNames: '*' }))
+    const plain = '{"method":"POST"}'
+    expectSame(
+      rows.map(({ head }) => head),
+      [plain, plain, ...heads],
+      'the heads',
+    )
+  },
   'claim: leaves settled rows that await no delivery': async ({ run, batch }) => {
     await batch(settled('a', { name: 'n' }), settled('b', { owner: 'me', leaseUntil: 1 }))
     expectSame(await run(claimCommand({ deliverNames: '*' })), [], 'the rows')

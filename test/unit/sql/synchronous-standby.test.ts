@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { replicationFault } from '../../../src/sql/standby-check.ts'
+import { replicationFault } from '../../../src/sql/synchronous-standby.ts'
 
 const GOOD = { recovers: 'false', standbys: 'ANY 1 (*)', level: 'on' }
 
