@@ -82,7 +82,7 @@ describe('a call that fails by its deadline after a blip of its API', () => {
     const blip: Trouble = { fault: 'api-blips', origin: plan.origin, kind, from: 0, until: 2000 }
     const error = new IndeterminateError('too late', { effect: 'unknown', reason: 'deadline', operation: { key: KEY } })
     const result = { is: 'error', at: 3000, error } as const
-    const fact: CallFact = { plan, process: processOf('A1'), at: 0, accepted: true, result }
+    const fact: CallFact = { plan, process: processOf('A1'), at: 0, elapsedAt: 0, accepted: true, result }
     return judgeBlips(fact, { ...PLAN, isQuiet: true, options: {}, troubles: [blip] })
   }
 
@@ -103,7 +103,7 @@ describe('a success that its program was told, and that is sent again', () => {
 
   function judge(unwrittenIn: SimulatedProcess | undefined, status: 'pending' | 'succeeded', plan = IGNORES) {
     const account = new SuccessAccount()
-    const fact: CallFact = { plan: CALL, process: mine, at: 0, accepted: true, result: undefined }
+    const fact: CallFact = { plan: CALL, process: mine, at: 0, elapsedAt: 0, accepted: true, result: undefined }
     if (unwrittenIn) account.notWritten(unwrittenIn, write)
     account.told(fact, { is: 'response', at: 100 }, [{ key: KEY, status, body } as Shadow])
     return account.leaves(SENT, plan)

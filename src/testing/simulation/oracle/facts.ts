@@ -42,6 +42,8 @@ export interface CallFact {
   readonly plan: CallPlan
   readonly process: SimulatedProcess
   readonly at: number
+  /** As its process measures time at the most. */
+  readonly elapsedAt: number
   accepted: boolean
   result: CallResult | undefined
 }

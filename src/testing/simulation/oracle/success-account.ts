@@ -26,10 +26,11 @@ export class SuccessAccount {
   }
 
   /** Of an operation that a program asks for again, a second request is its wish. */
-  told({ plan, at, process }: CallFact, result: CallResult, shadows: Iterable<Shadow>): void {
+  told({ plan, elapsedAt, process }: CallFact, result: CallResult, shadows: Iterable<Shadow>): void {
     const { label, id, key, retryAfterMs, deadlineMs } = plan
     const isAskedForAgain = (id ?? key ?? retryAfterMs) !== undefined
-    if (result.is !== 'response' || isAskedForAgain || result.at >= at + deadlineMs + JOURNAL_PATIENCE_MS) return
+    const isLate = process.elapsedMs >= elapsedAt + deadlineMs + JOURNAL_PATIENCE_MS
+    if (result.is !== 'response' || isAskedForAgain || isLate) return
     for (const shadow of shadows) {
       const isUnwritten = shadow.status !== 'succeeded' && this.#unwritten.has(`${process.name} ${shadow.key}`)
       if (isUnwritten && labelOf(shadow) === label) return
