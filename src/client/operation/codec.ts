@@ -218,19 +218,6 @@ export function decodeRecord(
   }
 }
 
-/** Of two names that are the same, JSON takes the last. */
-export const HEAD_IN_FLIGHT = '"inFlightSince":'
-export const HEAD_IGNORES_KEYS = '"honoursKeys":false'
-
-/**
- * The head of a pending row with an attempt on it that starts now; undefined where that needs a write of its own: another attempt
- * may be in flight, or the server ignores keys. A text that looks like it, in `metadata`, costs that write, no more.
- */
-export function startedHead(head: string, now: number): string | undefined {
-  if (!head.endsWith('}') || head.includes(HEAD_IN_FLIGHT) || head.includes(HEAD_IGNORES_KEYS)) return undefined
-  return `${head.slice(0, -1)},${HEAD_IN_FLIGHT}${now}}`
-}
-
 /** How the bodies of a row are stored; undefined in rows of earlier builds. Throws a CodecError as `decodeRecord` does. */
 export function storedBodiesOf(row: EncodedRecord): Record<'request' | 'response', StoredBodies | undefined> {
   const { bodies, answerBody = bodies } = parseHead(row)

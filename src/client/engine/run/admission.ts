@@ -102,8 +102,7 @@ export class Admission {
       this.withdraw()
       return barred
     }
-    const { sharedBudget } = this.#engine.gates
-    if (kind === 'retry' && sharedBudget) return this.#payShared(sharedBudget)
+    if (kind === 'retry' && this.#engine.gates.sharedBudget) return this.#payShared(this.#engine.gates.sharedBudget)
     return this.#putOnRecord(now)
   }
 
