@@ -51,6 +51,16 @@ for (const kind of ['path', 'database'] as const) {
       expect(await client.resume()).toMatchObject({ claimed: 0 })
     })
 
+    it('is not called undone by a client that looks for it elsewhere', async () => {
+      const { db, place, options } = shop(kind)
+      const prepared = await place.client(options).prepare('POST', '/charges', CALL)
+      db.transaction(() => void prepared.persist(db))()
+      const other = place.client({ ...options, namespace: 'other' })
+      const { error } = await outcome(other.send(prepared))
+      expect(error).toMatchObject({ code: 'HOLDFAST_UNKNOWN_OPERATION', effect: 'unknown', pending: true })
+      await other.close()
+    })
+
     it('can be persisted first in a deferred transaction, whatever other connections write meanwhile', async () => {
       const { db, place, options, orders } = shop(kind)
       const client = place.client(options)

@@ -142,8 +142,7 @@ export class RecordKeeper {
     const rows = await this.#ask({ do: 'claim', ...command })
     const claimed: ClaimedRecord[] = []
     for (const row of rows) {
-      const setAside = (): Promise<boolean> => this.#setAside(row, command.owner)
-      const record = await this.#orReport(row, this.#codec.decodeChecked(row), setAside)
+      const record = await this.#orReport(row, this.#codec.decodeChecked(row), () => this.#setAside(row, command.owner))
       if (record) claimed.push(claimedRecord(command, row, record))
     }
     return { claimed, last: rows.at(-1)?.place ?? command.after }

@@ -68,6 +68,7 @@ export interface HeadV1 {
   readonly error?: StoredFailure | undefined
   readonly mayHaveRepeated?: true | undefined
   readonly carriedOn?: true | undefined
+  readonly abandoned?: true | undefined
   readonly awaited: boolean
 }
 
@@ -160,6 +161,7 @@ function headOf(record: OperationRecord, written: StoredBodies | undefined): Hea
     error: record.error,
     mayHaveRepeated: record.mayHaveRepeated || undefined,
     carriedOn: record.carriedOn || undefined,
+    abandoned: record.abandoned || undefined,
     awaited: record.awaited,
   }
 }
@@ -212,6 +214,7 @@ export function decodeRecord(
     mayHaveRepeated: head.mayHaveRepeated === true,
     deliveryDue: row.deliveryDue,
     carriedOn: head.carriedOn === true,
+    abandoned: head.abandoned === true,
     awaited: head.awaited,
     lease: row.owner === null ? undefined : { owner: row.owner, epoch: row.epoch, until: row.leaseUntil },
     epoch: row.epoch,
@@ -226,10 +229,8 @@ export function storedBodiesOf(row: EncodedRecord): Record<'request' | 'response
 
 function parseHead(row: EncodedRecord): HeadV1 {
   if (row.version > CODEC_VERSION) {
-    throw new CodecError(
-      'newer',
-      `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`,
-    )
+    const known = `this library reads up to ${CODEC_VERSION}`
+    throw new CodecError('newer', `Record ${row.key} has version ${row.version}; ${known}`)
   }
   if (!OPERATION_STATUSES.includes(row.status))
     throw new CodecError('corrupt', `Record ${row.key} cannot be read: its status is none that an operation has`)

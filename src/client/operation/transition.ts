@@ -45,6 +45,7 @@ export interface SettlementChange {
   readonly deliveryDue: boolean
   readonly expiresAt?: number | undefined
   readonly mayHaveRepeated?: boolean | undefined
+  readonly abandoned?: boolean | undefined
 }
 
 export interface ReleaseTerms {
@@ -145,6 +146,7 @@ export function settle(record: OperationRecord, settlement: SettlementChange): O
     error: settlement.failure,
     deliveryDue: settlement.deliveryDue,
     mayHaveRepeated: settlement.mayHaveRepeated ?? false,
+    abandoned: settlement.abandoned ?? false,
     holdsLane: record.holdsLane && stopsLane(record, settlement),
     carriedOn: false,
     heldBy: undefined,

@@ -152,7 +152,8 @@ export function obeyStop(run: RunState): Ended {
   const isLeft = order?.because === 'abandoned'
   if (isLeft && operation.goesOnWithoutCallers) return keep(run, ABORTED)
   const cause = isLeft ? order.cause : undefined
-  return settle(run, { status: 'cancelled', reason: 'aborted', effect: operation.record.effect, cause })
+  const { effect } = operation.record
+  return settle(run, { status: 'cancelled', reason: 'aborted', effect, cause, abandoned: isLeft })
 }
 
 /** Releases the lease; the operation stays pending, and whoever waits for it is told so. */
