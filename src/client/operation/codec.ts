@@ -161,7 +161,7 @@ function headOf(record: OperationRecord, written: StoredBodies | undefined): Hea
     error: record.error,
     mayHaveRepeated: record.mayHaveRepeated || undefined,
     carriedOn: record.carriedOn || undefined,
-    abandoned: record.abandoned || undefined,
+    abandoned: record.abandoned,
     awaited: record.awaited,
   }
 }
@@ -204,7 +204,7 @@ export function decodeRecord(
     deaths: head.deaths,
     // A journal that does not know lanes gives back none.
     holdsLane: typeof row.laneUntil === 'number',
-    heldBy: head.inFlightSince === undefined ? head.heldBy : undefined,
+    heldBy: head.heldBy,
     settledAt: head.settledAt,
     expiresAt: row.expiresAt ?? undefined,
     overdueAt: head.overdueAt,
@@ -214,7 +214,7 @@ export function decodeRecord(
     mayHaveRepeated: head.mayHaveRepeated === true,
     deliveryDue: row.deliveryDue,
     carriedOn: head.carriedOn === true,
-    abandoned: head.abandoned === true,
+    abandoned: head.abandoned === true || undefined,
     awaited: head.awaited,
     lease: row.owner === null ? undefined : { owner: row.owner, epoch: row.epoch, until: row.leaseUntil },
     epoch: row.epoch,

@@ -115,7 +115,7 @@ export interface OperationRecord {
    */
   readonly carriedOn: boolean
   /** Cancelled because its last caller left, as far as its runner knew: others may wait for it in other processes. */
-  readonly abandoned?: boolean
+  readonly abandoned?: true | undefined
   /** A caller in another process may still wait for the answer: keep it although it has no id. */
   readonly awaited: boolean
 

@@ -65,7 +65,7 @@ export class Admission {
     const delayMs = this.#operation.record.notBefore - clock.now()
     if (kind !== 'retry' && delayMs > 0 && !this.#barred()) await this.#operation.pause(clock, delayMs)
     if (isOffline(this.#engine)) {
-      await this.#takeOffRecord()
+      if (kind === 'kept') await this.#takeOffRecord()
       // A call that is not journaled is tried once: a service worker may have the answer.
       const isTried = this.#call.durable || kind === 'retry'
       if (isTried && !(await this.untilOnline())) return { reason: 'network' }

@@ -154,7 +154,7 @@ export function obeyStop(run: RunState): Ended {
   if (isLeft && operation.goesOnWithoutCallers) return keep(run, ABORTED)
   const cause = isLeft ? order.cause : undefined
   const { effect } = operation.record
-  return settle(run, { status: 'cancelled', reason: 'aborted', effect, cause, abandoned: isLeft })
+  return settle(run, { status: 'cancelled', reason: 'aborted', effect, cause, abandoned: isLeft || undefined })
 }
 
 /** Releases the lease; the operation stays pending, and whoever waits for it is told so. */

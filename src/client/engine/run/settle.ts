@@ -21,7 +21,7 @@ export interface Ending {
   readonly failure?: StoredFailure | undefined
   readonly cause?: unknown
   readonly mayHaveRepeated?: boolean | undefined
-  readonly abandoned?: boolean | undefined
+  readonly abandoned?: true | undefined
 }
 
 /** Writes the settlement, then reports it: to the caller by the finish, to the handlers by delivery. */
