@@ -32,7 +32,7 @@ describe('a client after a restart', () => {
   it('does not spend its burst again', async () => {
     const place = neighbourhood()
     place.server.weather = dead
-    expect(await costOf(place)).toBe(5)
+    expect(await costOf(place)).toBe(3)
     for (let reload = 0; reload < 3; reload++) expect(await costOf(place)).toBe(1)
   })
 
@@ -78,7 +78,7 @@ describe('a client after a restart', () => {
     for (let n = 0; n < 9; n++) await elapsed(place, client.post('/charges', { body: `${n}`, id: `${n}` }))
     expect(await levelRows(place)).toMatchObject([{ head: expect.stringContaining('"gapMs":0') }])
     place.server.weather = dead
-    expect(await costOf(place)).toBe(5)
+    expect(await costOf(place)).toBe(3)
   })
 
   it('is told nothing of a healthy server: not a row is written', async () => {
@@ -114,7 +114,7 @@ describe('a client after a restart', () => {
       if (commands.some((command) => command.do === 'list')) throw new Error('no lists today')
       return execute.call(place.disk, commands)
     }
-    expect(await costOf(place)).toBe(5)
+    expect(await costOf(place)).toBe(3)
   })
 
   it('does not take an old level that was never pruned', async () => {
@@ -200,7 +200,7 @@ describe('the tabs of one origin', () => {
     const [mine, theirs] = [place.client(DEFAULTS, neighbour()), place.client(DEFAULTS, neighbour())]
     // Not journaled: they hear it from each other, or not at all.
     const costs = [await costOf(place, () => mine.get('/charges')), await costOf(place, () => theirs.get('/charges'))]
-    expect(costs).toEqual([5, 1])
+    expect(costs).toEqual([3, 1])
   })
 
   it('open their breakers together, and close them with the probe of one', async () => {
@@ -210,7 +210,7 @@ describe('the tabs of one origin', () => {
     const options = { ...DEFAULTS, breaker: { openFor: '20s' } as const }
     const [mine, theirs] = [place.client(options, neighbour()), place.client(options, neighbour())]
     await costOf(place, () => post(mine))
-    expect(await costOf(place, () => post(theirs))).toBe(0)
+    expect(await costOf(place, () => post(theirs))).toBe(1)
     expect(await costOf(place, () => post(mine))).toBe(0)
     await place.clock.advance(25_000)
     place.server.weather = () => ({ status: 201 })

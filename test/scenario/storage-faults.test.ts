@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { memoryJournal, StorageError } from '../../src/index.ts'
-import { isCommit } from '../../src/testing/command-meaning.ts'
 import { on } from '../support/fault-journal.ts'
 import { LEASE_MS, listed, neighbourhood, outcome, settle } from '../support/shared-clients.ts'
 import { totalEffects } from '../support/shared-model-server.ts'

@@ -43,7 +43,9 @@ export function ask(before: GateState, limits: GateLimits, question: Question): 
   if (waitsUntil > now) {
     // Calls and retries that wait must hear of it when the breaker opens.
     const opens = phase === 'open' ? Number.POSITIVE_INFINITY : opensAt(state, limits.breaker)
-    return { is: 'waits', state, until: Math.min(waitsUntil, opens) }
+    const endsAt = brokeUntil(state, limits, question)
+    if (endsAt <= now) return refused(state, kind, waitsUntil)
+    return { is: 'waits', state, until: Math.min(waitsUntil, opens, endsAt) }
   }
   const paid = spaced(pay(state, limits, question), limits, now)
   if (phase === 'healthy') return { is: 'sent', state: paid }
@@ -180,37 +182,38 @@ export function heldUntil(state: GateState, limits: GateLimits, question: Asking
   if (kind === 'call') return now
   if (kind === 'kept') return keptAt(state, limits, now)
   const earnedAt = tokenAt(state.tokens, limits.budget, now)
-  return state.failures === 0 ? earnedAt : Math.max(spreadUntil, paidAt(state, limits, { ...question, earnedAt }))
-}
-
-/** While nothing succeeds, one retry at a time may be paid from what is spare. At a server that was flaky, failing may be chance. */
-function paidAt(
-  state: GateState,
-  limits: GateLimits,
-  { now, inFlight, earnedAt }: Pick<Asking, 'now' | 'inFlight'> & { readonly earnedAt: number },
-): number {
-  const spareAt = lastingAt(state, limits)
-  if (spareAt === undefined || (isFlaky(state) && earnedAt <= now)) return earnedAt
-  if (phaseOf(state, limits, now) !== 'healthy') return spareAt
-  return inFlight === 0 ? Math.min(earnedAt, spareAt) : earnedAt
+  if (state.failures === 0) return earnedAt
+  return Math.max(spreadUntil, earnedAt, lastingAt(state, limits, now))
 }
 
 /**
- * What the bucket can pay for has to last for as long as the longest blip: of the retries that are left, the last goes when
- * that is over, and each other one a gap before the next.
+ * At a server that fails, what the tokens can pay for has to last: of more than a new client has, one goes after each gap until
+ * the longest blip is over; the last one goes when a short blip is. At a server that was flaky, failing may be chance.
  */
-function lastingAt({ failedAt, tokens, spare }: GateState, limits: GateLimits): number | undefined {
-  const { budget, breaker } = limits
-  const left = Math.floor(tokens + spare + 1 - A_TOKEN)
-  if (!budget || !breaker || failedAt === undefined || left < 1) return undefined
+function lastingAt(state: GateState, limits: GateLimits, now: number): number {
+  const { budget } = limits
+  const { failedAt, tokens } = state
+  if (!budget || failedAt === undefined || isFlaky(state) || phaseOf(state, limits, now) === 'healthy') return now
+  const left = Math.floor(tokens + 1 - A_TOKEN)
+  if (left <= TUNING.soonRetries) return left > 1 ? now : failedAt + blipMs(limits) * TUNING.shortBlip
   const lastsMs = blipMs(limits) * TUNING.openLate
-  const gapMs = lastsMs / Math.max(1, budget.burst - TUNING.soonRetries)
-  return failedAt + lastsMs - (left - 1) * gapMs
+  return failedAt + lastsMs - ((left - 1) * lastsMs) / Math.max(1, budget.burst - TUNING.soonRetries)
+}
+
+/**
+ * Until when a retry waits for a token that only time could bring. Thousands of clients that each made one more request by
+ * then would be more than their server can take when it is back.
+ */
+function brokeUntil(state: GateState, limits: GateLimits, { kind, now, inFlight }: Asking): number {
+  const { failedAt, tokens } = state
+  const isBroke = kind === 'retry' && tokens < A_TOKEN && inFlight === 0
+  if (!isBroke || failedAt === undefined || phaseOf(state, limits, now) !== 'failing') return Number.POSITIVE_INFINITY
+  return failedAt + blipMs(limits) * TUNING.openLate
 }
 
 /** A budget that nothing fills has no token for any retry. */
-export function isNeverPaid({ tokens, spare }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
-  if (!budget || kind !== 'retry' || tokens + spare >= A_TOKEN) return false
+export function isNeverPaid({ tokens }: GateState, { budget }: GateLimits, kind: RequestKind): boolean {
+  if (!budget || kind !== 'retry' || tokens >= A_TOKEN) return false
   return budget.burst < 1 || (budget.ratio === 0 && budget.reservePerSecond === 0)
 }
 

@@ -11,8 +11,6 @@ export type RequestKind = 'call' | 'retry' | 'kept'
 export interface Bucket {
   readonly tokens: number
   readonly credit: number
-  /** For retries that find out alone whether a failing server is back: of `burst`, what the tokens leave. */
-  readonly spare: number
 }
 
 type Budget = BudgetLimits | false
@@ -22,8 +20,7 @@ export const A_TOKEN = 1 - 1e-9
 export const MOST_TOKENS = 1_000_000
 
 export function newBucket(budget: Budget): Bucket {
-  if (!budget) return { tokens: MOST_TOKENS, credit: 0, spare: 0 }
-  return { tokens: budget.rest, credit: 0, spare: budget.burst - budget.rest }
+  return { tokens: budget ? budget.rest : MOST_TOKENS, credit: 0 }
 }
 
 /** What there is for a request of this kind. */
@@ -37,10 +34,9 @@ export function tokenAt(tokens: number, budget: Budget, now: number): number {
   return budget.rest < 1 ? Number.POSITIVE_INFINITY : now + Math.ceil(((1 - tokens) / budget.reservePerSecond) * 1000)
 }
 
-export function spend({ tokens, credit, spare }: Bucket, kind: 'retry' | 'kept'): Bucket {
+export function spend({ tokens, credit }: Bucket, kind: 'retry' | 'kept'): Bucket {
   const ofCredit = kind === 'kept' ? Math.min(1, credit) : 0
-  const ofSpare = kind === 'retry' ? Math.min(spare, Math.max(0, 1 - tokens)) : 0
-  return { tokens: tokens - (1 - ofCredit - ofSpare), credit: credit - ofCredit, spare: spare - ofSpare }
+  return { tokens: tokens - (1 - ofCredit), credit: credit - ofCredit }
 }
 
 /** A kept operation gives back what it paid. */
@@ -52,36 +48,29 @@ export function giveBack(bucket: Bucket, budget: Budget, kind: RequestKind): Buc
 export function earn(bucket: Bucket, budget: Budget, kind: RequestKind): Bucket {
   if (!budget) return bucket
   if (kind === 'kept') return deposit(bucket, budget, 1 + budget.ratio)
-  const tokens = filled(bucket.tokens, budget, budget.ratio)
-  return { tokens, credit: bucket.credit, spare: left(bucket.spare, tokens, budget) }
+  return { tokens: filled(bucket.tokens, budget, budget.ratio), credit: bucket.credit }
 }
 
 /** After a slow answer there is room for half as many. */
-export function halve({ tokens, credit, spare }: Bucket): Bucket {
-  return { tokens, credit: credit / 2, spare }
+export function halve({ tokens, credit }: Bucket): Bucket {
+  return { tokens, credit: credit / 2 }
 }
 
-/** Time leads back to what a new client has. What that leaves of the reserve, and what it takes, is spare. */
+/** Time leads back to what a new client has. */
 export function settledBucket(bucket: Bucket, budget: Budget, ms: number): Bucket {
   if (!budget) return bucket
-  const { tokens, credit, spare } = bucket
+  const { tokens, credit } = bucket
   const step = (ms / 1000) * budget.reservePerSecond
   const back = tokens + Math.max(-step, Math.min(step, budget.rest - tokens))
-  return { tokens: back, credit: Math.max(0, credit - step), spare: left(spare + step - (back - tokens), back, budget) }
+  return { tokens: back, credit: Math.max(0, credit - step) }
 }
 
 function deposit(bucket: Bucket, budget: Budget, amount: number): Bucket {
   if (!budget) return bucket
-  const { tokens, credit, spare } = bucket
+  const { tokens, credit } = bucket
   const after = filled(tokens, budget, amount)
   const rest = credit + amount - (after - tokens)
-  const kept = Math.max(credit, Math.min(TUNING.mostCredit - after, rest))
-  return { tokens: after, credit: kept, spare: left(spare, after, budget) }
-}
-
-/** Tokens and what is spare are no more than `burst` together. */
-function left(spare: number, tokens: number, { burst }: BudgetLimits): number {
-  return Math.max(0, Math.min(spare, burst - tokens))
+  return { tokens: after, credit: Math.max(credit, Math.min(TUNING.mostCredit - after, rest)) }
 }
 
 function filled(tokens: number, { burst }: BudgetLimits, amount: number): number {

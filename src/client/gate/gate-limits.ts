@@ -49,8 +49,10 @@ export const TUNING = {
   probePlaceMs: 500,
   /** A server that said to be back by then, as a share of `openAfter`, is waited for. */
   openLate: 1.125,
-  /** While nothing succeeds, so many retries go when they like; those that the bucket can still pay for then are spread over the rest of a blip. */
+  /** While nothing succeeds, retries that more tokens than these pay for are spread over a blip. */
   soonRetries: 2,
+  /** As a share of `openAfter`: before that the last token is not spent. */
+  shortBlip: 0.25,
   /** Probes without an answer for this share of `openAfter` have failed. */
   hangs: 0.4,
   /** If the open breaker has refused so many calls, the next probe comes sooner by this share of `openFor`. */

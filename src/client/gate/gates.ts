@@ -102,7 +102,7 @@ export class Gates {
   /** The bucket that processes share is empty: then this client has no token either. */
   drain(origin: string): void {
     const gate = this.of(origin)
-    gate.state = { ...gate.state, tokens: 0, spare: 0 }
+    gate.state = { ...gate.state, tokens: 0 }
   }
 
   /** An explicit resume: one kept operation for each origin goes, even without a token, to see how the server is by now. */

@@ -98,13 +98,12 @@ function succeeded(state: GateState, limits: GateLimits, ended: EndedRequest): G
   if (phase === 'open' && ended.probe === undefined)
     return { ...state, ...giveBack(state, limits.budget, kind), usualMs, answers }
   const { window, calm, aloneMs } = windowAfter(state, { ended, isSlow, phase })
-  const { tokens, credit, spare } = bucketAfter(state, limits, { kind, isSlow, phase })
+  const { tokens, credit } = bucketAfter(state, limits, { kind, isSlow, phase })
   const { gapMs, keptAt } = quicken(state, { now, kind, isPrompt })
   // Field by field: this is on the way of every answer, and a spread costs several times as much.
   const well: GateState = {
     tokens,
     credit,
-    spare,
     at: state.at,
     failures: 0,
     failedAt: undefined,
@@ -172,8 +171,7 @@ function bucketAfter(state: GateState, { budget }: GateLimits, { kind, isSlow, p
   if (isSlow) return halve(giveBack(state, budget, kind))
   const bucket = earn(state, budget, kind)
   if (phase !== 'open' || !budget) return bucket
-  const tokens = Math.max(state.tokens, Math.min(budget.rest, bucket.tokens))
-  return { tokens, credit: 0, spare: bucket.spare }
+  return { tokens: Math.max(state.tokens, Math.min(budget.rest, bucket.tokens)), credit: 0 }
 }
 
 function failed(state: GateState, limits: GateLimits, ended: EndedRequest): GateState {

@@ -6,7 +6,6 @@ const NUMBERS = [
   'tokens',
   'at',
   'credit',
-  'spare',
   'failures',
   'succeededAt',
   'share',
@@ -28,13 +27,11 @@ export interface StoredGate extends GateState {
 export function restoreGate(stored: unknown, { budget, breaker }: GateLimits, now: number): GateState | undefined {
   if (!isStoredGate(stored)) return undefined
   const { limits: _, ...state } = stored
-  const atRest = newBucket(budget)
   const isFailing = stored.failedAt !== undefined && breaker !== false
   return {
     ...state,
-    tokens: Math.min(stored.tokens, atRest.tokens),
+    tokens: Math.min(stored.tokens, newBucket(budget).tokens),
     credit: 0,
-    spare: Math.min(stored.spare, atRest.spare),
     failures: isFailing ? stored.failures : 0,
     failedAt: isFailing ? stored.failedAt : undefined,
     triedAt: isFailing ? stored.triedAt : undefined,
@@ -68,7 +65,6 @@ export function mergeGates(mine: GateState, theirs: GateState, { limits, now }: 
     ...mergeFailures(own, other, succeededAt),
     tokens: Math.min(own.tokens, other.tokens),
     credit: Math.min(own.credit, other.credit),
-    spare: Math.min(own.spare, other.spare),
     gapMs: theirs.at > mine.at ? other.gapMs : own.gapMs,
     keptAt: Math.max(own.keptAt, other.keptAt),
     nextAt: Math.max(own.nextAt, other.nextAt),

@@ -159,13 +159,13 @@ function drawSlot(dice: Dice, machines: number): SlotPlan {
 }
 
 /** As a client has them that was given none. */
-const DEFAULTS: Pick<Plan, 'options' | 'budget'> = { options: {}, budget: { tokens: 2, spare: 8, ratio: 1.1 } }
+const DEFAULTS: Pick<Plan, 'options' | 'budget'> = { options: {}, budget: { tokens: 2, ratio: 1.1 } }
 
 function drawOptions(dice: Dice): Pick<Plan, 'options' | 'budget'> {
   const burst = dice.pick([1, 2, 2, 10, undefined])
   const breaker = dice.pick([false, false, undefined, { openAfter: '2s', openFor: '3s' }] as const)
   return {
-    budget: burst === undefined ? undefined : { tokens: burst, spare: 0, ratio: 0.1 },
+    budget: burst === undefined ? undefined : { tokens: burst, ratio: 0.1 },
     options: {
       retry: {
         jitter: dice.pick(['full', 'equal', 'decorrelated', 'none']),

@@ -188,8 +188,8 @@ export interface Plan {
   readonly acts: readonly Act[]
   readonly crashes: readonly PlannedCrash[]
   readonly options: Pick<ClientOptions, 'retry' | 'budget' | 'breaker' | 'attemptTimeout'>
-  /** What clients pay retries with: what a new one has, what it has for retries only, and what a success adds. */
-  readonly budget: { readonly tokens: number; readonly spare: number; readonly ratio: number } | undefined
+  /** What clients pay retries with: what a new one has, and what a success adds. */
+  readonly budget: { readonly tokens: number; readonly ratio: number } | undefined
   /** Nothing goes wrong but what is wrong with some APIs and handlers: nothing else may wait for them. */
   readonly isQuiet: boolean
   readonly troubles: readonly Trouble[]

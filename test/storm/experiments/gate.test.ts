@@ -110,6 +110,16 @@ describe('a fleet', () => {
     SLOW_MACHINE_MS,
   )
 
+  it(
+    'holds no server down whose clients are many and make a call now and then',
+    () => {
+      const found = row(blip({ fault: '503', lastsMs: 3000, clients: 3000, perSecond: 300 }))
+      expect(found.requests).toBeLessThanOrEqual(3)
+      expect(found.successLater).toBeGreaterThanOrEqual(0.99)
+    },
+    SLOW_MACHINE_MS,
+  )
+
   it('spends in an outage at most 0.7 requests per call', () => {
     expect(row(dead({ clients: 300, perSecond: 300 })).requests).toBeLessThanOrEqual(0.7)
   })

@@ -1,4 +1,3 @@
-import type { Bucket } from '../../../src/client/gate/bucket.ts'
 import type { BudgetLimits } from '../../../src/client/gate/gate-limits.ts'
 import type { World } from './policy.ts'
 
@@ -8,16 +7,13 @@ import type { World } from './policy.ts'
  */
 export type FleetSharing = 'row' | 'levels'
 
-/** What a process tells the others of its bucket. */
-export type Level = Pick<Bucket, 'tokens' | 'spare'>
-
 /** What one process has of the others. */
 export interface FleetLink {
   /** The process's own bucket has paid, and has so much left. */
-  take(left: Level, answered: (isGranted: boolean) => void): void
+  take(left: number, answered: (isGranted: boolean) => void): void
   deposit(amount: number): void
   /** The least that another process was heard to have, since this was last asked. */
-  lowest(): Level
+  lowest(): number
 }
 
 /** What the links of one fleet share. */
@@ -52,7 +48,6 @@ const TRIP_MS = 2
 const REPORT_MS = 100
 const GATHER_MS = 25
 const A_TOKEN = 1 - 1e-9
-const UNHEARD: Level = { tokens: Number.POSITIVE_INFINITY, spare: Number.POSITIVE_INFINITY }
 
 /** As `PostgresBudget` and its statement. */
 class RowLink implements FleetLink {
@@ -69,9 +64,9 @@ class RowLink implements FleetLink {
     this.#world = world
   }
 
-  take(left: Level, answered: (isGranted: boolean) => void): void {
+  take(left: number, answered: (isGranted: boolean) => void): void {
     this.#world.after(TRIP_MS / 2, () => {
-      const isGranted = this.#exchange(left.tokens + 1, 1)
+      const isGranted = this.#exchange(left + 1, 1)
       this.#world.after(TRIP_MS / 2, () => answered(isGranted))
     })
   }
@@ -87,8 +82,8 @@ class RowLink implements FleetLink {
     })
   }
 
-  lowest(): Level {
-    return UNHEARD
+  lowest(): number {
+    return Number.POSITIVE_INFINITY
   }
 
   #exchange(own: number, wanted: 0 | 1): boolean {
@@ -108,8 +103,8 @@ class RowLink implements FleetLink {
 class LevelLink implements FleetLink {
   readonly #place: FleetPlace
   readonly #world: World
-  #heard = UNHEARD
-  #unsent = UNHEARD
+  #heard = Number.POSITIVE_INFINITY
+  #unsent = Number.POSITIVE_INFINITY
 
   constructor(place: FleetPlace, { world }: LinkTerms) {
     this.#place = place
@@ -117,26 +112,22 @@ class LevelLink implements FleetLink {
     place.links.add(this)
   }
 
-  take(left: Level, answered: (isGranted: boolean) => void): void {
+  take(left: number, answered: (isGranted: boolean) => void): void {
     answered(true)
-    if (this.#unsent === UNHEARD) this.#world.after(GATHER_MS + TRIP_MS, () => this.#send())
-    this.#unsent = lower(this.#unsent, left)
+    if (this.#unsent === Number.POSITIVE_INFINITY) this.#world.after(GATHER_MS + TRIP_MS, () => this.#send())
+    this.#unsent = Math.min(this.#unsent, left)
   }
 
   deposit(): void {}
 
-  lowest(): Level {
+  lowest(): number {
     const lowest = this.#heard
-    this.#heard = UNHEARD
+    this.#heard = Number.POSITIVE_INFINITY
     return lowest
   }
 
   #send(): void {
-    for (const link of this.#place.links) if (link !== this) link.#heard = lower(link.#heard, this.#unsent)
-    this.#unsent = UNHEARD
+    for (const link of this.#place.links) if (link !== this) link.#heard = Math.min(link.#heard, this.#unsent)
+    this.#unsent = Number.POSITIVE_INFINITY
   }
-}
-
-function lower(one: Level, other: Level): Level {
-  return { tokens: Math.min(one.tokens, other.tokens), spare: Math.min(one.spare, other.spare) }
 }

@@ -173,21 +173,19 @@ class HoldfastClient implements ClientModel {
   }
 
   #hearFleet(): void {
-    if (!this.#fleet) return
-    const { tokens, spare } = this.#fleet.lowest()
+    const lowest = this.#fleet?.lowest() ?? Number.POSITIVE_INFINITY
     const { state } = this.#gate
-    if (tokens >= state.tokens && spare >= state.spare) return
-    this.#memory.state = { ...state, tokens: Math.min(tokens, state.tokens), spare: Math.min(spare, state.spare) }
+    if (lowest < state.tokens) this.#memory.state = { ...state, tokens: lowest }
   }
 
   /** Its own bucket has paid: that is never exceeded for the sake of the fleet's. If the fleet has no token, it has none. */
   #payFleet(run: Run, sent: Sent, fleet: FleetLink): void {
-    fleet.take(this.#gate.state, (isGranted) => {
+    fleet.take(this.#gate.state.tokens, (isGranted) => {
       if (isGranted) {
         this.#send(run, sent)
         return
       }
-      this.#memory.state = { ...this.#gate.state, tokens: 0, spare: 0 }
+      this.#memory.state = { ...this.#gate.state, tokens: 0 }
       this.#gate.report(sent, { outcome: 'ignored', tookMs: 0 })
       this.#enter(run)
     })

@@ -11,8 +11,6 @@ const RESERVE_PER_SECOND = 0.1
 export interface BudgetTerms {
   /** What a new client has for each origin. */
   readonly tokens: number
-  /** For retries that find out whether a server is back. */
-  readonly spare: number
   /** What a success adds. */
   readonly ratio: number
   /** An attempt without an answer counts as failed after this. */
@@ -24,8 +22,6 @@ export interface BudgetTerms {
 /** What one client has paid to one origin, and what it has earned there. */
 interface Account {
   paid: number
-  /** Of these, by kept operations. */
-  paidByKept: number
   earned: number
 }
 
@@ -70,13 +66,11 @@ export class BudgetRule {
     if (kind === 'kept') this.#kept.set(sent.number, elapsedMs)
     const account = this.#accountOf(sent)
     account.paid++
-    if (kind === 'kept') account.paidByKept++
-    const { tokens, spare, since } = this.#terms
+    const { tokens, since } = this.#terms
     const reserve = ((elapsedMs - since) / 1000) * RESERVE_PER_SECOND
-    const forKept = tokens + this.#extra + account.earned + reserve
-    const allowed = forKept + spare
-    if (account.paid <= allowed + 1e-6 && account.paidByKept <= forKept + 1e-6) return undefined
-    const paid = `${account.paid} retries and kept operations (${account.paidByKept}) are unpaid`
+    const allowed = tokens + this.#extra + account.earned + reserve
+    if (account.paid <= allowed + 1e-6) return undefined
+    const paid = `${account.paid} retries and kept operations are unpaid`
     return ['P6', `request ${sent.number} leaves, and ${paid}; the budget of its origin is ${allowed.toFixed(2)}`]
   }
 
@@ -84,10 +78,7 @@ export class BudgetRule {
     const account = this.#accountOf(sent)
     if (isSuccess(outcome)) account.earned += this.#terms.ratio
     const leftAt = this.#kept.get(sent.number)
-    if (leftAt !== undefined && !this.#isFailed(outcome, elapsedMs - leftAt)) {
-      account.paid--
-      account.paidByKept--
-    }
+    if (leftAt !== undefined && !this.#isFailed(outcome, elapsedMs - leftAt)) account.paid--
     this.#kept.delete(sent.number)
   }
 
@@ -107,7 +98,7 @@ export class BudgetRule {
 
   #accountOf({ url }: Sent): Account {
     const { origin } = new URL(url)
-    const account = this.#accounts.get(origin) ?? { paid: 0, paidByKept: 0, earned: 0 }
+    const account = this.#accounts.get(origin) ?? { paid: 0, earned: 0 }
     this.#accounts.set(origin, account)
     return account
   }

@@ -71,7 +71,7 @@ describe('a silent server', () => {
   })
 
   it('has a retry wait for its token as at any other time', () => {
-    const asked = (tokens: number): GateModel => gate({ answers: 10, tokens, spare: 10 - tokens }).pass(250)
+    const asked = (tokens: number): GateModel => gate({ answers: 10, tokens }).pass(250)
     const unanswered = { count: 5, since: START }
     expect(asked(1).ask('retry', { unanswered }).is).toBe('sent')
     expect(asked(0).ask('retry', { unanswered })).toMatchObject({ is: 'waits', until: START + 10_000 })
@@ -105,8 +105,7 @@ describe('a server that said when it will be back', () => {
   it('ends no retry while a probe hangs: it finds out, or waits for the one that does', () => {
     const hanging = told().pass(3000)
     hanging.ask('call')
-    const { tokens, spare } = hanging.pass(500).state
-    expect(tokens + spare).toBeGreaterThan(1)
+    expect(hanging.pass(500).state.tokens).toBeGreaterThan(1)
     expect(hanging.ask('retry')).toMatchObject({ is: 'sent', probe: hanging.now })
     expect(hanging.ask('retry').is).toBe('waits')
   })
@@ -143,20 +142,12 @@ describe('a retry', () => {
     expect(free.pass(50).ask('retry').is).toBe('sent')
   })
 
-  it('waits for its share of a blip even with a token, and at a server that is flaky for the token alone', () => {
-    const few = { tokens: 1, spare: 0, failures: 1, failedAt: START }
-    const blip = { is: 'waits', until: START + 5625 }
-    expect(gate({ ...few, share: 1 }).ask('retry', { inFlight: 0 }).is).toBe('sent')
-    expect(gate({ ...few, share: 1, failures: 3, probeAt: START }).ask('retry')).toMatchObject(blip)
-    expect(gate({ ...few, share: 0.5, failures: 10, probeAt: START }).ask('retry').is).toBe('sent')
-    const none = { ...few, tokens: 0.5, spare: 0.5, share: 0.5, failures: 10, probeAt: START }
-    expect(gate(none).ask('retry', { inFlight: 5 })).toMatchObject(blip)
-  })
-
-  it('that is alone takes what comes first, its token or its share of a blip; beside others only its token', () => {
-    const begun = { tokens: 0.5, spare: 0.5, failures: 1, failedAt: START - 4000 }
-    expect(gate(begun).ask('retry')).toMatchObject({ until: START + 1625 })
-    expect(gate(begun).ask('retry', { inFlight: 1 })).toMatchObject({ until: START + 5000 })
+  it('waits for the end of a short blip even with a token, and at a server that is flaky for the token alone', () => {
+    const few = { tokens: 1, failures: 1, failedAt: START, probeAt: START }
+    const blip = { is: 'waits', until: START + 1250 }
+    expect(gate({ ...few, share: 1 }).ask('retry').is).toBe('sent')
+    expect(gate({ ...few, share: 1, failures: 3 }).ask('retry')).toMatchObject(blip)
+    expect(gate({ ...few, share: 0.5, failures: 10 }).ask('retry').is).toBe('sent')
   })
 })
 
@@ -165,7 +156,7 @@ describe('a request that would wait in vain', () => {
     ...LIMITS,
     budget: { ratio: 0.1, burst: 10, reservePerSecond: 0.1, rest: 2, ...budget },
   })
-  const BROKE = { tokens: 0, spare: 0 }
+  const BROKE = { tokens: 0 }
 
   it.each<[string, boolean, GateLimits, Partial<GateState>]>([
     ['waits for time', false, never({ ratio: 0 }), BROKE],
@@ -173,8 +164,7 @@ describe('a request that would wait in vain', () => {
     ['is told so if nothing fills the bucket', true, never({ ratio: 0, reservePerSecond: 0 }), BROKE],
     ['is told so if the bucket holds no token', true, never({ burst: 0.9 }), BROKE],
     ['is not if the bucket holds one', false, never({ burst: 1 }), BROKE],
-    ['is not if there is a token', false, never({ ratio: 0, reservePerSecond: 0 }), { tokens: A_TOKEN, spare: 0 }],
-    ['is not if there is a spare one', false, never({ ratio: 0, reservePerSecond: 0 }), { tokens: 0.5, spare: 0.5 }],
+    ['is not if there is a token', false, never({ ratio: 0, reservePerSecond: 0 }), { tokens: A_TOKEN }],
     ['is not if nothing costs anything', false, { ...LIMITS, budget: false }, BROKE],
   ])('%s', (...[, isVain, limits, change]) => {
     const { state, now } = gate(change, limits)

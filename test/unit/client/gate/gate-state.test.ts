@@ -67,6 +67,15 @@ describe('a healthy origin', () => {
   })
 })
 
+/** When so many retries went, each of which failed at once. */
+function retried(lone: GateModel, times: number): number[] {
+  return Array.from({ length: times }, () => {
+    for (let ms = 0; ms < 20_000 && lone.ask('retry').is !== 'sent'; ms++) lone.pass(1)
+    lone.end('failure', { kind: 'retry', probe: lone.now, tookMs: 0 })
+    return lone.now - START
+  })
+}
+
 describe('a retry', () => {
   it('costs a token, and waits for one', () => {
     const spent = gate()
@@ -87,37 +96,35 @@ describe('a retry', () => {
     expect(failed.end('success').ask('retry', { spreadUntil }).is).toBe('sent')
   })
 
-  it('goes while nothing succeeds for as long as the burst lasts: two soon, and the others until a blip is over', () => {
-    const [quiet, rich] = [failing(), failing()]
-    rich.state = { ...rich.state, tokens: 10, spare: 0 }
-    for (const lone of [quiet, rich]) {
-      const times: number[] = []
-      for (let retries = 0; retries < 10; retries++) {
-        while (lone.ask('retry').is !== 'sent') lone.pass(1)
-        times.push(lone.now - START)
-        lone.end('failure', { kind: 'retry', probe: lone.now, tookMs: 0 })
-      }
-      const spread = [704, 1407, 2110, 2813, 3516, 4219, 4922, 5625]
-      expect(times).toEqual([50, 150, ...spread])
-      expect(lone.phase).toBe('open')
-      expect(lone.state.tokens + lone.state.spare).toBeCloseTo(0.5, 0)
-    }
-    expect(quiet.state.tokens).toBeCloseTo(0, 6)
+  it('goes while nothing succeeds for as long as a blip lasts: the tokens of a busy client are spread over it', () => {
+    const rich = failing()
+    rich.state = { ...rich.state, tokens: 10 }
+    expect(retried(rich, 9)).toEqual([50, 704, 1407, 2110, 2813, 3516, 4219, 4719, 5219])
+    expect(rich.phase).toBe('open')
+    expect(rich.state.tokens).toBeCloseTo(0.5, 0)
   })
 
-  it('is paid from what is spare only if it is alone, and only after a failure', () => {
-    const none = gate()
-    expect([none.ask('retry').is, none.ask('retry').is, none.ask('retry').is]).toEqual(['sent', 'sent', 'waits'])
-    none.pass(1000).end('failure')
-    expect(none.pass(1000).ask('retry', { inFlight: 1 }).is).toBe('waits')
-    expect(none.ask('retry').is).toBe('sent')
+  it('goes twice while nothing succeeds if the client is new, the second time when a short blip is over', () => {
+    const fresh = failing()
+    expect(retried(fresh, 2)).toEqual([50, 1250])
+    expect(fresh.ask('retry')).toMatchObject({ is: 'waits', until: START + 5625 })
+  })
+
+  it('ends when a blip is over if only time could bring its token; not if a request in flight could', () => {
+    const broke = failing()
+    retried(broke, 2)
+    broke.pass(START + 5624 - broke.now)
+    expect(broke.ask('retry').is).toBe('waits')
+    expect(broke.pass(1).ask('retry', { inFlight: 1 }).is).toBe('waits')
+    expect([broke.ask('retry').is, broke.phase]).toEqual(['open', 'failing'])
+    expect(broke.ask('call').is).toBe('sent')
   })
 
   it('goes when it has a token at a server that is flaky: that it is failing may be chance', () => {
     const flaky = gate()
     for (let index = 0; index < 100; index++) flaky.end(index % 2 === 0 ? 'success' : 'failure')
     flaky.times(13, 'failure').pass(50)
-    while (flaky.state.tokens > 2) flaky.state = { ...flaky.state, tokens: flaky.state.tokens - 1, spare: 0 }
+    while (flaky.state.tokens > 2) flaky.state = { ...flaky.state, tokens: flaky.state.tokens - 1 }
     expect([flaky.phase, flaky.ask('retry').is]).toEqual(['failing', 'sent'])
   })
 

@@ -56,7 +56,7 @@ describe('the view of an origin', () => {
     ],
     [
       'that is failing, where a retry has no token',
-      { state: { ...FAILING, tokens: 0, spare: 0 }, waiting: ['retry'] },
+      { state: { ...FAILING, tokens: 0 }, waiting: ['retry'] },
       { nextAttemptAt: START + 10_000, reason: `failing since ${PAST}; 1 waits; next request in 10 s` },
     ],
     ['that was failing long ago', { state: FAILING, after: 60_000 }, HEALTHY],

@@ -18,7 +18,7 @@ describe('an origin that was given up and is back', () => {
     [5, 5],
   ])('has, of %d tokens, %d: no more than a new client, unless they were left', (tokens, after) => {
     const back = open().pass(2000)
-    back.state = { ...back.state, at: back.now, tokens, credit: 3, spare: 4 }
+    back.state = { ...back.state, at: back.now, tokens, credit: 3 }
     back.try('call', 'success')
     expect(back.state.tokens).toBeCloseTo(after)
     expect(back.state).toMatchObject({ failures: 0, credit: 0 })
@@ -26,7 +26,7 @@ describe('an origin that was given up and is back', () => {
 
   it('has no credit for kept operations, although one of them has found out', () => {
     const back = open().pass(2000)
-    back.state = { ...back.state, at: back.now, tokens: 2, credit: 3, spare: 8 }
+    back.state = { ...back.state, at: back.now, tokens: 2, credit: 3 }
     expect(back.try('kept', 'success').state).toMatchObject({ tokens: 2, credit: 0 })
   })
 })

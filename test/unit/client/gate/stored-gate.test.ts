@@ -43,13 +43,6 @@ describe('a state from a journal', () => {
     expect(restoreGate({ ...NEW, tokens: 9, credit: 90 }, free, START)).toMatchObject({ tokens: 9, credit: 0 })
   })
 
-  it('has no more that is spare than a new client', () => {
-    const spare = (stored: number, budget = BUDGET): number | undefined =>
-      restoreGate({ ...NEW, spare: stored }, { ...LIMITS, budget }, START)?.spare
-    expect([spare(9), spare(0.5), spare(9, false)]).toEqual([8, 0.5, 0])
-    expect(spare(9, { ratio: 1, burst: 10, reservePerSecond: 1, rest: 10 })).toBe(0)
-  })
-
   it('has no failures if there is no breaker now', () => {
     const without = { ...LIMITS, breaker: false } as const
     expect(restoreGate(FAILING, without, START)).toMatchObject({ failures: 0, failedAt: undefined })
@@ -100,13 +93,12 @@ describe('the state of another tab', () => {
 
   it('brings the smaller bucket, and never tokens', () => {
     const [poor, rich] = [
-      { tokens: 0, credit: 0.5, spare: 0.5 },
-      { tokens: 9, credit: 8, spare: 1 },
+      { tokens: 0, credit: 0.5 },
+      { tokens: 9, credit: 8 },
     ]
     for (const both of [merged({ ...NEW, ...poor }, later(rich)), merged({ ...NEW, ...rich }, later(poor))]) {
       expect(both.tokens).toBeCloseTo(0)
       expect(both.credit).toBeCloseTo(0.5)
-      expect(both.spare).toBeCloseTo(0.5)
     }
   })
 
