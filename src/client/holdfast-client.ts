@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/classes.ts'
+import { onAbort } from '../foundation/abort.ts'
 import type { InboundContext } from '../foundation/inbound-context.ts'
 import { strictest } from '../protocol/call-limits.ts'
 import { type CallContext, checkContext } from './call-context.ts'
@@ -29,7 +30,7 @@ import { type OperationView, viewOf } from './operation/view.ts'
 import { OperationHandle } from './operation-handle.ts'
 import type { CallOptions, FetchLike } from './options.ts'
 import { prepareOperation } from './prepare-operation.ts'
-import { hasEnded, type PreparedOperation, partsOf } from './prepared-operation.ts'
+import { hasEnded, type PreparedOperation, type PreparedParts, partsOf } from './prepared-operation.ts'
 import { readClose, readDeadLetters, readQuery, readResume, readRetry } from './read-queries.ts'
 import { resolveUrl } from './request-input.ts'
 import { type CallSettings, startCall, startFetch, startRetry } from './start-call.ts'
@@ -112,11 +113,16 @@ export class HoldfastClient implements Client {
     const { engine, closing, passes, outside } = this.#core
     const { continuous, concurrency, signal: given } = readResume(options)
     if (closing.signal.aborted) throw clientClosed()
-    const signal = given ? AbortSignal.any([given, closing.signal]) : closing.signal
+    const ended = new AbortController()
+    // Not AbortSignal.any: it may be collected before the signal of a timeout that nobody else holds.
+    const stops = [given, closing.signal].map((signal) => onAbort(signal, () => ended.abort()))
     engine.upkeep.isAttended = true
-    const pass = outside(() => (continuous ? watch : resumeOnce)(engine, concurrency, signal))
+    const pass = outside(() => (continuous ? watch : resumeOnce)(engine, concurrency, ended.signal))
     passes.add(pass)
-    return pass.finally(() => passes.delete(pass))
+    return pass.finally(() => {
+      passes.delete(pass)
+      for (const stop of stops) stop()
+    })
   }
 
   onSettled<Metadata>(name: string, handler: SettlementHandlerOf<Metadata>): () => void {
@@ -202,7 +208,7 @@ export class HoldfastClient implements Client {
         limits,
         signal: options.signal,
         credentials,
-        outbox: { preparedAt, horizonAt, hasEnded: isFreshlyKeyed(options) && hasEnded(parts) },
+        outbox: { preparedAt, horizonAt, hasEnded: this.#hasLooked(parts) && hasEnded(parts) },
       }
       return new OperationHandle(startRetry(this.#settings, retry))
     }
@@ -214,6 +220,11 @@ export class HoldfastClient implements Client {
       headers: [...headers, ...credentials.headers],
     }
     return this.request(method, credentials.url, { ...options, ...sent, searchParams: undefined, key: record.key })
+  }
+
+  /** Would this client find what was prepared? It may be in another journal, or under the key of an earlier operation. */
+  #hasLooked({ keeper, options: { key, headers } }: PreparedParts): boolean {
+    return keeper === this.#core.engine.keeper && key === undefined && headers === undefined
   }
 
   flush(): Promise<void> {
@@ -231,9 +242,4 @@ export class HoldfastClient implements Client {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
-}
-
-/** Is the key of what was prepared certainly one that was made for it? */
-function isFreshlyKeyed({ key, headers }: CallOptions): boolean {
-  return key === undefined && headers === undefined
 }

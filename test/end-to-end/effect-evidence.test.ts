@@ -160,6 +160,22 @@ describe('a refused connection', () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  test('that tries again proves nothing by a refusal of its second try, and as much as any other by that of its first', async () => {
+    let done = 0
+    const server = await serve((request, response) => {
+      if (request.url === '/done' && done++ === 0) return void request.socket.destroy()
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('no such route')
+    })
+    const terms = { minTimeout: 1, maxTimeout: 1, maxRetries: 2, methods: ['POST' as const] }
+    const client = newClient(server.origin, { dispatcher: new RetryAgent(new Agent(), terms) })
+    expect(await failure(client.post('/done', { body: 'x' }))).toMatchObject({
+      name: 'RejectedError',
+      effect: 'unknown',
+    })
+    expect(done).toBe(2)
+    expect(await failure(client.post('/other', { body: 'x' }))).toMatchObject({ name: 'RejectedError', effect: 'none' })
+  })
+
   test("proves that nothing was sent if our own transport saw it, or the platform's own fetch", async () => {
     const nobody = `http://127.0.0.1:${await closedPort()}`
     const none = { name: 'NotSentError', effect: 'none' }

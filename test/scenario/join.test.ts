@@ -30,6 +30,39 @@ describe('calls with the same id', () => {
     expect(place.server.calls).toHaveLength(2)
   })
 
+  it('go on without the one that made it, also where that one leaves in another client before anything was sent', async () => {
+    const place = neighbourhood()
+    const headers = async (): Promise<Record<string, string>> => {
+      await place.clock.sleep(700)
+      return {}
+    }
+    const controller = new AbortController()
+    const first = outcome(place.client({ headers }).post('/charges', { ...ORDER, signal: controller.signal }))
+    await settle(place.clock)
+    const second = place.client().post('/charges', ORDER)
+    await place.clock.advance(100)
+    controller.abort()
+    await place.clock.advance(20_000)
+    expect((await first).error).toMatchObject({ name: 'AbortError' })
+    expect((await second).status).toBe(201)
+    expect(totalEffects(place.server)).toBe(1)
+  })
+
+  it('end with it where somebody cancels it', async () => {
+    const place = neighbourhood()
+    place.server.weather = () => ({ fault: 'refused' })
+    const [mine, theirs] = [place.client(), place.client()]
+    const first = outcome(mine.post('/charges', ORDER))
+    await settle(place.clock)
+    const second = outcome(theirs.post('/charges', ORDER))
+    await place.clock.advance(100)
+    await mine.cancel(ORDER.id)
+    await place.clock.advance(20_000)
+    for (const { error } of [await first, await second])
+      expect(error).toMatchObject({ reason: 'aborted', pending: false })
+    expect(totalEffects(place.server)).toBe(0)
+  })
+
   it('join across clients that share a journal, and the second learns what the first did', async () => {
     const place = neighbourhood()
     place.server.weather = () => ({ status: 201, json: 'done', delay: 3000 })

@@ -51,6 +51,33 @@ for (const kind of ['path', 'database'] as const) {
       expect(await client.resume()).toMatchObject({ claimed: 0 })
     })
 
+    it('is not sent after somebody has cancelled it', async () => {
+      const { db, place, options } = shop(kind)
+      const client = place.client(options)
+      const settled: string[] = []
+      client.onSettled('charge', ({ status }) => void settled.push(status))
+      const prepared = await client.prepare('POST', '/charges', CALL)
+      db.transaction(() => void prepared.persist(db))()
+      const other = place.client(options)
+      await other.cancel(prepared.key)
+      const { error } = await outcome(client.send(prepared))
+      expect(error).toMatchObject({ reason: 'aborted', effect: 'none', pending: false })
+      await client.resume()
+      expect(settled).toEqual(['cancelled'])
+      expect(totalEffects(place.server)).toBe(0)
+      await other.close()
+    })
+
+    it('is not called undone by a client that looks for it elsewhere', async () => {
+      const { db, place, options } = shop(kind)
+      const prepared = await place.client(options).prepare('POST', '/charges', CALL)
+      db.transaction(() => void prepared.persist(db))()
+      const other = place.client({ ...options, namespace: 'other' })
+      const { error } = await outcome(other.send(prepared))
+      expect(error).toMatchObject({ code: 'HOLDFAST_UNKNOWN_OPERATION', effect: 'unknown', pending: true })
+      await other.close()
+    })
+
     it('can be persisted first in a deferred transaction, whatever other connections write meanwhile', async () => {
       const { db, place, options, orders } = shop(kind)
       const client = place.client(options)

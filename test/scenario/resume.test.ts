@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { ConfigurationError } from '../../src/index.ts'
 import { failure, scenario, turn } from '../support/client-scenario.ts'
@@ -225,6 +227,21 @@ describe('one resume', () => {
     await place.clock.advance(500)
     expect(await resumed).toMatchObject({ succeeded: 1 })
     expect(handled).toEqual(['succeeded'])
+  })
+
+  it('ends by the signal of a timeout that nobody else holds', async () => {
+    const place = neighbourhood()
+    const given = new WeakRef(AbortSignal.timeout(60))
+    const resumed = place.client().resume({ continuous: true, signal: given.deref() as AbortSignal })
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    for (let turn = 0; turn < 5; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      collect()
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await place.clock.advance(1000)
+    expect(await resumed).toMatchObject({ claimed: 0 })
   })
 
   it('ends early when its signal aborts, and keeps what it did not reach', async () => {

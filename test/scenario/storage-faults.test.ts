@@ -77,13 +77,7 @@ describe('a disk that fails', () => {
     await outcome(first.post('/charges', { body: 'one' }))
     place.server.weather = () => ({ status: 400 })
     const client = place.client()
-    let started = false
-    client.journal.fault = (command) => {
-      if (!isCommit(command)) return undefined
-      if (started) return 'fail'
-      started = true
-      return undefined
-    }
+    client.journal.fault = on('commit', 'fail')
     expect(await client.resume()).toMatchObject({ claimed: 1, rejected: 0, pending: 1 })
     expect(await listed(place.client())).toEqual([expect.stringContaining('pending')])
   })

@@ -108,9 +108,7 @@ export interface DueFilter {
  * `dueAt <= dueBy` and, while pending, `notBefore <= now`. Free means: no owner, `leaseUntil <= now`, or a dead owner.
  * The epoch grows by one. A pending row is left alone while it is behind in its lane: a row of the same namespace and
  * lane with a smaller place holds it, and its own `laneUntil` is later than `now`.
- *
- * `starts`: what is taken is sent at once, and its attempt may be put on record by the claim (see `startedHead`): a journal that
- * does not do it is right, but needs another write for each.
+ * `starts`: what is taken is sent at once, and the claim may put its attempt on record, see `claimedHead`.
  */
 export interface ClaimDue extends Claimant, DueFilter {
   readonly do: 'claim'

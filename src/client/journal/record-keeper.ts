@@ -23,6 +23,7 @@ import type {
   SurveyResult,
 } from './port.ts'
 import { CORRUPT, type RecordPart, RowCodec, type RowCodecTerms } from './row-codec.ts'
+import { claimedRecord } from './started-head.ts'
 
 export type AppendOutcome =
   | { readonly appended: true }
@@ -141,9 +142,8 @@ export class RecordKeeper {
     const rows = await this.#ask({ do: 'claim', ...command })
     const claimed: ClaimedRecord[] = []
     for (const row of rows) {
-      const setAside = (): Promise<boolean> => this.#setAside(row, command.owner)
-      const record = await this.#orReport(row, this.#codec.decodeChecked(row), setAside)
-      if (record) claimed.push(claimedRecord(row, record, command))
+      const record = await this.#orReport(row, this.#codec.decodeChecked(row), () => this.#setAside(row, command.owner))
+      if (record) claimed.push(claimedRecord(command, row, record))
     }
     return { claimed, last: rows.at(-1)?.place ?? command.after }
   }
@@ -247,14 +247,4 @@ export class RecordKeeper {
       return undefined
     }
   }
-}
-
-/** An attempt that a runner before left open is as old as that. Of a claim whose answer was lost, the claimant is the runner before. */
-function claimedRecord(
-  { place, previousOwner }: ClaimedRow,
-  record: OperationRecord,
-  { starts, now, owner }: Pick<ClaimDue, 'starts' | 'now' | 'owner'>,
-): ClaimedRecord {
-  const isStarted = starts && record.inFlightSince === now && (previousOwner === null || previousOwner === owner)
-  return { place, record, previousOwner, isStarted: isStarted === true }
 }

@@ -1,5 +1,4 @@
 import { StorageError } from '../../errors/classes.ts'
-import { startedHead } from '../operation/codec.ts'
 import { BODILESS_STATUSES, OPERATION_STATUSES } from '../operation/record.ts'
 import {
   type Claimant,
@@ -15,6 +14,7 @@ import {
   type Survey,
   type Write,
 } from './port.ts'
+import { claimedHead, type SentAtOnce } from './started-head.ts'
 
 /**
  * What the commands mean for single rows: which rows each needs, and what it makes of them. For journals that look at
@@ -153,14 +153,6 @@ function planClaim(claim: ClaimDue): RowPlan {
   }
 }
 
-/** The head of a row that a claim takes: with an attempt on it if it was free and can be sent at once. */
-export function claimedHead({ status, owner, head }: JournalRow, { starts, now }: TakenAtOnce): string {
-  const isSent = starts && status === 'pending' && owner === null
-  return (isSent && startedHead(head, now)) || head
-}
-
-type TakenAtOnce = Pick<ClaimDue, 'now' | 'starts'>
-
 function planClaimByKey(claim: ClaimByKey): RowPlan {
   const { namespace, key, statuses } = claim
   const fits = (row: KeptRow): boolean =>
@@ -168,7 +160,7 @@ function planClaimByKey(claim: ClaimByKey): RowPlan {
   return { wanted: { index: 'key', namespace, key }, decide: (rows) => takeLeases(rows.filter(fits), claim) }
 }
 
-function takeLeases(rows: readonly KeptRow[], claim: Claimant & TakenAtOnce): Decision {
+function takeLeases(rows: readonly KeptRow[], claim: Claimant & SentAtOnce): Decision {
   const { owner, leaseUntil } = claim
   const taken = rows.map((row) => ({ ...row, owner, leaseUntil, epoch: row.epoch + 1, head: claimedHead(row, claim) }))
   const claimed = (row: PlacedRow, at: number): ClaimedRow => ({ ...row, previousOwner: rows[at]?.owner ?? null })

@@ -68,6 +68,7 @@ export interface HeadV1 {
   readonly error?: StoredFailure | undefined
   readonly mayHaveRepeated?: true | undefined
   readonly carriedOn?: true | undefined
+  readonly abandoned?: true | undefined
   readonly awaited: boolean
 }
 
@@ -160,6 +161,7 @@ function headOf(record: OperationRecord, written: StoredBodies | undefined): Hea
     error: record.error,
     mayHaveRepeated: record.mayHaveRepeated || undefined,
     carriedOn: record.carriedOn || undefined,
+    abandoned: record.abandoned,
     awaited: record.awaited,
   }
 }
@@ -202,7 +204,7 @@ export function decodeRecord(
     deaths: head.deaths,
     // A journal that does not know lanes gives back none.
     holdsLane: typeof row.laneUntil === 'number',
-    heldBy: head.inFlightSince === undefined ? head.heldBy : undefined,
+    heldBy: head.heldBy,
     settledAt: head.settledAt,
     expiresAt: row.expiresAt ?? undefined,
     overdueAt: head.overdueAt,
@@ -212,23 +214,11 @@ export function decodeRecord(
     mayHaveRepeated: head.mayHaveRepeated === true,
     deliveryDue: row.deliveryDue,
     carriedOn: head.carriedOn === true,
+    abandoned: head.abandoned === true || undefined,
     awaited: head.awaited,
     lease: row.owner === null ? undefined : { owner: row.owner, epoch: row.epoch, until: row.leaseUntil },
     epoch: row.epoch,
   }
-}
-
-/** Of two names that are the same, JSON takes the last. */
-export const HEAD_IN_FLIGHT = '"inFlightSince":'
-export const HEAD_IGNORES_KEYS = '"honoursKeys":false'
-
-/**
- * The head of a pending row with an attempt on it that starts now; undefined where that needs a write of its own: another attempt
- * may be in flight, or the server ignores keys. A text that looks like it, in `metadata`, costs that write, no more.
- */
-export function startedHead(head: string, now: number): string | undefined {
-  if (!head.endsWith('}') || head.includes(HEAD_IN_FLIGHT) || head.includes(HEAD_IGNORES_KEYS)) return undefined
-  return `${head.slice(0, -1)},${HEAD_IN_FLIGHT}${now}}`
 }
 
 /** How the bodies of a row are stored; undefined in rows of earlier builds. Throws a CodecError as `decodeRecord` does. */
@@ -239,10 +229,8 @@ export function storedBodiesOf(row: EncodedRecord): Record<'request' | 'response
 
 function parseHead(row: EncodedRecord): HeadV1 {
   if (row.version > CODEC_VERSION) {
-    throw new CodecError(
-      'newer',
-      `Record ${row.key} has version ${row.version}; this library reads up to ${CODEC_VERSION}`,
-    )
+    const known = `this library reads up to ${CODEC_VERSION}`
+    throw new CodecError('newer', `Record ${row.key} has version ${row.version}; ${known}`)
   }
   if (!OPERATION_STATUSES.includes(row.status))
     throw new CodecError('corrupt', `Record ${row.key} cannot be read: its status is none that an operation has`)

@@ -114,6 +114,8 @@ export interface OperationRecord {
    * the outbox), or a caller was told that it stays pending, or a resume has taken it up. Over with its settlement.
    */
   readonly carriedOn: boolean
+  /** Cancelled because its last caller left, as far as its runner knew: others may wait for it in other processes. */
+  readonly abandoned?: true | undefined
   /** A caller in another process may still wait for the answer: keep it although it has no id. */
   readonly awaited: boolean
 

@@ -45,6 +45,7 @@ export interface SettlementChange {
   readonly deliveryDue: boolean
   readonly expiresAt?: number | undefined
   readonly mayHaveRepeated?: boolean | undefined
+  readonly abandoned?: true | undefined
 }
 
 export interface ReleaseTerms {
@@ -128,7 +129,7 @@ export function claim(record: OperationRecord, lease: Lease, runnerDied: number)
 /** Under its new lease, with the attempt that the claim has put on record. */
 export function claimStarted(record: OperationRecord, lease: Lease): OperationRecord {
   demand(record.inFlightSince !== undefined, 'go on with the attempt of', record)
-  return { ...record, lease, epoch: lease.epoch }
+  return { ...record, lease, epoch: lease.epoch, heldBy: undefined }
 }
 
 export function settle(record: OperationRecord, settlement: SettlementChange): OperationRecord {
@@ -145,6 +146,7 @@ export function settle(record: OperationRecord, settlement: SettlementChange): O
     error: settlement.failure,
     deliveryDue: settlement.deliveryDue,
     mayHaveRepeated: settlement.mayHaveRepeated ?? false,
+    abandoned: settlement.abandoned,
     holdsLane: record.holdsLane && stopsLane(record, settlement),
     carriedOn: false,
     heldBy: undefined,
@@ -203,6 +205,7 @@ const UNSETTLED = {
   reason: undefined,
   response: undefined,
   error: undefined,
+  abandoned: undefined,
   deliveryDue: false,
 } as const
 

@@ -44,7 +44,7 @@ export function viewOf(record: OperationRecord, now: number): OperationView {
     inFlight: record.inFlightSince !== undefined,
     horizonAt: record.horizonAt,
     nextAttemptAt: nextAttemptAt(record),
-    reason: isOverdue(record, now) ? 'undelivered' : (record.reason ?? record.heldBy),
+    reason: isOverdue(record, now) ? 'undelivered' : (record.reason ?? heldByOf(record)),
   }
 }
 
@@ -62,4 +62,9 @@ function nextAttemptAt({ status, inFlightSince, dueAt, notBefore, horizonAt }: O
 /** The URL as events and views show it: without its query, which may hold credentials and personal data. */
 export function shownUrl({ url }: OperationRequest): string {
   return url.split('?', 1)[0] ?? url
+}
+
+/** A claim that puts an attempt on record leaves in the row why the operation waited before. */
+function heldByOf({ heldBy, inFlightSince }: OperationRecord): ViewReason | undefined {
+  return inFlightSince === undefined ? heldBy : undefined
 }

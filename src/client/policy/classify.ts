@@ -65,15 +65,17 @@ function classifyAnswer(answer: AnswerFacts, circumstances: Circumstances): Verd
   if (isSuccess(answer)) return { is: 'success', effect: 'applied' }
   const effect = effectOfAnswer(answer, circumstances)
   const said = readRetryVerdict(headers, circumstances.doNotRetry)
-  if (said === 'stop') return { is: 'final', reason: 'do-not-retry', effect, settles: 'rejected' }
-  if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect: 'none', settles: 'rejected' }
+  // Whoever says so of a 5xx may have begun.
+  if (said === 'stop')
+    return { is: 'final', reason: 'do-not-retry', effect: status < 500 ? effect : 'unknown', settles: 'rejected' }
+  if (isKeyReuse(answer)) return { is: 'final', reason: 'key-reuse', effect, settles: 'rejected' }
   const maySendAgain = circumstances.replayable || effect === 'none'
   if (!shouldRetry(answer, circumstances, said)) {
     return status === 401
       ? { is: 'unauthorized', effect, refresh: maySendAgain && circumstances.override !== false }
       : { is: 'final', reason: 'status', effect, settles: 'rejected' }
   }
-  if (circumstances.replayable || isCertainlyUndone(answer, circumstances)) {
+  if (circumstances.replayable || (effect === 'none' && isCertainlyUndone(answer, circumstances))) {
     return { is: 'retry', reason: 'status', effect, floorMs: serverDelayMs(headers, circumstances.now) }
   }
   return effect === 'none'

@@ -22,6 +22,8 @@ export interface AnswerFacts {
   readonly redirected: boolean
   /** Is it the answer to a GET that a redirect made of the request? Then it is no success of what was asked. */
   readonly answersGet?: boolean | undefined
+  /** Has a dispatcher sent the request before by itself? Then it says of that try what a later attempt says of an earlier one. */
+  readonly mayBeRepeat?: boolean | undefined
 }
 
 /** No usable answer: the network failed, the attempt timed out, or the answer was not the API speaking. */
@@ -59,6 +61,7 @@ export function effectOfFault(fault: FaultFacts): Effect {
  */
 export function effectOfAnswer(answer: AnswerFacts, before: Before): Effect {
   if (isInFlight(answer, before)) return 'unknown'
+  if (answer.mayBeRepeat) return 'unknown'
   if (!before.replayable && isTurnedAway(answer)) return 'none'
   return isRefusal(answer) ? 'none' : 'unknown'
 }

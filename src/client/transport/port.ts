@@ -76,6 +76,8 @@ export interface TransportResponse {
   readonly redirected: boolean
   /** A redirect (301, 302, 303) turned an unsafe method into a GET: the answer is that of another request. */
   readonly answersGet?: boolean | undefined
+  /** The dispatcher has sent the request before by itself: then that try may have been done, and this answer says nothing of it. */
+  readonly mayBeRepeat?: boolean | undefined
 }
 
 /** No usable answer. */
@@ -86,7 +88,9 @@ export interface TransportFault {
   /** Can any byte of the request have reached the server? `false` only where that is certain. */
   readonly mayHaveArrived: boolean
   /** Where the head of an answer arrived and only its body did not. */
-  readonly head?: Pick<TransportResponse, 'status' | 'headers' | 'redirected' | 'answersGet'> | undefined
+  readonly head?:
+    | Pick<TransportResponse, 'status' | 'headers' | 'redirected' | 'answersGet' | 'mayBeRepeat'>
+    | undefined
   readonly cause: unknown
   /** False where trying again can't help: not a fault of the network but of the program (a bad header, a bug in a custom fetch). */
   readonly transient: boolean

@@ -23,13 +23,14 @@ export function firstHop({ method, url: text, headers, body }: TransportRequest)
 }
 
 /** Of which request an answer is. */
-export type Whose = Pick<TransportResponse, 'redirected' | 'answersGet'>
+export type Whose = Pick<TransportResponse, 'redirected' | 'answersGet' | 'mayBeRepeat'>
 
 export function whoseAnswer(
   hop: Pick<Hop, 'method' | 'redirects'>,
   { method }: Pick<TransportRequest, 'method'>,
+  tries = 1,
 ): Whose {
-  return { redirected: hop.redirects > 0, answersGet: hop.method !== method }
+  return { redirected: hop.redirects > 0, answersGet: hop.method !== method, mayBeRepeat: tries > 1 }
 }
 
 export interface RedirectAnswer {

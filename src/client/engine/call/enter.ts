@@ -120,7 +120,9 @@ export async function enterStored(engine: Engine, caller: Caller, stored: Stored
   caller.join(operation)
   caller.accept(keeper.level)
   const finish = attach(engine, operation, attachTerms(caller))
-  joinStored(engine, operation, caller.call).catch((error: unknown) => breakOff(engine, operation, error))
+  // What somebody has cancelled is not begun by those who only send what was prepared before.
+  if (stored.outbox && record.status === 'cancelled' && !record.abandoned) operation.finish({ is: 'settled', record })
+  else joinStored(engine, operation, caller.call).catch((error: unknown) => breakOff(engine, operation, error))
   return finish
 }
 

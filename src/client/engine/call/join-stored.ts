@@ -64,6 +64,11 @@ function lacksAnswer({ response, reason, honoursKeys }: OperationRecord, { dropI
   return dropIn !== undefined && response?.bodyOmitted !== false && reason !== 'do-not-retry' && honoursKeys
 }
 
+/** Its caller in another process has left, and ours has not. */
+function isLeftToUs({ stopOrder }: LiveOperation, { status, abandoned }: OperationRecord): boolean {
+  return status === 'cancelled' && abandoned === true && stopOrder === undefined
+}
+
 /** The recorded answer of a settled operation. Where a success is asked for again, its record stays as it is. */
 async function giveRecorded(engine: Engine, operation: LiveOperation, call: Call): Promise<void> {
   const { record } = operation
@@ -133,7 +138,8 @@ async function takeOrFollow(engine: Engine, operation: LiveOperation, call: Call
   }
   const finish = await follow(engine, operation, call)
   // With `rest` it is the answer to this very call, which has taken the operation over.
-  const isFound = finish.is === 'settled' && finish.rest === undefined && !OPEN.includes(finish.record.status)
+  const isElsewhere = finish.is === 'settled' && finish.rest === undefined
+  const isFound = isElsewhere && (!OPEN.includes(finish.record.status) || isLeftToUs(operation, finish.record))
   if (!isFound) return operation.finish(finish)
   operation.record = withBody(finish.record, asked)
   if (isOpen(finish.record, call)) await takeOrFollow(engine, operation, call)

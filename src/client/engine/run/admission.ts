@@ -65,7 +65,7 @@ export class Admission {
     const delayMs = this.#operation.record.notBefore - clock.now()
     if (kind !== 'retry' && delayMs > 0 && !this.#barred()) await this.#operation.pause(clock, delayMs)
     if (isOffline(this.#engine)) {
-      await this.#takeOffRecord()
+      if (kind === 'kept') await this.#takeOffRecord()
       // A call that is not journaled is tried once: a service worker may have the answer.
       const isTried = this.#call.durable || kind === 'retry'
       if (isTried && !(await this.untilOnline())) return { reason: 'network' }
@@ -102,8 +102,7 @@ export class Admission {
       this.withdraw()
       return barred
     }
-    const { sharedBudget } = this.#engine.gates
-    if (kind === 'retry' && sharedBudget) return this.#payShared(sharedBudget)
+    if (kind === 'retry' && this.#engine.gates.sharedBudget) return this.#payShared(this.#engine.gates.sharedBudget)
     return this.#putOnRecord(now)
   }
 

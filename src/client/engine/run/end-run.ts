@@ -49,15 +49,16 @@ export function loseLease({ engine, operation }: RunState): Finish {
 /** A 2xx. */
 export function succeed(run: RunState): Ended {
   const response = run.last?.response
-  const mayHaveRepeated = run.earlierEffect !== 'none' && isPerhapsRepeated(run)
+  const mayHaveRepeated = isPerhapsRepeated(run)
   return settle(run, { status: 'succeeded', reason: undefined, effect: 'applied', response, mayHaveRepeated })
 }
 
-/** An earlier attempt may have been done too, and nothing in the answer shows that the server knows the key. */
-function isPerhapsRepeated({ operation, last }: RunState): boolean {
+/** An earlier attempt or try may have been done too, and nothing in the answer shows that the server knows the key. */
+function isPerhapsRepeated({ operation, last, earlierEffect }: RunState): boolean {
   const { key, request } = operation.record
-  if (isIdempotentMethod(request.method)) return false
-  return last?.facts.is !== 'answer' || !showsKeyKnown(last.facts, key)
+  const answer = last?.facts.is === 'answer' ? last.facts : undefined
+  if (isIdempotentMethod(request.method) || (earlierEffect === 'none' && !answer?.mayBeRepeat)) return false
+  return !answer || !showsKeyKnown(answer, key)
 }
 
 function settle({ engine, operation, call }: RunState, ending: Ending): Ended {
@@ -152,7 +153,8 @@ export function obeyStop(run: RunState): Ended {
   const isLeft = order?.because === 'abandoned'
   if (isLeft && operation.goesOnWithoutCallers) return keep(run, ABORTED)
   const cause = isLeft ? order.cause : undefined
-  return settle(run, { status: 'cancelled', reason: 'aborted', effect: operation.record.effect, cause })
+  const { effect } = operation.record
+  return settle(run, { status: 'cancelled', reason: 'aborted', effect, cause, abandoned: isLeft || undefined })
 }
 
 /** Releases the lease; the operation stays pending, and whoever waits for it is told so. */

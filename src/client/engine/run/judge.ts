@@ -51,7 +51,7 @@ function redirectedToGet({ status, url, answersGet, rest }: TransportResponse): 
 }
 
 function answerResult(time: AttemptTime, answer: TransportResponse): AttemptResult {
-  const { status, headers, redirected, answersGet, body, rest } = answer
+  const { status, headers, redirected, answersGet, mayBeRepeat, body, rest } = answer
   const facts = {
     is: 'answer',
     status,
@@ -59,6 +59,7 @@ function answerResult(time: AttemptTime, answer: TransportResponse): AttemptResu
     problem: status < 400 ? undefined : problemOf(status, headers, body),
     redirected,
     answersGet,
+    mayBeRepeat,
   } as const
   if (!rest || isResponse(rest)) return { facts, response: answer }
   const watched = isEventStream(headers) ? time.watchEvents(rest) : time.watch(rest)

@@ -21,6 +21,7 @@ export interface Ending {
   readonly failure?: StoredFailure | undefined
   readonly cause?: unknown
   readonly mayHaveRepeated?: boolean | undefined
+  readonly abandoned?: true | undefined
 }
 
 /** Writes the settlement, then reports it: to the caller by the finish, to the handlers by delivery. */
@@ -40,6 +41,7 @@ export function settleOperation(
     response: ending.response && storable(ending.response),
     failure: ending.failure,
     mayHaveRepeated: ending.mayHaveRepeated,
+    abandoned: ending.abandoned,
     deliveryDue,
   })
   operation.record = record

@@ -1,5 +1,5 @@
-import { HEAD_IGNORES_KEYS, HEAD_IN_FLIGHT } from '../../operation/codec.ts'
 import { RECORD_VERSION } from '../port.ts'
+import { HEAD_IGNORES_KEYS, HEAD_IN_FLIGHT } from '../started-head.ts'
 import { moved, rowOf, texts } from './function-text.ts'
 import { isBehind } from './lane-clauses.ts'
 

@@ -18,7 +18,8 @@ import {
   type SurveyResult,
   type Write,
 } from '../port.ts'
-import { claimedHead, refuseUnstorable } from '../row-commands.ts'
+import { refuseUnstorable } from '../row-commands.ts'
+import { claimedHead } from '../started-head.ts'
 import {
   appendValues,
   changeValues,

@@ -43,6 +43,7 @@ export class Exchange implements StreamFeed, DecoderSink {
   #stopListening: (() => void) | undefined
   #controller: Controller | undefined
   #mayHaveArrived: boolean
+  #tries = 0
   #head: Head | undefined
   /** Undefined: the answer has no body. */
   #chunks: Uint8Array[] | undefined
@@ -75,11 +76,11 @@ export class Exchange implements StreamFeed, DecoderSink {
     }
   }
 
-  /** undici calls this when a socket is there, right before it writes. */
+  /** undici calls this for each try when a socket is there, right before it writes. */
   onRequestStart(controller: Controller): void {
     this.#controller = controller
     if (this.#detached) controller.abort(asError(this.#detached.reason))
-    else this.#mayHaveArrived = true
+    else this.#mayHaveArrived = ++this.#tries > 0
   }
 
   // biome-ignore lint/complexity/useMaxParams: undici calls it so
@@ -225,12 +226,12 @@ export class Exchange implements StreamFeed, DecoderSink {
   #withHead(fault: TransportFault): TransportFault {
     if (!this.#head) return fault
     const { status, headers } = this.#head
-    return { ...fault, head: { status, headers, ...whoseAnswer(this.#hop, this.#sending.request) } }
+    return { ...fault, head: { status, headers, ...whoseAnswer(this.#hop, this.#sending.request, this.#tries) } }
   }
 
   #response(body: Uint8Array | null, rest?: ReadableStream<Uint8Array>): TransportOutcome {
     const { status, statusText, headers } = this.#head as Head
-    const whose = whoseAnswer(this.#hop, this.#sending.request)
+    const whose = whoseAnswer(this.#hop, this.#sending.request, this.#tries)
     return { kind: 'response', status, statusText, headers, body, rest, url: this.#hop.url.href, ...whose }
   }
 
@@ -245,6 +246,5 @@ export class Exchange implements StreamFeed, DecoderSink {
   }
 }
 
-/** undici asks for an error; a signal's reason may be anything. */
 const asError = (reason: unknown): Error =>
   reason instanceof Error ? reason : new Error('The request was given up', { cause: reason })

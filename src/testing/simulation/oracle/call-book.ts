@@ -1,3 +1,4 @@
+import type { CallPlan } from '../plan.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Sent } from '../wire.ts'
 import type { CallFact } from './facts.ts'
@@ -8,6 +9,14 @@ export class CallBook {
   readonly calls: CallFact[] = []
   /** Until when a process may send an operation, by its clock, by process and key or label. */
   readonly #business = new Map<string, number>()
+
+  /** A process makes a call, and may send it for as long as that has time. */
+  enter(process: SimulatedProcess, plan: CallPlan, at: number): CallFact {
+    const fact = { plan, process, at, elapsedAt: process.elapsedMs, accepted: false, result: undefined }
+    this.calls.push(fact)
+    this.allow(process, plan.label, plan.deadlineMs)
+    return fact
+  }
 
   /** From now on, and for so long, this process may send it. */
   allow(process: SimulatedProcess, keyOrLabel: string, ms: number): void {

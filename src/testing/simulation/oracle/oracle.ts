@@ -97,18 +97,8 @@ export class Oracle {
   }
 
   called(process: SimulatedProcess, plan: CallPlan): CallFact {
-    const fact = {
-      plan,
-      process,
-      at: this.#terms.now(),
-      elapsedAt: process.elapsedMs,
-      accepted: false,
-      result: undefined,
-    }
     this.budgets.get(process.name)?.calls(plan.label)
-    this.#book.calls.push(fact)
-    this.#book.allow(process, plan.label, plan.deadlineMs)
-    return fact
+    return this.#book.enter(process, plan, this.#terms.now())
   }
 
   /** P1: accepted means durable. */

@@ -203,6 +203,18 @@ describe("the caller's rule about an answer that can not be sent again safely", 
   })
 })
 
+test.each([true, false])(
+  'a 5xx that says do not retry may have been done, at a server that honours keys or not: %s',
+  (replayable) => {
+    const stopped = answer(503, [
+      ['do-not-retry', 'true'],
+      ['retry-after', '60'],
+    ])
+    const verdict = classify(stopped, circumstances({ replayable }))
+    expect(verdict).toMatchObject({ is: 'final', reason: 'do-not-retry', effect: 'unknown' })
+  },
+)
+
 describe('a fault', () => {
   test("that lasts ends the run, unless the caller's rule says yes", () => {
     const lasting = fault({ lasting: true, mayHaveArrived: false, transient: false })
