@@ -29,8 +29,11 @@ async function everything(): Promise<readonly HoldfastEvent[]> {
   const failing = place.client({ ...options, observe, retry: { maxAttempts: 9 }, budget: { burst: 2, ratio: 0 } })
   place.server.weather = () => ({ status: 503, headers: { 'idempotency-retention': '60' } })
   const given = outcome(failing.post('/charges', { body: 'one' }))
-  await place.clock.advance('1m')
-  await given
+  // Its breaker opens by a failure, not by the time.
+  await place.clock.advance('10s')
+  const later = outcome(failing.post('/charges', { body: 'one more' }))
+  await place.clock.advance('50s')
+  await Promise.all([given, later])
   place.server.weather = () => 'hang-before'
   const runner = place.client({ ...options, observe })
   const call = outcome(runner.post('/charges', { body: 'two' }))

@@ -67,10 +67,10 @@ it('the breaker holds up nothing where half comes through', () => {
 })
 
 it.each(SEEDS)(
-  'a client with a single operation in a minute of outage sends five requests, or what it is told (%i)',
+  'a client with a single operation in a minute of outage sends three requests, or what it is told (%i)',
   (seed) => {
     const once = holdfastPolicy('Holdfast, one retry', { retry: { maxAttempts: 2 } })
-    expect(quietClients(1, 1).run(FAILING, seed).requests).toBeLessThanOrEqual(5)
+    expect(quietClients(1, 1).run(FAILING, seed).requests).toBeLessThanOrEqual(3)
     expect(quietClients(1, 1).run(once, seed).requests).toBeLessThanOrEqual(2)
   },
 )
