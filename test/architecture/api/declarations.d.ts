@@ -621,6 +621,7 @@ interface ClaimDue extends Claimant, DueFilter {
     readonly after: number;
     readonly limit: number;
     readonly dueBy: number;
+    readonly starts?: true | undefined;
 }
 
 interface Claimant {

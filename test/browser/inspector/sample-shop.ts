@@ -154,7 +154,13 @@ export function clientOf(doors: Doors, journal: Journal, sent: string[] = []): H
   const well = { ...fresh, tokens: 9.3, succeededAt: now - 22_000, usualMs: 130, answers: 40 }
   budget.set('https://api.example.com', well)
   budget.set('https://hooks.partner.example', { ...well, tokens: 2, succeededAt: now - 9 * HOUR, failures: 1 })
-  const failing = { failures: 14, failedAt: now - 240_000, succeededAt: now - 250_000, probeAt: now + 74 * SECOND }
+  const failing = {
+    failures: 14,
+    failedAt: now - 240_000,
+    triedAt: now - 5 * SECOND,
+    succeededAt: now - 250_000,
+    probeAt: now + 74 * SECOND,
+  }
   budget.set('https://mail.example.net', { ...well, ...failing, tokens: 0.4 })
   return doors.createClient({
     journal,
