@@ -192,15 +192,6 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 3000,
   },
   {
-    name: 'forgetting the horizon while headers are made',
-    file: 'src/client/engine/run/attempt.ts',
-    find: "if (late !== 'yes') return",
-    replace: "if (late === 'deadline') return",
-    breaks: ['P5'],
-    from: 614,
-    within: 3000,
-  },
-  {
     name: 'asking again by fetch after a do-not-retry verdict',
     file: 'src/client/engine/call/join-stored.ts',
     find: "reason !== 'do-not-retry' && ",
@@ -230,7 +221,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'saying nothing of a possible repetition',
     file: 'src/client/engine/run/end-run.ts',
-    find: "return last?.facts.is !== 'answer' || !showsKeyKnown(last.facts, key)",
+    find: 'return !answer || !showsKeyKnown(answer, key)',
     replace: 'return key === undefined',
     breaks: ['P3'],
     from: 900,
@@ -334,15 +325,6 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: ['P8', 'P3'],
     from: 260,
     within: 1000,
-  },
-  {
-    name: 'running again what is unknown, because its handler is not external',
-    file: 'src/server/admission/admit.ts',
-    find: "entry.state === 'unknown' || policy.external",
-    replace: 'policy.external',
-    breaks: ['P3', 'P8'],
-    from: 888,
-    within: 2000,
   },
   {
     name: 'freeing the key of a handler at work when its framework answers in its place',
@@ -473,20 +455,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'waiting for ever for a journal that does not answer',
     file: 'src/client/engine/call/attach.ts',
-    find: 'deadlineAt + JOURNAL_PATIENCE_MS : undefined',
-    replace: 'undefined : undefined',
+    find: 'return leftMs + JOURNAL_PATIENCE_MS',
+    replace: 'return leftMs * Number.POSITIVE_INFINITY',
     breaks: ['P4'],
     from: 256,
     within: 2000,
-  },
-  {
-    name: 'forgetting the end of a wait for the journal if the clock is set back',
-    file: 'src/client/engine/call/caller.ts',
-    find: 'startTimer(clock, this.call.deadlineAt - clock.now(), late)',
-    replace: 'startTimer(clock, this.call.deadlineAt - clock.now(), leave)',
-    breaks: ['P4'],
-    from: 2270,
-    within: 200,
   },
   {
     name: 'saying that nothing will be done of a write that may still come through',
@@ -507,22 +480,6 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 2000,
   },
   {
-    name: 'a lane keeps its slot for as long as it has a next operation',
-    file: 'src/client/engine/recover/resume.ts',
-    find: `      this.#slots.release()
-      this.#oneEnded?.()
-      if (lane === undefined) return
-      const isFree = record !== undefined && !record.holdsLane
-      one = await this.#nextInLane(lane, isFree ? { ...terms, lane, after: one.place, limit: 1 } : undefined)`,
-    replace: `      this.#oneEnded?.()
-      const isFree = lane !== undefined && record !== undefined && !record.holdsLane
-      one = isFree ? await this.#claimInLane(lane, { ...terms, lane, after: one.place, limit: 1 }) : undefined
-      if (!one) this.#slots.release()`,
-    breaks: ['P11'],
-    from: 26080,
-    within: 50,
-  },
-  {
     name: 'delivering settlements where operations are sent',
     file: 'src/client/engine/recover/resume.ts',
     find: 'const record = await resumeOperation(this.#engine, operation)',
@@ -539,15 +496,6 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: ['P11', 'P4'],
     from: 1,
     within: 2000,
-  },
-  {
-    name: 'sending the next operation of a lane in the turn of what is behind the lane',
-    file: 'src/client/engine/recover/resume.ts',
-    find: ' || this.#lanes.leave(claimed, this.#engine.upkeep.forgets)',
-    replace: '',
-    breaks: ['P11'],
-    from: 9_000_200,
-    within: 50,
   },
   {
     name: 'looking nowhere else while an origin has no room',
